@@ -1,0 +1,45 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** Fresh random bytes, base64url. 32 bytes make 43 characters. */
+export const randomToken = (bytes = 32): string => randomBytes(bytes).toString('base64url')
+
+/** HMAC-SHA256 (RFC 2104). 32 bytes. */
+export const hmac = (key: Uint8Array | string, message: string | Uint8Array): Buffer =>
+  createHmac('sha256', key).update(message).digest()
+
+/** Equal in constant time. Two absent or empty values are never equal. */
+export const equalInConstantTime = (left: string | undefined, right: string | undefined): boolean => {
+  if (!left || !right) return false
+  const a = Buffer.from(left)
+  const b = Buffer.from(right)
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** A 32-byte key for one purpose, derived from the root secret (HKDF-SHA256, RFC 5869). */
+export const deriveKey = (rootSecret: Uint8Array, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', rootSecret, 'svc', purpose, 32))
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** Encrypts with AES-256-GCM; `context` must be the same on opening. base64url of iv, tag, ciphertext. */
+export const seal = (key: Uint8Array, plaintext: string, context: string): string => {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
+  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')
+}
+
+/** Opens what `seal` made; undefined when the key or the context is another, or a bit was changed. */
+export const unseal = (key: Uint8Array, sealed: string, context: string): string | undefined => {
+  const bytes = Buffer.from(sealed, 'base64url')
+  if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  try {
+    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+  } catch {
+    return undefined
+  }
+}

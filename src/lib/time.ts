@@ -1,0 +1,41 @@
+/** The one clock. Everything that needs "now" is handed one of these, so that tests can turn it. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  now(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now() }
+
+/** `2026-11-21T10:47:00.123Z` */
+export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
+
+/** The greatest delay a timer can hold: 2^31-1 ms, about 24.8 days. */
+export const MAX_TIMER_MS = 2 ** 31 - 1
+
+const UNIT_MS: Record<string, number> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+}
+
+const WHOLE = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
+const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
+
+/**
+ * Reads a duration as Go's `time.ParseDuration` writes it (`300ms`, `1m30.5s`, `.5s`, `720h`), without signs.
+ * Milliseconds, or undefined when the text is no such duration.
+ */
+export const parseDuration = (text: string): number | undefined => {
+  if (!WHOLE.test(text)) return undefined
+  let totalMs = 0
+  for (const [, amount, unit] of text.matchAll(PART)) totalMs += Number(amount) * (UNIT_MS[unit ?? ''] ?? 0)
+  return totalMs
+}
+
+/** Resolves after so many milliseconds; keeps no process alive. */
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
