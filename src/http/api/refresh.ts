@@ -1,0 +1,33 @@
+import { isAudience } from '../../lib/audience.ts'
+import { AppError } from '../../lib/errors.ts'
+import type { RouteParts } from '../parts.ts'
+import type { Answer, Visit } from '../visit.ts'
+
+/** `POST /auth/api/v1/sessions/refresh` (specification section 4.1). */
+export const createRefresh =
+  ({ sessions, cookieWriter, audiences, noteRefresh }: RouteParts) =>
+  async (visit: Visit, refreshToken: string): Promise<Answer> => {
+    const audience = requireAudience(visit, audiences)
+    const result = await sessions.refresh(refreshToken, visit.device, audience)
+    noteRefresh(visit, result)
+    if (!('tokens' in result)) {
+      visit.setCookies(cookieWriter.clearedSession())
+      throw new AppError('unauthorized', 'The session has ended. Log in again.')
+    }
+    visit.setCookies(cookieWriter.session(result.tokens, visit.csrfToken))
+    return { status: 200, contentType: '', body: '' }
+  }
+
+const requireAudience = (visit: Visit, allowed: string[]): string => {
+  const audience = visit.query.get('audience')
+  if (!audience) throw refusal('The query parameter "audience" is missing.')
+  if (!isAudience(audience)) {
+    throw refusal('The query parameter "audience" must be 1 to 128 of the characters A-Z a-z 0-9 . _ : / -')
+  }
+  if (allowed.length > 0 && !allowed.includes(audience)) {
+    throw refusal(`The audience "${audience}" is not one of this service's (SVC_AUDIENCES).`)
+  }
+  return audience
+}
+
+const refusal = (message: string): AppError => new AppError('invalid_request', message, { field: 'audience' })

@@ -1,0 +1,103 @@
+import { AppError } from '../../lib/errors.ts'
+import type { AccountView } from '../../pages/pages.ts'
+import type { SignedIn } from '../../sessions/sessions.ts'
+import { newCsrfToken } from '../cookies.ts'
+import type { RouteParts } from '../parts.ts'
+import { type Answer, page, redirect, type Visit } from '../visit.ts'
+import { errorsOf, orShowAgain, type Refusal } from './problems.ts'
+
+type Done = NonNullable<AccountView['done']>
+const DONE: readonly string[] = ['username', 'password', 'session', 'sessions'] satisfies Done[]
+const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
+
+/** Back to the page, which says what was done. */
+const done = (what: Done): Answer => redirect(`/auth/account?done=${what}`)
+
+/** `/auth/account`: what a person can see and change of his own account. */
+export const createAccount = ({ users, sessions, pages, limits, clock, cookieWriter }: RouteParts) => {
+  const view = async (visit: Visit, signedIn: SignedIn): Promise<AccountView> => ({
+    csrfToken: visit.csrfToken,
+    user: signedIn,
+    nowMs: clock.now(),
+    sessions: (await sessions.list(signedIn.userId)).map((session) => ({
+      ...session,
+      current: session.id === signedIn.sessionId,
+    })),
+    username: { value: signedIn.username },
+    password: { errors: {} },
+    deletion: {},
+  })
+
+  /** Shows the page with what was wrong in one of its forms. */
+  const showAgain =
+    (visit: Visit, signedIn: SignedIn, form: (refusal: Refusal) => Partial<AccountView>) => async (refusal: Refusal) =>
+      pages.account({ ...(await view(visit, signedIn)), problem: refusal.formProblem, ...form(refusal) })
+
+  /** Counts tries at a password as long as they are wrong. */
+  const guardingPassword = async (userId: string, action: () => Promise<void>): Promise<void> => {
+    limits.count('passwordOfUser', userId)
+    try {
+      await action()
+    } catch (error) {
+      if (error instanceof AppError && error.code !== 'unauthorized') limits.forgive('passwordOfUser', userId)
+      throw error
+    }
+    limits.forgive('passwordOfUser', userId)
+  }
+
+  return {
+    async show(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const what = visit.query.get('done')
+      const shown = { ...(await view(visit, signedIn)), done: isDone(what) ? what : undefined }
+      return page(200, pages.account(shown))
+    },
+
+    changeUsername(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const value = visit.form.get('username') ?? ''
+      return orShowAgain(
+        async () => {
+          await users.changeUsername(signedIn.userId, value)
+          return done('username')
+        },
+        showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.fieldProblem } })),
+      )
+    },
+
+    changePassword(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const current = visit.form.get('current_password') ?? ''
+      const next = visit.form.get('new_password') ?? ''
+      const { sessionId, userId } = signedIn
+      return orShowAgain(
+        async () => {
+          await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
+          return done('password')
+        },
+        showAgain(visit, signedIn, (refusal) => ({ password: { errors: errorsOf(refusal) } })),
+      )
+    },
+
+    /** Ends one session, or all but this one. */
+    async endSessions(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      if (visit.form.get('all_others') === '1') {
+        await sessions.endAll(signedIn.userId, signedIn.sessionId)
+        return done('sessions')
+      }
+      const id = visit.form.get('session_id')
+      if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
+      await sessions.endOwn(signedIn.userId, id)
+      return done('session')
+    },
+
+    delete(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const password = visit.form.get('password') ?? ''
+      return orShowAgain(
+        async () => {
+          await guardingPassword(signedIn.userId, () => users.deleteOwn(signedIn.userId, password, visit.signal))
+          visit.setCookies([...cookieWriter.clearedSession(), cookieWriter.csrf(newCsrfToken())])
+          return redirect('/auth/login?done=deleted')
+        },
+        showAgain(visit, signedIn, (refusal) => ({ deletion: { error: refusal.fieldProblem } })),
+      )
+    },
+  }
+}

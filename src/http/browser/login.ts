@@ -1,0 +1,78 @@
+import { AppError } from '../../lib/errors.ts'
+import type { LoginView } from '../../pages/pages.ts'
+import type { RouteParts } from '../parts.ts'
+import { networkOf } from '../rate-limit.ts'
+import { returnToParameter } from '../return-to.ts'
+import { type Answer, page, type Visit } from '../visit.ts'
+import { enter, sendOnOr, targetOf } from './entry.ts'
+import { errorsOf, orShowAgain } from './problems.ts'
+
+const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
+
+const noticeOf = (visit: Visit): LoginView['notice'] => {
+  const done = visit.query.get('done')
+  return done === 'deleted' || done === 'signed_out' ? NOTICES[done] : undefined
+}
+
+/** `GET` and `POST /auth/login` (specification section 4.2). */
+export const createLogin = (parts: RouteParts) => {
+  const { users, sessions, pages, limits, baseUrl, signupOpen } = parts
+
+  const view = (visit: Visit, target: string, email: string): LoginView => ({
+    csrfToken: visit.csrfToken,
+    returnTo: returnToParameter(target),
+    email,
+    errors: {},
+    notice: noticeOf(visit),
+    signupOpen,
+    providers: [],
+  })
+
+  const logIn = async (visit: Visit, email: string, password: string, target: string): Promise<Answer> => {
+    requireFilled(email, password)
+    const network = networkOf(visit.device.address)
+    const account = `${email.trim().toLowerCase()} ${network}`
+    limits.count('loginOfAddress', network)
+    limits.count('login', account)
+    const proof = await users.authenticate(email, password, visit.signal)
+    const start = () => sessions.start(proof?.user.id ?? '', visit.device, proof?.holds)
+    const answer = proof && (await enter(parts, visit, start, target))
+    if (!answer) throw wrongCredentials()
+    limits.forgive('loginOfAddress', network)
+    limits.forgive('login', account)
+    return answer
+  }
+
+  return {
+    show: (visit: Visit): Promise<Answer> =>
+      sendOnOr(parts, visit, (target) => page(200, pages.login(view(visit, target, '')))),
+
+    async submit(visit: Visit): Promise<Answer> {
+      const target = targetOf(visit, baseUrl)
+      const email = visit.form.get('email') ?? ''
+      const password = visit.form.get('password') ?? ''
+      return orShowAgain(
+        () => logIn(visit, email, password, target),
+        (refusal) =>
+          pages.login({
+            ...view(visit, target, email),
+            notice: undefined,
+            problem: refusal.formProblem,
+            errors: errorsOf(refusal),
+          }),
+      )
+    },
+  }
+}
+
+const requireFilled = (email: string, password: string): void => {
+  if (email.trim() === '') {
+    throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason: 'email_missing' })
+  }
+  if (password === '') {
+    throw new AppError('unprocessable', 'Enter your password.', { field: 'password', reason: 'password_missing' })
+  }
+}
+
+const wrongCredentials = (): AppError =>
+  new AppError('unauthorized', 'The email address or the password is wrong.', { reason: 'credentials_wrong' })

@@ -1,0 +1,28 @@
+import type { RefreshResult, Sessions, SignedIn } from '../../sessions/sessions.ts'
+import type { CookieWriter } from '../cookies.ts'
+import type { Visit } from '../visit.ts'
+
+interface Parts {
+  sessions: Sessions
+  cookieWriter: CookieWriter
+  noteRefresh: (visit: Visit, result: RefreshResult) => void
+}
+
+/**
+ * Finds out who visits a page. Who comes with an access token that has run out but a good refresh token is renewed on
+ * the way, so that an application needs nothing but a redirect to the login page.
+ */
+export const createRecognition =
+  ({ sessions, cookieWriter, noteRefresh }: Parts) =>
+  async (visit: Visit): Promise<SignedIn | undefined> => {
+    const { access, refresh } = visit.cookies
+    const signedIn = access ? await sessions.authenticate(access) : undefined
+    if (signedIn || !refresh) return signedIn
+    const result = await sessions.refresh(refresh, visit.device)
+    noteRefresh(visit, result)
+    const renewed = 'tokens' in result
+    visit.setCookies(renewed ? cookieWriter.session(result.tokens, visit.csrfToken) : cookieWriter.clearedSession())
+    return renewed ? result.signedIn : undefined
+  }
+
+export type Recognition = ReturnType<typeof createRecognition>

@@ -1,0 +1,50 @@
+import type { RouteParts } from '../parts.ts'
+import type { Route } from '../route.ts'
+import { redirect, type Visit } from '../visit.ts'
+import { createAccount } from './account.ts'
+import { createLogin } from './login.ts'
+import { createLogout } from './logout.ts'
+import { createSignup } from './signup.ts'
+
+const ONE_YEAR_SECONDS = 31_536_000
+
+/** The routes that a person opens. */
+export const createBrowserRoutes = (parts: RouteParts): Route[] => {
+  const login = createLogin(parts)
+  const signup = createSignup(parts)
+  const logout = createLogout(parts)
+  const account = createAccount(parts)
+  const open = { guard: 'none', speaks: 'html' } as const
+  const own = { guard: 'session', speaks: 'html' } as const
+  const get = { method: 'GET' } as const
+  const post = { method: 'POST', csrf: 'token' } as const
+  return [
+    {
+      ...get,
+      ...open,
+      path: '/auth',
+      answer: async (visit: Visit) => redirect((await parts.recognize(visit)) ? '/auth/account' : '/auth/login'),
+    },
+    { ...get, ...open, path: '/auth/login', answer: login.show },
+    { ...post, ...open, path: '/auth/login', answer: login.submit },
+    { ...get, ...open, path: '/auth/signup', answer: signup.show },
+    { ...post, ...open, path: '/auth/signup', answer: signup.submit },
+    { ...get, ...open, path: '/auth/logout', answer: logout.show },
+    { ...post, ...open, path: '/auth/logout', answer: logout.submit },
+    { ...get, ...own, path: '/auth/account', answer: account.show },
+    { ...post, ...own, path: '/auth/account/username', answer: account.changeUsername },
+    { ...post, ...own, path: '/auth/account/password', answer: account.changePassword },
+    { ...post, ...own, path: '/auth/account/sessions', answer: account.endSessions },
+    { ...post, ...own, path: '/auth/account/delete', answer: account.delete },
+    ...parts.pages.assets.map(
+      ({ path, contentType, body }): Route => ({
+        ...get,
+        guard: 'none',
+        speaks: 'asset',
+        frequent: true,
+        path: path as Route['path'],
+        answer: () => ({ status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS }),
+      }),
+    ),
+  ]
+}

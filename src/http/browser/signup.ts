@@ -1,0 +1,59 @@
+import { AppError } from '../../lib/errors.ts'
+import type { SignupView } from '../../pages/pages.ts'
+import type { RouteParts } from '../parts.ts'
+import { networkOf } from '../rate-limit.ts'
+import { returnToParameter } from '../return-to.ts'
+import { type Answer, page, type Visit } from '../visit.ts'
+import { enter, sendOnOr, targetOf } from './entry.ts'
+import { errorsOf, orShowAgain } from './problems.ts'
+
+interface Typed {
+  email: string
+  username: string
+}
+
+/** `GET` and `POST /auth/signup` (specification section 4.2). */
+export const createSignup = (parts: RouteParts) => {
+  const { users, sessions, pages, limits, baseUrl, signupOpen } = parts
+
+  const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
+    csrfToken: visit.csrfToken,
+    returnTo: returnToParameter(target),
+    ...typed,
+    errors: {},
+    providers: [],
+    closed: !signupOpen,
+  })
+
+  const showEmpty = (visit: Visit, target: string): Answer =>
+    page(signupOpen ? 200 : 403, pages.signup(view(visit, target, { email: '', username: '' })))
+
+  const signUp = async (visit: Visit, typed: Typed, password: string, target: string): Promise<Answer> => {
+    const network = networkOf(visit.device.address)
+    limits.count('signupOfAddress', network)
+    const user = await users.create({ ...typed, password }, visit.signal).catch((error: unknown) => {
+      // What a person must mend is no try; that an email is taken is, since it tells who has an account.
+      if (error instanceof AppError && error.code !== 'conflict') limits.forgive('signupOfAddress', network)
+      throw error
+    })
+    const answer = await enter(parts, visit, () => sessions.start(user.id, visit.device), target)
+    if (!answer) throw new AppError('internal_error', 'The session could not be started.')
+    return answer
+  }
+
+  return {
+    show: (visit: Visit): Promise<Answer> => sendOnOr(parts, visit, (target) => showEmpty(visit, target)),
+
+    async submit(visit: Visit): Promise<Answer> {
+      const target = targetOf(visit, baseUrl)
+      const typed = { email: visit.form.get('email') ?? '', username: visit.form.get('username') ?? '' }
+      const password = visit.form.get('password') ?? ''
+      if (!signupOpen) return showEmpty(visit, target)
+      return orShowAgain(
+        () => signUp(visit, typed, password, target),
+        (refusal) =>
+          pages.signup({ ...view(visit, target, typed), problem: refusal.formProblem, errors: errorsOf(refusal) }),
+      )
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import { randomToken } from '../lib/secrets.ts'
+import type { Tokens } from '../sessions/sessions.ts'
+
+/** The one place that knows the cookies' names and attributes. */
+const COOKIES = {
+  svc_access: { path: '/', httpOnly: true },
+  svc_refresh: { path: '/auth', httpOnly: true },
+  svc_csrf: { path: '/', httpOnly: false },
+} as const
+
+type CookieName = keyof typeof COOKIES
+
+/** What a request brought. A name that came twice counts as absent: nobody can tell which one is ours. */
+export interface RequestCookies {
+  access: string | undefined
+  refresh: string | undefined
+  csrf: string | undefined
+  repeated: CookieName[]
+}
+
+const CSRF_TOKEN = /^[\w-]{43}$/
+
+/** Reads our cookies from a `Cookie` header (RFC 6265bis section 5.8.3). Empty is absent. */
+export const readCookies = (header: string | undefined): RequestCookies => {
+  const found = new Map<string, string>()
+  const repeated = new Set<CookieName>()
+  for (const pair of header?.split(';') ?? []) {
+    const equals = pair.indexOf('=')
+    const name = pair.slice(0, equals).trim()
+    if (equals < 0 || !isCookieName(name)) continue
+    if (found.has(name)) repeated.add(name)
+    found.set(name, pair.slice(equals + 1).trim())
+  }
+  const get = (name: CookieName): string | undefined => (repeated.has(name) ? undefined : found.get(name)) || undefined
+  const csrf = get('svc_csrf')
+  return {
+    access: get('svc_access'),
+    refresh: get('svc_refresh'),
+    csrf: csrf && CSRF_TOKEN.test(csrf) ? csrf : undefined,
+    repeated: [...repeated],
+  }
+}
+
+const isCookieName = (name: string): name is CookieName => Object.hasOwn(COOKIES, name)
+
+export const newCsrfToken = (): string => randomToken(32)
+
+/** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
+export const createCookieWriter = ({ baseUrl }: { baseUrl: string }) => {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
+
+  const write = (name: CookieName, value: string, maxAgeSeconds?: number): string => {
+    const { path, httpOnly } = COOKIES[name]
+    const maxAge = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`
+    return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
+  }
+
+  return {
+    /** A new or renewed session. The CSRF token lasts as long. */
+    session: (tokens: Tokens, csrfToken: string): string[] => [
+      write('svc_access', tokens.accessToken, tokens.accessTokenSeconds),
+      write('svc_refresh', tokens.refreshToken, tokens.sessionSeconds),
+      write('svc_csrf', csrfToken, tokens.sessionSeconds),
+    ],
+
+    clearedSession: (): string[] => [write('svc_access', '', 0), write('svc_refresh', '', 0)],
+
+    /** Lasts until the browser closes where there is no session to outlast it. */
+    csrf: (token: string, sessionSeconds?: number): string => write('svc_csrf', token, sessionSeconds),
+
+    /**
+     * Ends the cookies of our names that are not ours: on other paths that lead to this one, and those of the whole
+     * domain, which other hosts may have set.
+     */
+    withoutStrangers: (names: CookieName[], requestPath: string): string[] => {
+      const domains = parentDomains(new URL(baseUrl).hostname)
+      return names.flatMap((name) =>
+        ancestorPaths(requestPath).flatMap((path) => [
+          ...(path === COOKIES[name].path ? [] : [`${name}=; Path=${path}; Max-Age=0${secure}; SameSite=Lax`]),
+          ...domains.map((domain) => `${name}=; Path=${path}; Domain=${domain}; Max-Age=0${secure}; SameSite=Lax`),
+        ]),
+      )
+    },
+  }
+}
+
+export type CookieWriter = ReturnType<typeof createCookieWriter>
+
+/** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
+const ancestorPaths = (path: string): string[] => {
+  const parts = path.split('/').filter(Boolean).slice(0, 4)
+  return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
+}
+
+/** `login.app.example.com` → itself, `app.example.com`, `example.com`. None of an address or a bare name. */
+const parentDomains = (host: string): string[] => {
+  const labels = host.split('.')
+  if (labels.length < 2 || /^[\d.]+$|:/.test(host)) return []
+  return labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'))
+}
+
+/** Of several `Set-Cookie` values for one cookie (name, path, domain), the last: RFC 6265bis wants one of each. */
+export const lastOfEach = (cookies: string[]): string[] => {
+  const last = new Map<string, string>()
+  for (const cookie of cookies) {
+    const [pair = '', ...attributes] = cookie.split('; ')
+    const scope = attributes.filter((attribute) => /^(?:path|domain)=/i.test(attribute))
+    last.set([pair.slice(0, pair.indexOf('=')), ...scope].join(';'), cookie)
+  }
+  return [...last.values()]
+}

@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { AppError } from '../lib/errors.ts'
+import { equalInConstantTime } from '../lib/secrets.ts'
+import type { RequestCookies } from './cookies.ts'
+
+interface StateChange {
+  headers: IncomingHttpHeaders
+  cookies: RequestCookies
+  /** The form field `csrf_token`. */
+  formToken: string | undefined
+  /** Origins that are ours: the configured one, and this request's own host. */
+  isOwnOrigin: (origin: string) => boolean
+  baseUrl: string
+}
+
+/** Refuses (`forbidden`) what another site could have made this browser send. */
+export const requireOwnRequest = (change: StateChange): void => {
+  requireOwnOrigin(change)
+  const { headers, cookies, formToken } = change
+  const sent = headers['x-csrf-token'] ?? formToken
+  if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf)) return
+  throw new AppError('forbidden', describeMismatch(sent, cookies), { field: 'X-CSRF-Token' })
+}
+
+/** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */
+const requireOwnOrigin = ({ headers, isOwnOrigin, baseUrl }: StateChange): void => {
+  const site = headers['sec-fetch-site']
+  if (site === 'cross-site' || site === 'same-site') {
+    throw new AppError(
+      'forbidden',
+      `The header Sec-Fetch-Site says "${site}"; expected "same-origin" (the site is ${baseUrl}).`,
+      { field: 'Sec-Fetch-Site' },
+    )
+  }
+  const { origin } = headers
+  if (origin === undefined || isOwnOrigin(origin)) return
+  throw new AppError(
+    'forbidden',
+    `The header Origin says "${origin}"; expected "${baseUrl}". If that is where your users are, set SVC_BASE_URL to it.`,
+    { field: 'Origin' },
+  )
+}
+
+const describeMismatch = (sent: unknown, cookies: RequestCookies): string => {
+  if (cookies.repeated.includes('svc_csrf')) return 'The cookie svc_csrf came more than once. Load the page again.'
+  if (!cookies.csrf) return 'The cookie svc_csrf is missing. Load the page again, and allow cookies for this site.'
+  if (!sent) return 'The CSRF token is missing: send it in the header X-CSRF-Token or the form field csrf_token.'
+  return 'The CSRF token does not match the cookie svc_csrf. Load the page again.'
+}

@@ -1,0 +1,32 @@
+import { AppError } from '../lib/errors.ts'
+import type { RouteParts } from './parts.ts'
+import type { RequestVisit } from './request-visit.ts'
+import type { Route } from './route.ts'
+import { type Answer, redirect } from './visit.ts'
+
+/** Lets through who may come, as the route's row says, and asks the route for its answer. */
+export const createGuards = ({ sessions, recognize }: RouteParts) => ({
+  /** What is refused before anything else is looked at. */
+  precheck(route: Route, visit: RequestVisit): void {
+    if (route.guard !== 'refresh_token' || visit.cookies.refresh) return
+    throw unauthorized('The cookie svc_refresh is missing. Log in.')
+  },
+
+  async answer(route: Route, visit: RequestVisit): Promise<Answer> {
+    if (route.guard === 'none') return route.answer(visit)
+    if (route.guard === 'refresh_token') return route.answer(visit, visit.cookies.refresh ?? '')
+    if (route.guard === 'access_token') {
+      const { access } = visit.cookies
+      const signedIn = access ? await sessions.authenticate(access) : undefined
+      if (!signedIn) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
+      visit.userId = signedIn.userId
+      return route.answer(visit, signedIn)
+    }
+    const signedIn = await recognize(visit)
+    if (!signedIn) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
+    visit.userId = signedIn.userId
+    return route.answer(visit, signedIn)
+  },
+})
+
+const unauthorized = (message: string): AppError => new AppError('unauthorized', message)

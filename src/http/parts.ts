@@ -1,0 +1,37 @@
+import type { Log } from '../lib/log.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Pages } from '../pages/pages.ts'
+import type { RefreshResult, Sessions } from '../sessions/sessions.ts'
+import type { SigningKeys } from '../sessions/signing-keys.ts'
+import type { Users } from '../users/users.ts'
+import type { Recognition } from './browser/recognition.ts'
+import type { CookieWriter } from './cookies.ts'
+import type { RateLimits } from './rate-limit.ts'
+import type { Visit } from './visit.ts'
+
+/** What the composition root hands to the HTTP side. */
+export interface ServerParts {
+  baseUrl: string
+  /** Audiences that may be asked for; none listed: any. */
+  audiences: string[]
+  signupOpen: boolean
+  /** Whether an address is a proxy whose `X-Forwarded-*` headers are believed. */
+  isTrustedProxy: (address: string) => boolean
+  clock: Clock
+  log: Log
+  users: Users
+  sessions: Sessions
+  keys: SigningKeys
+  pages: Pages
+  limits: RateLimits
+  version: string
+  /** Resolves when the service can do its work; otherwise `unavailable`, and the message says what is down. */
+  requireReady: () => Promise<void>
+}
+
+/** The same with what routes share. */
+export interface RouteParts extends ServerParts {
+  cookieWriter: CookieWriter
+  recognize: Recognition
+  noteRefresh: (visit: Visit, result: RefreshResult) => void
+}

@@ -1,0 +1,76 @@
+import { LRUCache } from 'lru-cache'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+
+interface Limit {
+  /** Tries within one window. */
+  tries: number
+  windowMs: number
+}
+
+/**
+ * What is counted, and for whom. Failed logins count for an address, and for an account as tried from one address:
+ * a limit on the account alone would let anybody lock anybody out (docs/decisions/004-rate-limits.md).
+ */
+const LIMITS = {
+  login: { tries: 10, windowMs: 15 * 60_000 },
+  loginOfAddress: { tries: 100, windowMs: 15 * 60_000 },
+  signupOfAddress: { tries: 30, windowMs: 60 * 60_000 },
+  passwordOfUser: { tries: 10, windowMs: 15 * 60_000 },
+} satisfies Record<string, Limit>
+
+type LimitName = keyof typeof LIMITS
+
+/** What is remembered at most, so that a flood of addresses does not fill the memory. */
+const MAX_COUNTERS = 100_000
+
+interface Counter {
+  count: number
+  endsAtMs: number
+}
+
+/** Counts tries in fixed windows, in this process. A try counts before its work is done: many at once gain nothing. */
+export const createRateLimits = ({ clock, enabled }: { clock: Clock; enabled: boolean }) => {
+  const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS })
+
+  const counterOf = (name: LimitName, key: string): Counter => {
+    const id = `${name} ${key}`
+    const known = counters.get(id)
+    if (known && known.endsAtMs > clock.now()) return known
+    const counter = { count: 0, endsAtMs: clock.now() + LIMITS[name].windowMs }
+    counters.set(id, counter)
+    return counter
+  }
+
+  return {
+    /** Counts a try; `rate_limited` when there were too many. */
+    count(name: LimitName, key: string): void {
+      if (!enabled) return
+      const counter = counterOf(name, key)
+      if (counter.count >= LIMITS[name].tries) {
+        const retryAfterSeconds = Math.max(1, Math.ceil((counter.endsAtMs - clock.now()) / 1000))
+        throw new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, {
+          retryAfterSeconds,
+        })
+      }
+      counter.count += 1
+    },
+    /** Takes a try back that turned out to be an honest one. */
+    forgive(name: LimitName, key: string): void {
+      const counter = enabled ? counterOf(name, key) : undefined
+      if (counter && counter.count > 0) counter.count -= 1
+    },
+  }
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>
+
+/** Whoever has one IPv6 address has all of its /64. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address
+  const [head = '', tail] = address.toLowerCase().split('::')
+  const groups = head.split(':').filter(Boolean)
+  const tailGroups = tail?.split(':').filter(Boolean) ?? []
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - tailGroups.length) }, () => '0')
+  return [...groups, ...zeros, ...tailGroups].slice(0, 4).join(':')
+}

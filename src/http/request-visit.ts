@@ -1,0 +1,93 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Device } from '../sessions/sessions.ts'
+import { clientAddress } from './client.ts'
+import { type CookieWriter, newCsrfToken, type RequestCookies, readCookies } from './cookies.ts'
+import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
+import type { Visit } from './visit.ts'
+
+interface Parts {
+  cookieWriter: CookieWriter
+  isTrustedProxy: (address: string) => boolean
+}
+
+/** A `Visit` made from what the web framework gives. Nothing is worked out before it is asked for. */
+export class RequestVisit implements Visit {
+  readonly requestId: string
+  readonly headers: Visit['headers']
+  readonly cookies: RequestCookies
+  readonly startedMs = performance.now()
+  form: Fields = NO_FIELDS
+  /** Who is signed in, for the log. */
+  userId: string | undefined
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #parts: Parts
+  #cookies: string[] = []
+  #csrfToken: string | undefined
+  #device: Device | undefined
+  #signal: AbortSignal | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+    this.#request = request
+    this.#reply = reply
+    this.#parts = parts
+    this.requestId = request.id
+    this.headers = request.raw.headers
+    this.cookies = readCookies(this.headers.cookie)
+    if (this.cookies.repeated.length > 0) {
+      this.setCookies(parts.cookieWriter.withoutStrangers(this.cookies.repeated, this.path))
+    }
+  }
+
+  /** The path as it was sent. */
+  get path(): string {
+    return (this.#request.raw.url ?? '').split('?', 1)[0] ?? ''
+  }
+
+  get query(): Fields {
+    const url = this.#request.raw.url ?? ''
+    const mark = url.indexOf('?')
+    return mark < 0 ? NO_FIELDS : readUrlEncoded(url.slice(mark + 1))
+  }
+
+  get device(): Device {
+    this.#device ??= {
+      userAgent: this.headers['user-agent'] ?? '',
+      address: clientAddress(this.peer, this.headers['x-forwarded-for'], this.#parts.isTrustedProxy),
+    }
+    return this.#device
+  }
+
+  /** The other end of the connection. */
+  get peer(): string {
+    return this.#request.raw.socket.remoteAddress ?? ''
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal) return this.#signal
+    const controller = new AbortController()
+    this.#signal = controller.signal
+    const { raw } = this.#reply
+    raw.once('close', () => {
+      if (!raw.writableFinished) controller.abort()
+    })
+    if (raw.destroyed) controller.abort()
+    return this.#signal
+  }
+
+  get csrfToken(): string {
+    this.#csrfToken ??= this.cookies.csrf
+    if (this.#csrfToken) return this.#csrfToken
+    this.#csrfToken = newCsrfToken()
+    this.#cookies.push(this.#parts.cookieWriter.csrf(this.#csrfToken))
+    return this.#csrfToken
+  }
+
+  setCookies(cookies: string[]): void {
+    this.#cookies.push(...cookies)
+  }
+
+  get cookiesToSet(): string[] {
+    return this.#cookies
+  }
+}

@@ -1,0 +1,38 @@
+import type { SignedIn } from '../sessions/sessions.ts'
+import type { Answer, Visit } from './visit.ts'
+
+/** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
+export type Schema = Record<string, unknown>
+
+/** What a JSON route says of itself in the OpenAPI document. */
+export interface Documentation {
+  summary: string
+  parameters?: { name: string; in: 'query' | 'header'; required: boolean; description: string; schema: Schema }[]
+  /** By status; without a schema the body is empty. */
+  responses: Record<number, { description: string; schema?: Schema }>
+}
+
+/** How a route answers, its failures included. */
+type Speech = { speaks: 'html' } | { speaks: 'json'; documentation: Documentation } | { speaks: 'asset' }
+
+/** Every state-changing route says how it is protected from other sites. There is one way. */
+type Method = { method: 'GET' } | { method: 'POST'; csrf: 'token' }
+
+type Awaitable<T> = T | Promise<T>
+
+/**
+ * Who may come. `access_token`: who has a good one, else 401. `refresh_token`: who brings one, good or not, else 401.
+ * `session`: who is signed in, renewed on the way if need be; anybody else is sent to the login page.
+ */
+type Guard =
+  | { guard: 'none'; answer: (visit: Visit) => Awaitable<Answer> }
+  | { guard: 'access_token'; answer: (visit: Visit, signedIn: SignedIn) => Awaitable<Answer> }
+  | { guard: 'refresh_token'; answer: (visit: Visit, refreshToken: string) => Awaitable<Answer> }
+  | { guard: 'session'; answer: (visit: Visit, signedIn: SignedIn) => Awaitable<Answer> }
+
+export type Route = { path: `/auth${string}` } & Method &
+  Guard &
+  Speech & {
+    /** Asked so often that its successes are logged at level `debug` only. */
+    frequent?: true
+  }

@@ -1,0 +1,27 @@
+import { createApiRoutes } from './api/routes.ts'
+import { createBrowserRoutes } from './browser/routes.ts'
+import { createOpenApi } from './openapi.ts'
+import type { RouteParts } from './parts.ts'
+import type { Route } from './route.ts'
+import { json } from './visit.ts'
+
+/** THE table of routes. What is not in it is 404, to the letter of the path. */
+export const createRoutes = (parts: RouteParts): Route[] => {
+  const routes = [...createBrowserRoutes(parts), ...createApiRoutes(parts)]
+  let document: string | undefined
+  routes.push({
+    method: 'GET',
+    path: '/auth/api/v1/openapi.json',
+    guard: 'none',
+    speaks: 'json',
+    documentation: {
+      summary: 'This document',
+      responses: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object', required: ['openapi', 'paths'] } } },
+    },
+    answer() {
+      document ??= createOpenApi(routes, parts)
+      return json(200, document)
+    },
+  })
+  return routes
+}

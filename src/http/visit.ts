@@ -1,0 +1,39 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Device } from '../sessions/sessions.ts'
+import type { RequestCookies } from './cookies.ts'
+import type { Fields } from './url-encoded.ts'
+
+/** A request as the handlers see it, without the web framework. */
+export interface Visit {
+  /** The value of `X-Request-Id`. */
+  requestId: string
+  headers: IncomingHttpHeaders
+  cookies: RequestCookies
+  query: Fields
+  form: Fields
+  /** Where it comes from: the address past trusted proxies. */
+  device: Device
+  /** Aborted when the sender has gone. */
+  signal: AbortSignal
+  /** The CSRF token of this browser; a new one is set with the answer when it had none. */
+  readonly csrfToken: string
+  /** Adds `Set-Cookie` values to whatever is answered, an error too. The last of a name counts. */
+  setCookies(cookies: string[]): void
+}
+
+/** What a handler answers with. */
+export type Answer =
+  | { status: number; contentType: string; body: string; retryAfterSeconds?: number | undefined; cacheSeconds?: number }
+  | { redirect: string }
+
+export const page = (status: number, html: string, retryAfterSeconds?: number): Answer => ({
+  status,
+  contentType: 'text/html; charset=utf-8',
+  body: html,
+  retryAfterSeconds,
+})
+
+export const json = (status: number, body: string): Answer => ({ status, contentType: 'application/json', body })
+
+/** 303: go and GET that. */
+export const redirect = (location: string): Answer => ({ redirect: location })

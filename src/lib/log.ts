@@ -1,0 +1,34 @@
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+
+export type Log = Logger
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Structured lines: JSON for programs, or one readable line each when `readable`. */
+export const createLog = (level: LogLevel, destination: DestinationStream): Log =>
+  pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  )
+
+const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
+
+/** Turns the JSON lines of a log into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
+export const readable = (write: (line: string) => void): DestinationStream => ({
+  write(json) {
+    const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>
+    const shown = Object.entries(facts).map(([name, value]) => `\x1b[2m${name}=\x1b[0m${show(value)}`)
+    const stack = err && typeof err === 'object' && 'stack' in err ? `\n${String(err.stack)}` : ''
+    const head = `\x1b[2m${String(time).slice(11, 19)}\x1b[0m ${COLOURS[String(level)] ?? ''}${String(level)}\x1b[0m`
+    write(`${[head, String(message), ...shown].join(' ')}${stack}\n`)
+  },
+})
+
+const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,0 +1,28 @@
+import { BlockList, isIP } from 'node:net'
+
+/** An address, a CIDR range, `loopback` or `none`. */
+export const isNetwork = (text: string): boolean => {
+  if (text === 'loopback' || text === 'none') return true
+  const [address = '', prefix, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  if (prefix === undefined) return true
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
+}
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+/** Whether an address is in one of these networks; IPv4 addresses written as IPv6 (`::ffff:1.2.3.4`) are IPv4. */
+export const createNetworkCheck = (networks: string[]): ((address: string) => boolean) => {
+  const list = new BlockList()
+  for (const network of networks.flatMap((name) => (name === 'loopback' ? ['127.0.0.0/8', '::1'] : [name]))) {
+    const [address = '', prefix] = network.split('/')
+    if (network === 'none') continue
+    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    else list.addSubnet(address, Number(prefix), familyOf(address))
+  }
+  return (address) => {
+    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+    return isIP(plain) !== 0 && list.check(plain, familyOf(plain))
+  }
+}

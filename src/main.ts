@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { destination } from 'pino'
+import { serve } from './cli/serve.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { AppError } from './lib/errors.ts'
+import { createLog, readable } from './lib/log.ts'
+
+/** sysexits.h: EX_CONFIG */
+const EXIT_CONFIG = 78
+const EXIT_FAILURE = 1
+
+/** The command `svc`. Sets the exit code; nothing that goes wrong shows a stack. */
+export const main = async (args: string[]): Promise<void> => {
+  // Whatever is written (database, log of the database, secret, backups) is for the owner alone.
+  process.umask(0o077)
+  try {
+    if (existsSync('.env')) process.loadEnvFile('.env')
+    if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
+    else {
+      const { runProgram } = await import('./cli/program.ts')
+      await runProgram(args, { loadConfig, serve: () => runServe(loadConfig()) })
+    }
+  } catch (error) {
+    report(error)
+  }
+}
+
+const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
+
+const runServe = (config: Config): Promise<void> => {
+  const isTerminal = process.stderr.isTTY === true
+  const write = (text: string) => process.stderr.write(text)
+  const log = createLog(config.logLevel, isTerminal ? readable(write) : destination({ dest: 2, sync: false }))
+  return serve(config, { log, greet: isTerminal ? write : undefined })
+}
+
+const report = (error: unknown): void => {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.problems.map((problem) => `svc: ${problem}`).join('\n')}\n`)
+    process.exitCode = EXIT_CONFIG
+    return
+  }
+  const message =
+    error instanceof AppError ? error.message : `unexpected failure: ${(error as Error)?.message ?? error}`
+  const cause = error instanceof AppError && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  process.stderr.write(`svc: ${message}${cause}\n`)
+  process.exitCode ||= EXIT_FAILURE
+}

@@ -1,0 +1,34 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { deviceName } from './device.ts'
+import { csrfInput } from './form.ts'
+import { texts } from './texts.ts'
+import { agoOf, momentOf } from './time-text.ts'
+import type { AccountView, SessionView } from './views.ts'
+
+const endButton = (session: SessionView, device: string): HtmlFragment =>
+  html`<button class="second" name="session_id" value="${session.id}" aria-label="${texts.endSessionOf(device, session.address)}">${texts.endSession}</button>`
+
+const row = (session: SessionView, nowMs: number): HtmlFragment => {
+  const device = deviceName(session.userAgent)
+  return html`<li>
+<div>
+<p><b>${device}</b>${session.current && html` <span class="badge">${texts.thisSession}</span>`}</p>
+<p class="about">${texts.lastSeen} ${agoOf(session.lastSeenAtMs, nowMs)}, ${texts.from} ${session.address}<br>
+${texts.loggedInSince} ${momentOf(session.createdAtMs)}</p>
+</div>
+${session.current ? undefined : endButton(session, device)}
+</li>
+`
+}
+
+/** The list of sessions: one form, in which each button says which session it ends. */
+export const sessionsSection = ({ csrfToken, sessions, nowMs }: AccountView): HtmlFragment =>
+  html`<form method="post" action="/auth/account/sessions">
+${csrfInput(csrfToken)}
+<ul class="sessions">
+${sessions.map((session) => row(session, nowMs))}</ul>
+${
+  sessions.some((session) => !session.current) &&
+  html`<button class="second" name="all_others" value="1">${texts.endOtherSessions}</button>`
+}
+</form>`

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { html } from '../lib/html.ts'
+import { toHex } from './colour.ts'
+import { createTheme, themeCss } from './theme.ts'
+
+/** A file of the pages. Its path changes with its content, so that it may be cached for ever. */
+export interface Asset {
+  path: string
+  contentType: string
+  body: string
+}
+
+const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
+  const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
+  return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
+}
+
+const fileBeside = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+
+/** The first letter of the name, for the tile that stands where there is no logo. */
+export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
+
+const iconSvg = (appName: string, ground: string, ink: string): string =>
+  html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><text x="16" y="22.5" fill="${ink}" font-family="system-ui,sans-serif" font-size="19" font-weight="650" text-anchor="middle">${initialOf(appName)}</text></svg>`.toString()
+
+/** The stylesheet with its colours, the script and the icon, for one name and one accent colour. */
+export const createAssets = (appName: string, accentColor: string) => {
+  const theme = createTheme(accentColor)
+  const { accent, accentInk } = theme.light
+  return {
+    theme,
+    style: asset('style', 'css', 'text/css; charset=utf-8', fileBeside('style.css') + themeCss(theme)),
+    script: asset('show-password', 'js', 'text/javascript; charset=utf-8', fileBeside('show-password.js')),
+    icon: asset('icon', 'svg', 'image/svg+xml', iconSvg(appName, toHex(accent), toHex(accentInk))),
+  }
+}

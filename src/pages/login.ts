@@ -1,0 +1,66 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryHref, providerForms } from './entry.ts'
+import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
+import type { Layout } from './layout.ts'
+import { texts } from './texts.ts'
+import type { LoginView } from './views.ts'
+
+type Focus = 'email' | 'password' | 'problem' | 'notice'
+
+const NOTICES = { deleted: texts.noticeDeleted, signed_out: texts.noticeSignedOut }
+
+const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
+  if (errors.email) return 'email'
+  if (errors.password) return 'password'
+  if (problem && problem.kind !== 'credentials_wrong') return 'problem'
+  if (notice) return 'notice'
+  return email === '' ? 'email' : 'password'
+}
+
+const fields = (view: LoginView, focus: Focus): HtmlFragment => {
+  const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
+  return html`${field({
+    name: 'email',
+    label: texts.email,
+    type: 'email',
+    autocomplete: 'username',
+    value: view.email,
+    problem: view.errors.email,
+    describedBy,
+    focused: focus === 'email',
+  })}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.errors.password,
+  describedBy,
+  focused: focus === 'password',
+})}`
+}
+
+const wayToSignup = (view: LoginView): HtmlFragment | undefined =>
+  view.signupOpen
+    ? html`${texts.newHere} <a href="${entryHref('/auth/signup', view.returnTo)}">${texts.createAccount}</a>`
+    : undefined
+
+/** The login page. */
+export const createLoginPage =
+  (layout: Layout) =>
+  (view: LoginView): string => {
+    const focus = focusOf(view)
+    return layout.panel({
+      title: texts.logIn,
+      wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
+      scripted: true,
+      below: wayToSignup(view),
+      body: html`${formProblem(view.problem, focus === 'problem') ?? notice(view.notice && NOTICES[view.notice])}
+<form method="post" action="/auth/login" novalidate>
+${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
+${fields(view, focus)}
+<button class="first">${texts.logIn}</button>
+</form>
+${providerForms(view)}`,
+    })
+  }

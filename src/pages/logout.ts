@@ -1,0 +1,27 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { csrfInput } from './form.ts'
+import type { Layout } from './layout.ts'
+import { texts } from './texts.ts'
+import type { LogoutView } from './views.ts'
+
+const question = ({ csrfToken, email }: LogoutView): HtmlFragment => html`${
+  email &&
+  html`<p>${texts.logOutAs} <b>${email}</b>.</p>
+`
+}<form method="post" action="/auth/logout">
+${csrfInput(csrfToken)}
+<button class="first">${texts.logOut}</button>
+<a class="second" href="/auth/account">${texts.stay}</a>
+</form>`
+
+const farewell = (): HtmlFragment => html`<p>${texts.loggedOutAdvice}</p>
+<a class="first" href="/auth/login">${texts.logIn}</a>`
+
+/** Asks before logging out; tells who is not logged in that it is so. */
+export const createLogoutPage =
+  (layout: Layout) =>
+  (view: LogoutView): string =>
+    layout.panel({
+      title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
+      body: view.signedIn ? question(view) : farewell(),
+    })

@@ -1,0 +1,137 @@
+import type { FieldProblem } from './views.ts'
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
+
+/** 90 → "2 minutes": never less than the wait really is. */
+const wait = (seconds: number): string => {
+  if (seconds < 60) return counted(Math.max(1, Math.ceil(seconds)), 'second', 'seconds')
+  if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute', 'minutes')
+  return counted(Math.ceil(seconds / 3600), 'hour', 'hours')
+}
+
+const fieldProblems: Record<FieldProblem, string> = {
+  email_missing: 'Enter your email address.',
+  email_invalid: 'Enter an email address such as name@example.com.',
+  email_taken: 'There is already an account with this email address.',
+  password_missing: 'Enter a password.',
+  password_too_short: 'Use at least 8 characters.',
+  password_too_long: 'Use at most 256 characters.',
+  password_common: 'This is a commonly used password, and among the first that are guessed. Choose another.',
+  password_same_as_account: 'Choose a password that is not your email address or username.',
+  password_wrong: 'This is not your current password.',
+  username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
+  username_taken: 'This username is taken. Choose another.',
+}
+
+interface Failure {
+  title: string
+  /** What to do about it. */
+  advice: string
+}
+
+const failures: ReadonlyMap<number, Failure> = new Map([
+  [400, { title: 'That request can’t be answered', advice: 'Check the address, or go back and try again.' }],
+  [401, { title: 'You are not logged in', advice: 'Log in, then try again.' }],
+  [403, { title: 'That request was refused', advice: 'Go back, reload the page, and try again.' }],
+  [404, { title: 'Page not found', advice: 'Check the address, or start from one of these pages.' }],
+  [405, { title: 'That can’t be done here', advice: 'Go back and try again from the page before.' }],
+  [408, { title: 'That took too long', advice: 'Check your connection, go back, and try again.' }],
+  [413, { title: 'That was too much at once', advice: 'Go back and shorten what you entered.' }],
+  [415, { title: 'That format isn’t understood', advice: 'Go back and use the form on the page.' }],
+  [429, { title: 'Too many requests', advice: 'Wait a little, then try again.' }],
+  [503, { title: 'Back in a moment', advice: 'You are not logged out. Reload this page shortly.' }],
+])
+
+/** Every text of the pages, by key. Another language is another object of this shape. */
+export const texts = {
+  lang: 'en',
+  /** For dates and times. */
+  locale: 'en-GB',
+
+  documentTitle: (page: string, appName: string): string => `${page} · ${appName}`,
+  documentTitleWrong: (title: string): string => `Error: ${title}`,
+
+  email: 'Email',
+  username: 'Username',
+  optional: '(optional)',
+  password: 'Password',
+  currentPassword: 'Current password',
+  newPassword: 'New password',
+  newPasswordHint: 'At least 8 characters. A few unrelated words make a good one.',
+  usernameHint: '3 to 30 letters, digits, _ or -. Left empty, it is made from your email.',
+  usernameRule: '3 to 30 letters, digits, _ or -.',
+  show: 'Show',
+  hide: 'Hide',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  fieldProblems,
+  credentialsWrong: 'The email or password is wrong. Check both and try again.',
+  tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
+  busy: (seconds: number): string => `There is a lot going on right now. Try again in ${wait(seconds)}.`,
+
+  logIn: 'Log in',
+  newHere: 'New here?',
+  createAccount: 'Create an account',
+  continueWith: (provider: string): string => `Continue with ${provider}`,
+  or: 'or',
+  noticeDeleted: 'Your account was deleted.',
+  noticeSignedOut: 'You are logged out.',
+
+  signUp: 'Create your account',
+  signUpButton: 'Create account',
+  alreadyHere: 'Already have an account?',
+  signUpClosed: 'New accounts aren’t open',
+  signUpClosedAdvice: (appName: string): string => `Ask whoever runs ${appName} for an account.`,
+
+  logOut: 'Log out',
+  logOutQuestion: 'Log out?',
+  logOutAs: 'You are logged in as',
+  stay: 'Stay logged in',
+  loggedOut: 'You are logged out',
+  loggedOutAdvice: 'You can close this page, or log in again.',
+
+  account: 'Your account',
+  profile: 'Profile',
+  memberSince: 'Member since',
+  done: {
+    username: 'Your username was changed.',
+    password: 'Your password was changed, and every other session was logged out.',
+    session: 'The session was logged out.',
+    sessions: 'All other sessions were logged out.',
+  },
+  changeUsername: 'Change username',
+  changeUsernameAbout: 'The name you go by. No one else can have the same.',
+  changeUsernameButton: 'Save username',
+  changePassword: 'Change password',
+  changePasswordAbout: 'Changing it logs you out everywhere else.',
+  changePasswordButton: 'Save new password',
+  sessions: 'Sessions',
+  sessionsAbout: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
+  thisSession: 'This device',
+  lastSeen: 'Last seen',
+  from: 'from',
+  loggedInSince: 'Logged in since',
+  endSession: 'Log out',
+  endSessionOf: (device: string, address: string): string => `Log out ${device}, ${address}`,
+  endOtherSessions: 'Log out all others',
+  deleteAccount: 'Delete account',
+  deleteAccountAbout: 'Removes your account here for good.',
+  deleteAccountOpen: 'Delete account …',
+  deleteAccountWarning: 'This can’t be undone. Enter your password to confirm.',
+  deleteAccountButton: 'Delete my account',
+
+  errorStatus: (status: number): string => `Error ${status}`,
+  failures,
+  failureUnexpected: {
+    title: 'Something went wrong',
+    advice: 'It is not your fault. Try again in a moment.',
+  },
+  tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
+  requestId: 'When you ask for help, mention request',
+  home: (appName: string): string => `Go to ${appName}`,
+
+  deviceOn: (browser: string, system: string): string => `${browser} on ${system}`,
+  deviceUnknown: 'Unknown device',
+  justNow: 'just now',
+  inUtc: (dateAndTime: string): string => `${dateAndTime} UTC`,
+}

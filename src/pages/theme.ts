@@ -1,0 +1,130 @@
+import { BLACK, type Colour, contrast, mix, parseColour, readableOn, toHex, WHITE } from './colour.ts'
+
+/** Contrast of text, and of what shows where a control is (WCAG 2.2, 1.4.3 and 1.4.11). */
+const TEXT = 4.5
+const SHAPE = 3
+
+/** Every colour of the pages, for one scheme; each becomes a custom property of its name. */
+export interface Palette {
+  wash: Colour
+  page: Colour
+  surface: Colour
+  hover: Colour
+  line: Colour
+  edge: Colour
+  ink: Colour
+  muted: Colour
+  link: Colour
+  accent: Colour
+  accentHover: Colour
+  accentEdge: Colour
+  accentInk: Colour
+  danger: Colour
+  dangerGround: Colour
+  dangerHover: Colour
+  good: Colour
+  goodGround: Colour
+}
+
+interface Scheme {
+  /** What text darkens or lightens towards. */
+  pole: Colour
+  page: string
+  surface: string
+  line: string
+  edge: string
+  ink: string
+  muted: string
+  danger: string
+  good: string
+  /** How much of the accent goes into the greys: one family, whatever the brand. */
+  tint: number
+  /** The same, at the top of the page. */
+  wash: number
+}
+
+const LIGHT: Scheme = {
+  pole: BLACK,
+  page: '#fafaf9',
+  surface: '#ffffff',
+  line: '#e4e4e2',
+  edge: '#8b8b89',
+  ink: '#1a1b1c',
+  muted: '#5c5d5f',
+  danger: '#b42318',
+  good: '#1a6b3c',
+  tint: 0.02,
+  wash: 0.07,
+}
+
+const DARK: Scheme = {
+  pole: WHITE,
+  page: '#0d0e0f',
+  surface: '#161718',
+  line: '#2b2d2f',
+  edge: '#72757a',
+  ink: '#f0f1f2',
+  muted: '#a3a6ab',
+  danger: '#ff9c91',
+  good: '#7fd6a2',
+  tint: 0.04,
+  wash: 0.08,
+}
+
+/** The accent as it is where it can be: a very dark one is lightened on a dark page, or the button would be lost. */
+const buttonColours = (accent: Colour, scheme: Scheme, surface: Colour) => {
+  const edge = readableOn([surface], accent, scheme.pole, SHAPE)
+  const button = scheme === DARK ? edge : accent
+  const ink = contrast(button, WHITE) >= TEXT ? WHITE : BLACK
+  return {
+    accent: button,
+    accentEdge: edge,
+    accentInk: ink,
+    accentHover: mix(button, ink === WHITE ? BLACK : WHITE, 0.12),
+  }
+}
+
+const palette = (accent: Colour, scheme: Scheme): Palette => {
+  const tinted = (grey: string): Colour => mix(parseColour(grey), accent, scheme.tint)
+  const [page, surface] = [tinted(scheme.page), scheme === DARK ? tinted(scheme.surface) : WHITE]
+  const wash = mix(page, accent, scheme.wash)
+  const readable = (colour: Colour, grounds: readonly Colour[]): Colour =>
+    readableOn(grounds, colour, scheme.pole, TEXT)
+  const ground = (hex: string): Colour => mix(surface, parseColour(hex), 0.08)
+  const grounds = [wash, page, surface, ground(scheme.danger), ground(scheme.good)]
+  const danger = readable(parseColour(scheme.danger), grounds)
+  return {
+    wash,
+    page,
+    surface,
+    hover: mix(surface, parseColour(scheme.ink), 0.05),
+    line: tinted(scheme.line),
+    edge: readableOn([surface, page], tinted(scheme.edge), scheme.pole, SHAPE),
+    ink: readable(tinted(scheme.ink), grounds),
+    muted: readable(tinted(scheme.muted), grounds),
+    link: readable(accent, grounds),
+    danger,
+    dangerHover: mix(danger, scheme.pole, 0.12),
+    dangerGround: ground(scheme.danger),
+    good: readable(parseColour(scheme.good), grounds),
+    goodGround: ground(scheme.good),
+    ...buttonColours(accent, scheme, surface),
+  }
+}
+
+/** The colours of both schemes, made from the accent (`#rrggbb`): readable whatever it is. */
+export const createTheme = (accentColor: string): { light: Palette; dark: Palette } => {
+  const accent = parseColour(accentColor)
+  return { light: palette(accent, LIGHT), dark: palette(accent, DARK) }
+}
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+const declarations = (colours: Palette): string =>
+  Object.entries(colours)
+    .map(([name, colour]: [string, Colour]) => `--${kebab(name)}:${toHex(colour)}`)
+    .join(';')
+
+/** The custom properties that the stylesheet is written with. */
+export const themeCss = ({ light, dark }: { light: Palette; dark: Palette }): string =>
+  `:root{${declarations(light)}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n`

@@ -1,0 +1,49 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { toTimestamp } from '../lib/time.ts'
+import { texts } from './texts.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+interface Formats {
+  day: Intl.DateTimeFormat
+  moment: Intl.DateTimeFormat
+  ago: Intl.RelativeTimeFormat
+}
+
+let formats: Formats | undefined
+
+// Made at the first use: they cost a start more than all else here.
+const localFormats = (): Formats => {
+  formats ??= {
+    day: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'long', timeZone: 'UTC' }),
+    moment: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
+    ago: new Intl.RelativeTimeFormat(texts.locale, { numeric: 'auto' }),
+  }
+  return formats
+}
+
+const momentText = (atMs: number): string => texts.inUtc(localFormats().moment.format(atMs))
+
+const agoText = (atMs: number, nowMs: number): string => {
+  const { ago, day } = localFormats()
+  const passedMs = nowMs - atMs
+  if (passedMs < MINUTE_MS) return texts.justNow
+  if (passedMs < HOUR_MS) return ago.format(-Math.floor(passedMs / MINUTE_MS), 'minute')
+  if (passedMs < DAY_MS) return ago.format(-Math.floor(passedMs / HOUR_MS), 'hour')
+  if (passedMs < 30 * DAY_MS) return ago.format(-Math.floor(passedMs / DAY_MS), 'day')
+  return day.format(atMs)
+}
+
+/** "2 November 2026", in UTC. */
+export const dayOf = (atMs: number): HtmlFragment =>
+  html`<time datetime="${toTimestamp(atMs)}">${localFormats().day.format(atMs)}</time>`
+
+/** "2 Nov 2026, 08:13 UTC" */
+export const momentOf = (atMs: number): HtmlFragment =>
+  html`<time datetime="${toTimestamp(atMs)}">${momentText(atMs)}</time>`
+
+/** "3 minutes ago", with the moment itself as its title; a date when that is more than 30 days back. */
+export const agoOf = (atMs: number, nowMs: number): HtmlFragment =>
+  html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}">${agoText(atMs, nowMs)}</time>`

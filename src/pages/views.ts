@@ -1,0 +1,101 @@
+const FIELD_PROBLEMS = [
+  'email_missing',
+  'email_invalid',
+  'email_taken',
+  'password_missing',
+  'password_too_short',
+  'password_too_long',
+  'password_common',
+  'password_same_as_account',
+  'password_wrong',
+  'username_invalid',
+  'username_taken',
+] as const
+
+/** What is wrong with one field; `texts.fieldProblems` says it in words. */
+export type FieldProblem = (typeof FIELD_PROBLEMS)[number]
+
+/** Whether the reason of an error is one that stands at a field. */
+export const isFieldProblem = (reason: string | undefined): reason is FieldProblem =>
+  FIELD_PROBLEMS.some((problem) => problem === reason)
+
+/** What is wrong with a form as a whole. */
+export type FormProblem =
+  | { kind: 'credentials_wrong' }
+  | { kind: 'too_many_attempts'; retryAfterSeconds: number }
+  | { kind: 'busy'; retryAfterSeconds: number }
+
+/** An external provider to continue with; its form posts to `/auth/oauth/{name}`. */
+export interface ProviderView {
+  name: string
+  label: string
+  /** On this origin, or the policy stops it. */
+  iconUrl?: string
+}
+
+interface FormView {
+  csrfToken: string
+  problem?: FormProblem | undefined
+}
+
+interface EntryView extends FormView {
+  /** Where to go afterwards; kept in the form and on the links between login and signup. */
+  returnTo: string | undefined
+  /** As typed. */
+  email: string
+  providers: readonly ProviderView[]
+}
+
+export interface LoginView extends EntryView {
+  errors: { email?: FieldProblem | undefined; password?: FieldProblem | undefined }
+  notice?: 'deleted' | 'signed_out' | undefined
+  signupOpen: boolean
+}
+
+export interface SignupView extends EntryView {
+  /** As typed. */
+  username: string
+  errors: {
+    email?: FieldProblem | undefined
+    username?: FieldProblem | undefined
+    password?: FieldProblem | undefined
+  }
+  /** New accounts are not open. */
+  closed: boolean
+}
+
+export interface LogoutView {
+  csrfToken: string
+  signedIn: boolean
+  email?: string | undefined
+}
+
+export interface SessionView {
+  id: string
+  userAgent: string
+  address: string
+  createdAtMs: number
+  lastSeenAtMs: number
+  current: boolean
+}
+
+export interface AccountView extends FormView {
+  user: { email: string; username: string; createdAtMs: number }
+  nowMs: number
+  sessions: readonly SessionView[]
+  done?: 'username' | 'password' | 'session' | 'sessions' | undefined
+  /** `value` is what stands in the field: the username, or what was typed. */
+  username: { value: string; error?: FieldProblem | undefined }
+  password: {
+    errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
+  }
+  deletion: { error?: FieldProblem | undefined }
+}
+
+export interface ErrorView {
+  status: number
+  /** For people; shown. */
+  message: string
+  requestId: string
+  retryAfterSeconds: number | undefined
+}

@@ -1,0 +1,168 @@
+import { resolve } from 'node:path'
+import type { Config } from './config.ts'
+import { createHousekeeping } from './housekeeping.ts'
+import { createRateLimits } from './http/rate-limit.ts'
+import { createServer } from './http/server.ts'
+import { AppError } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+import { createNetworkCheck } from './lib/network.ts'
+import { type Clock, systemClock } from './lib/time.ts'
+import { createPages } from './pages/pages.ts'
+import { loadRootSecret } from './root-secret.ts'
+import { createAccessTokens } from './sessions/access-token.ts'
+import { deleteExpiredSessions } from './sessions/expiry.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { createSigningKeys } from './sessions/signing-keys.ts'
+import type { Database } from './storage/database.ts'
+import { migrate } from './storage/migrations.ts'
+import { openSqlite } from './storage/sqlite.ts'
+import { createPasswords } from './users/passwords.ts'
+import { createUsers } from './users/users.ts'
+import { readVersion } from './version.ts'
+import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts'
+
+/** What tests replace. */
+export interface Overrides {
+  clock?: Clock
+}
+
+const DEFAULT_AUDIENCE = 'app'
+
+/** What is there before any rule: the data, and the secret that protects them. */
+export interface Installation {
+  db: Database
+  rootSecret: Uint8Array
+}
+
+/** Opens the database, brings its schema up to date, and finds the root secret; makes both at first start. */
+export const openInstallation = async (
+  config: Config,
+  log: Log,
+  { clock = systemClock }: Overrides = {},
+): Promise<Installation> => {
+  // Before the database: one without a secret of its own is told from one whose secret was lost.
+  const rootSecret = config.secret ?? loadRootSecret(resolve(config.database.file))
+  const onFailure = (error: Error) => log.error({ err: error }, 'database upkeep failed')
+  const db = await openSqlite({ file: resolve(config.database.file), onFailure })
+  const applied = await migrate(db, clock)
+  if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
+  return { db, rootSecret }
+}
+
+/** The rules without HTTP: what the service and the command line share. */
+export const createDomain = (
+  config: Config,
+  log: Log,
+  { db, rootSecret }: Installation,
+  { clock = systemClock }: Overrides = {},
+) => {
+  const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`
+  const { audiences } = config
+
+  const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
+  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
+  const sessions = createSessions({
+    db,
+    clock,
+    keys,
+    accessTokens,
+    rootSecret,
+    defaultAudience: audiences[0] ?? DEFAULT_AUDIENCE,
+    lifetimes: {
+      accessTokenMs: config.accessTokenLifetimeMs,
+      sessionMs: config.sessionLifetimeMs,
+      idleMs: config.sessionIdleMs,
+      graceMs: config.refreshGraceMs,
+    },
+  })
+  const webhooks = createWebhooks({
+    db,
+    clock,
+    log,
+    settings: webhookSettings(config),
+    retentionMs: config.webhookRetentionMs,
+  })
+  const users = createUsers({
+    db,
+    clock,
+    passwords: createPasswords({ atOnce: config.hashesAtOnce, waiting: config.hashQueue }),
+    announce: webhooks.announce,
+    endSessions: async (transaction, userId, exceptId) => {
+      await sessions.endAllIn(transaction, userId, exceptId)
+    },
+    userChanged: sessions.userChanged,
+  })
+  return { baseUrl, clock, db, keys, sessions, users, webhooks }
+}
+
+export type Domain = ReturnType<typeof createDomain>
+
+/** The whole service, not yet listening. */
+export const createService = async (
+  config: Config,
+  log: Log,
+  installation: Installation,
+  overrides: Overrides = {},
+) => {
+  const domain = createDomain(config, log, installation, overrides)
+  const { baseUrl, clock, db, keys, webhooks } = domain
+  let isStopping = false
+
+  await keys.prepare()
+  const server = createServer({
+    ...domain,
+    audiences: config.audiences,
+    signupOpen: config.signup,
+    isTrustedProxy: createNetworkCheck(config.trustProxy),
+    log,
+    pages: createPages({
+      appName: config.appName ?? new URL(baseUrl).hostname,
+      logoUrl: config.logoUrl,
+      accentColor: config.accentColor,
+    }),
+    limits: createRateLimits({ clock, enabled: config.rateLimit }),
+    version: readVersion(),
+    async requireReady() {
+      if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
+      await db.get('SELECT 1')
+    },
+  })
+  const housekeeping = createHousekeeping({
+    log,
+    intervalMs: config.cleanupIntervalMs,
+    chores: [
+      { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, idleMs: config.sessionIdleMs }) },
+      { name: 'webhook events', run: webhooks.deleteOld },
+      { name: 'signing keys', run: keys.deleteRetired },
+    ],
+  })
+
+  return {
+    /** Resolves to the address it listens on, as a URL. */
+    async start(): Promise<string> {
+      const address = await server.listen({ host: config.host, port: config.port })
+      webhooks.start()
+      housekeeping.start()
+      return address
+    },
+
+    /** Takes no new connections, finishes what was begun, closes the database. */
+    async stop(): Promise<void> {
+      isStopping = true
+      await server.close()
+      await Promise.all([webhooks.stop(), housekeeping.stop()])
+      await db.close()
+    },
+  }
+}
+
+const webhookSettings = (config: Config): WebhookSettings | undefined =>
+  config.webhookUrl && config.webhookSecret
+    ? {
+        url: config.webhookUrl,
+        secret: config.webhookSecret,
+        enabledEvents: config.webhookEvents,
+        timeoutMs: config.webhookTimeoutMs,
+        maxAttempts: config.webhookMaxAttempts,
+      }
+    : undefined

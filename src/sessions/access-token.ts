@@ -1,0 +1,112 @@
+import { randomUUID, sign, verify } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../lib/time.ts'
+import type { KeyRing } from './signing-keys.ts'
+
+/** The claims of an access token (RFC 9068 section 2.2, and the session's id). Times in seconds since 1970. */
+export interface AccessClaims {
+  iss: string
+  sub: string
+  aud: string
+  sid: string
+  roles: string[]
+  iat: number
+  exp: number
+  jti: string
+}
+
+/** What is remembered of a token that was checked once. */
+export interface CheckedToken {
+  sessionId: string
+  userId: string
+  audience: string
+  /** The key that signed it, which may be deleted while the token is good. */
+  keyId: string
+  expiresAtMs: number
+}
+
+interface Parts {
+  clock: Clock
+  issuer: string
+  /** Audiences that a token may have; none listed: any. */
+  audiences: string[]
+}
+
+const REMEMBERED_TOKENS = 20_000
+// RFC 7515 section 3.1: three parts of unpadded base64url.
+const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
+const MAX_LENGTH = 8192
+
+/** Access tokens: JWTs (RFC 7519) of type `at+jwt` (RFC 9068), signed with ES256. */
+export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
+  // A check of a signature costs fifty times what the rest of a request does; the same token comes again and again.
+  const checked = new LRUCache<string, CheckedToken>({ max: REMEMBERED_TOKENS })
+
+  const isOurs = (claims: Partial<AccessClaims>): claims is AccessClaims =>
+    claims.iss === issuer &&
+    typeof claims.sub === 'string' &&
+    typeof claims.sid === 'string' &&
+    typeof claims.exp === 'number' &&
+    typeof claims.aud === 'string' &&
+    (audiences.length === 0 || audiences.includes(claims.aud))
+
+  const check = (token: string, ring: KeyRing): CheckedToken | undefined => {
+    if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined
+    const [header = '', payload = '', signature = ''] = token.split('.')
+    const { alg, typ, kid } = readJson(header) as { alg?: unknown; typ?: unknown; kid?: unknown }
+    const key = typeof kid === 'string' ? ring.verifying.get(kid) : undefined
+    // RFC 8725 sections 3.1 and 3.11: one algorithm, and no token of another kind.
+    if (alg !== 'ES256' || typ !== 'at+jwt' || !key || typeof kid !== 'string') return undefined
+    const message = Buffer.from(`${header}.${payload}`)
+    const bytes = Buffer.from(signature, 'base64url')
+    if (!verify('sha256', message, { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
+    const claims = readJson(payload)
+    return isOurs(claims) ? remember(token, claims, kid) : undefined
+  }
+
+  const remember = (token: string, claims: AccessClaims, keyId: string): CheckedToken => {
+    const facts = {
+      sessionId: claims.sid,
+      userId: claims.sub,
+      audience: claims.aud,
+      keyId,
+      expiresAtMs: claims.exp * 1000,
+    }
+    // A copy: a piece of the header would keep the whole header alive.
+    checked.set(Buffer.from(token, 'latin1').toString('latin1'), facts)
+    return facts
+  }
+
+  return {
+    /** A signed token for these claims, and what is left to fill in: issuer, time of issue and a number of its own. */
+    issue(claims: Omit<AccessClaims, 'iss' | 'iat' | 'jti'>, { active }: KeyRing): string {
+      const all: AccessClaims = { iss: issuer, ...claims, iat: Math.floor(clock.now() / 1000), jti: randomUUID() }
+      const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: active.id })
+      const message = `${header}.${encodeJson(all)}`
+      const signature = sign('sha256', Buffer.from(message), { key: active.privateKey, dsaEncoding: 'ieee-p1363' })
+      const token = `${message}.${signature.toString('base64url')}`
+      remember(token, all, active.id)
+      return token
+    },
+
+    /** What a token says if it is ours, unchanged, of a key we hold and not run out. */
+    read(token: string, ring: KeyRing): CheckedToken | undefined {
+      const facts = checked.get(token) ?? check(token, ring)
+      if (!facts || facts.expiresAtMs <= clock.now() || !ring.verifying.has(facts.keyId)) return undefined
+      return facts
+    },
+  }
+}
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>
+
+const encodeJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+const readJson = (part: string): Partial<AccessClaims> => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
+    return typeof value === 'object' && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}

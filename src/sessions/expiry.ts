@@ -1,0 +1,41 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../lib/time.ts'
+import type { Database } from '../storage/database.ts'
+import { deleteSession, findSessionEnds } from './session-store.ts'
+
+const WINDOW = 500
+
+interface Parts {
+  db: Database
+  clock: Clock
+  idleMs: number
+}
+
+/** The least UUID of version 7 that could have been made at this time (RFC 9562 section 5.7). */
+const leastIdAt = (timeMs: number): string => {
+  const hex = Math.max(0, timeMs).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`
+}
+
+/**
+ * Deletes sessions that have run out, which are refused long before: in order of id, which is the order of their start,
+ * and only up to those that are old enough, a small window at a time. Resolves to how many were deleted.
+ */
+export const deleteExpiredSessions = async ({ db, clock, idleMs }: Parts): Promise<number> => {
+  const before = leastIdAt(clock.now() - idleMs)
+  let after = ''
+  let deleted = 0
+  for (;;) {
+    const window = await findSessionEnds(db, { after, before, limit: WINDOW })
+    const expired = window.filter((session) => session.expires_at <= clock.now())
+    if (expired.length > 0) {
+      await db.inTransaction(async (transaction) => {
+        for (const { id } of expired) deleted += await deleteSession(transaction, id)
+      })
+    }
+    const last = window.at(-1)
+    if (!last || window.length < WINDOW) return deleted
+    after = last.id
+    await setImmediate()
+  }
+}

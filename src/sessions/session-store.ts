@@ -1,0 +1,155 @@
+import type { Database, Queries } from '../storage/database.ts'
+
+/** One row: somebody is signed in with one browser. Times in milliseconds since 1970. */
+export interface Session {
+  /** UUID of version 7, so that ids are in order of creation. */
+  id: string
+  userId: string
+  salt: string
+  generation: number
+  /** When the tokens before `generation` were replaced, the latest last. */
+  replacedAtMs: number[]
+  createdAtMs: number
+  lastSeenAtMs: number
+  expiresAtMs: number
+  absoluteExpiresAtMs: number
+  userAgent: string
+  address: string
+}
+
+/** A session with as much of its user as every request needs. */
+export interface SessionOfUser extends Session {
+  user: {
+    email: string
+    username: string
+    roles: string[]
+    disabled: boolean
+    createdAtMs: number
+  }
+}
+
+interface SessionRow {
+  id: string
+  user_id: string
+  salt: string
+  generation: number
+  replaced_at: string
+  created_at: number
+  last_seen_at: number
+  expires_at: number
+  absolute_expires_at: number
+  user_agent: string
+  address: string
+}
+
+interface SessionOfUserRow extends SessionRow {
+  email: string
+  username: string
+  roles: string
+  disabled: number
+  user_created_at: number
+}
+
+const COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at, expires_at,
+  absolute_expires_at, user_agent, address`
+
+const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at
+  FROM sessions JOIN users ON users.id = sessions.user_id WHERE sessions.id = ?`
+
+const toSession = (row: SessionRow): Session => ({
+  id: row.id,
+  userId: row.user_id,
+  salt: row.salt,
+  generation: row.generation,
+  replacedAtMs: JSON.parse(row.replaced_at) as number[],
+  createdAtMs: row.created_at,
+  lastSeenAtMs: row.last_seen_at,
+  expiresAtMs: row.expires_at,
+  absoluteExpiresAtMs: row.absolute_expires_at,
+  userAgent: row.user_agent,
+  address: row.address,
+})
+
+const toSessionOfUser = (row: SessionOfUserRow): SessionOfUser => ({
+  ...toSession(row),
+  user: {
+    email: row.email,
+    username: row.username,
+    roles: JSON.parse(row.roles) as string[],
+    disabled: row.disabled === 1,
+    createdAtMs: row.user_created_at,
+  },
+})
+
+/** The row that every request asks for, by the session's id; `keep` makes of it what is to be remembered. */
+export const cacheSessions = <Kept>(db: Database, keep: (session: SessionOfUser) => Kept) =>
+  db.cachedRow<SessionOfUserRow, Kept>(WITH_USER, (row) => keep(toSessionOfUser(row)))
+
+export const findSession = async (db: Queries, id: string): Promise<SessionOfUser | undefined> => {
+  const row = await db.get<SessionOfUserRow>(WITH_USER, id)
+  return row && toSessionOfUser(row)
+}
+
+/** Sessions of a user that have not run out, the last seen first. */
+export const findSessionsOfUser = async (db: Queries, userId: string, nowMs: number): Promise<Session[]> => {
+  const rows = await db.all<SessionRow>(
+    `SELECT ${COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC, id DESC`,
+    userId,
+    nowMs,
+  )
+  return rows.map(toSession)
+}
+
+export const insertSession = (db: Queries, session: Session): Promise<number> =>
+  db.run(
+    `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
+       absolute_expires_at, user_agent, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    session.id,
+    session.userId,
+    session.salt,
+    session.generation,
+    JSON.stringify(session.replacedAtMs),
+    session.createdAtMs,
+    session.lastSeenAtMs,
+    session.expiresAtMs,
+    session.absoluteExpiresAtMs,
+    session.userAgent,
+    session.address,
+  )
+
+/** Replaces the token of `generation` by the next one; 0 when somebody else has done so, or the session is gone. */
+export const rotateSession = (
+  db: Queries,
+  session: Pick<
+    Session,
+    'id' | 'generation' | 'replacedAtMs' | 'lastSeenAtMs' | 'expiresAtMs' | 'userAgent' | 'address'
+  >,
+): Promise<number> =>
+  db.run(
+    `UPDATE sessions SET generation = generation + 1, replaced_at = ?, last_seen_at = ?, expires_at = ?, user_agent = ?,
+       address = ? WHERE id = ? AND generation = ?`,
+    JSON.stringify(session.replacedAtMs),
+    session.lastSeenAtMs,
+    session.expiresAtMs,
+    session.userAgent,
+    session.address,
+    session.id,
+    session.generation,
+  )
+
+export const deleteSession = (db: Queries, id: string): Promise<number> =>
+  db.run('DELETE FROM sessions WHERE id = ?', id)
+
+export const deleteSessionOfUser = (db: Queries, id: string, userId: string): Promise<number> =>
+  db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
+
+/** All of a user's sessions, or all but one. */
+export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
+  db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)
+
+/** The next so many sessions in order of id, each with its end. */
+export const findSessionEnds = (
+  db: Queries,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<{ id: string; expires_at: number }[]> =>
+  db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)

@@ -1,0 +1,120 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import { deriveKey, seal, unseal } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, retireKeys } from './key-store.ts'
+
+interface Parts {
+  db: Database
+  clock: Clock
+  rootSecret: Uint8Array
+  /** How long a token that was signed before a rotation may still come. */
+  accessTokenLifetimeMs: number
+}
+
+/** One moment's keys: the one that signs, and all that verify. */
+export interface KeyRing {
+  active: { id: string; privateKey: KeyObject }
+  /** By `kid`. */
+  verifying: Map<string, KeyObject>
+  /** The public keys as a JWK Set (RFC 7517 section 5). */
+  jwks: { keys: JsonWebKey[] }
+}
+
+export interface KeySummary {
+  id: string
+  createdAtMs: number
+  retiredAtMs: number | null
+}
+
+/** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
+export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
+  const sealingKey = deriveKey(rootSecret, 'signing keys')
+  let ring: KeyRing | undefined
+  let asOf = -1
+
+  const generate = (nowMs: number): KeyRecord => {
+    const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const publicJwk = pair.publicKey.export({ format: 'jwk' })
+    const id = thumbprint(publicJwk)
+    const privateJwk = JSON.stringify(pair.privateKey.export({ format: 'jwk' }))
+    return { id, publicJwk, privateJwkSealed: seal(sealingKey, privateJwk, id), createdAtMs: nowMs, retiredAtMs: null }
+  }
+
+  const toRing = (keys: KeyRecord[]): KeyRing => {
+    const [active] = keys.filter((key) => key.retiredAtMs === null)
+    if (!active) throw new AppError('internal_error', 'There is no signing key.')
+    const good = keys.filter(({ retiredAtMs }) => retiredAtMs === null || retiredAtMs + graceMs > clock.now())
+    return {
+      active: { id: active.id, privateKey: openPrivateKey(sealingKey, active) },
+      verifying: new Map(good.map((key) => [key.id, createPublicKey({ key: key.publicJwk, format: 'jwk' })])),
+      jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
+    }
+  }
+
+  // Twice the lifetime: the setting may have been shortened since the last token was signed.
+  const graceMs = 2 * accessTokenLifetimeMs
+
+  /** The keys as they are now: another process may have rotated them. */
+  const current = async (): Promise<KeyRing> => {
+    const now = db.foreignChanges()
+    if (ring && now === asOf) return ring
+    ring = toRing(await findKeys(db))
+    asOf = now
+    return ring
+  }
+
+  return {
+    current,
+
+    /** Makes the first key where there is none; `internal_error` when the root secret is another than at first. */
+    async prepare(): Promise<void> {
+      await db.inTransaction(async (transaction) => {
+        const keys = await findKeys(transaction)
+        if (keys.length === 0) await insertKey(transaction, generate(clock.now()))
+      })
+      await current()
+    },
+
+    /** Signs with a new key from now on. Tokens of the old one stay good for their time. */
+    async rotate(): Promise<KeySummary> {
+      const key = generate(clock.now())
+      await db.inTransaction(async (transaction) => {
+        await retireKeys(transaction, clock.now())
+        await insertKey(transaction, key)
+        transaction.afterCommit(() => {
+          ring = undefined
+        })
+      })
+      return key
+    },
+
+    list: (queries: Queries = db): Promise<KeySummary[]> => findKeys(queries),
+
+    /** Deletes keys of which no good token can be left. */
+    deleteRetired: (): Promise<number> => deleteKeysRetiredBefore(db, clock.now() - graceMs),
+  }
+}
+
+export type SigningKeys = ReturnType<typeof createSigningKeys>
+
+const openPrivateKey = (sealingKey: Uint8Array, key: KeyRecord): KeyObject => {
+  const jwk = unseal(sealingKey, key.privateJwkSealed, key.id)
+  if (jwk) return createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
+  throw new AppError(
+    'internal_error',
+    'SVC_SECRET is not the secret that this database was made with. Put the old one back: nobody is logged out by that.',
+  )
+}
+
+/** RFC 7638 section 3 for a key on a NIST curve. */
+const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')

@@ -1,0 +1,45 @@
+import fs from 'node:fs'
+import { unavailable } from '../lib/errors.ts'
+
+interface Waiter {
+  resolve: () => void
+  reject: (reason: Error) => void
+}
+
+/**
+ * Brings what was written to a file onto the disk, with one `fdatasync` for all who wait for one.
+ * A call joins the next sync to start, never the one under way: that one may have begun before the caller's write.
+ */
+export const createSharedSync = (fileDescriptor: number) => {
+  let waiting: Waiter[] = []
+  let underWay = false
+  let failure: Error | undefined
+
+  const start = (): void => {
+    const served = waiting
+    waiting = []
+    underWay = true
+    fs.fdatasync(fileDescriptor, (error) => {
+      underWay = false
+      // A kernel drops the pages that it failed to write and calls the next sync a success: never believe it again.
+      if (error) failure = unavailable('The disk does not take writes; the service must be restarted.', error)
+      for (const waiter of served) failure ? waiter.reject(failure) : waiter.resolve()
+      if (waiting.length > 0) start()
+    })
+  }
+
+  return {
+    /** Resolves when all that was written before the call is on disk; `unavailable` once a sync has failed. */
+    wait(): Promise<void> {
+      return new Promise((resolve, reject) => {
+        if (failure) return reject(failure)
+        waiting.push({ resolve, reject })
+        if (!underWay) start()
+      })
+    },
+    /** Resolves when no sync is under way. */
+    async settle(): Promise<void> {
+      if (underWay && !failure) await this.wait()
+    },
+  }
+}

@@ -1,0 +1,213 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
+import { sleep } from '../lib/time.ts'
+import { createCheckpoints } from './checkpoint.ts'
+import type { CachedRow, Database, Queries, Transaction, Value } from './database.ts'
+import { createSharedSync } from './shared-sync.ts'
+import { isBusy, translateSqliteError } from './sqlite-errors.ts'
+import { createTurns } from './turns.ts'
+
+/** How long a write waits for a lock that another process holds, without holding up anything else. */
+const LOCK_PATIENCE_MS = 2000
+/** How long SQLite itself may wait, and with it the whole event loop. */
+const BUSY_TIMEOUT_MS = 2
+const CACHED_ROWS = 20_000
+const PAGE_CACHE_KIB = 16_384
+
+const PRAGMAS = `
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cache_size = -${PAGE_CACHE_KIB};
+  PRAGMA journal_size_limit = 8388608;
+  PRAGMA wal_autocheckpoint = 0;`
+
+interface Options {
+  file: string
+  /** Hears of what goes wrong behind the scenes. */
+  onFailure: (error: Error) => void
+}
+
+/**
+ * Opens a SQLite file in WAL mode and makes it if it is missing (with its folder, readable by the owner alone).
+ *
+ * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. What makes an acknowledged commit durable is
+ * the `fdatasync` of the log that every write waits for before it resolves, one shared by all who wait
+ * (docs/decisions/002-shared-sync.md).
+ */
+export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const connection = await patiently(() => connect(file))
+  const turns = createTurns()
+  const log = openSync(`${file}-wal`, 'r+')
+  const sync = createSharedSync(log)
+  const checkpoints = createCheckpoints({ file, turns, onFailure })
+  const prepare = createStatements(connection)
+
+  /** Runs one statement now, or after whoever has the connection to himself. */
+  const once = <T>(statement: () => T): Promise<T> =>
+    patiently(() => (turns.taken ? turns.take(statement) : statement()))
+
+  const queries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
+    all: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).all(...values) as Row[]),
+    get: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).get(...values) as Row | undefined),
+    run: (sql, ...values) => run(() => Number(prepare(sql).run(...values).changes)),
+  })
+  const outside = queries(once)
+  const inside = queries(async (statement) => {
+    try {
+      return statement()
+    } catch (error) {
+      throw translateSqliteError(error)
+    }
+  })
+
+  const committed = async (): Promise<void> => {
+    checkpoints.afterCommit()
+    await sync.wait()
+  }
+
+  return {
+    ...outside,
+
+    async run(sql, ...values) {
+      const changes = await outside.run(sql, ...values)
+      if (changes > 0) await committed()
+      return changes
+    },
+
+    async inTransaction(work) {
+      const result = await patiently(() => turns.take(() => transact(connection, prepare, inside, work)))
+      await committed()
+      return result
+    },
+
+    durable: () => sync.wait(),
+
+    cachedRow: (sql, keep) => cacheRow(prepare(sql), keep, () => readForeignChanges(), once),
+
+    foreignChanges: () => readForeignChanges(),
+
+    async backup(target) {
+      // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
+      await turns.take(() => connection.prepare('VACUUM INTO ?').run(target))
+      syncPath(target)
+    },
+
+    async close() {
+      await turns.take(async () => {})
+      await sync.settle()
+      await checkpoints.stop()
+      connection.close()
+      closeSync(log)
+    },
+  }
+
+  function readForeignChanges(): number {
+    return (prepare('PRAGMA data_version').get() as { data_version: number }).data_version
+  }
+}
+
+const connect = (file: string): DatabaseSync => {
+  const connection = new DatabaseSync(file)
+  try {
+    connection.exec(PRAGMAS)
+    connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
+    connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
+    syncPath(dirname(file))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** The name of a new file is on disk only when its folder is. */
+const syncPath = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+const createStatements = (connection: DatabaseSync) => {
+  const prepared = new Map<string, StatementSync>()
+  return (sql: string): StatementSync => {
+    const known = prepared.get(sql)
+    if (known) return known
+    const statement = connection.prepare(sql)
+    prepared.set(sql, statement)
+    return statement
+  }
+}
+
+/** Tries again, with the event loop free in between, while another process holds the lock. */
+const patiently = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
+  const deadline = performance.now() + LOCK_PATIENCE_MS
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw translateSqliteError(error)
+      await sleep(1 + Math.random() * 9)
+    }
+  }
+}
+
+const transact = async <T>(
+  connection: DatabaseSync,
+  prepare: (sql: string) => StatementSync,
+  inside: Queries,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> => {
+  const actions: (() => void)[] = []
+  prepare('BEGIN IMMEDIATE').run()
+  try {
+    const result = await work({ ...inside, afterCommit: (action) => actions.push(action) })
+    prepare('COMMIT').run()
+    for (const action of actions) action()
+    return result
+  } catch (error) {
+    // SQLite has rolled back by itself where the disk is full or broken.
+    if (connection.isTransaction) connection.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/**
+ * `PRAGMA data_version` tells at no cost whether another connection has committed since; then nothing kept is believed.
+ * Reading and keeping are one step, so that no commit of ours can come between them.
+ */
+const cacheRow = <Row, Kept>(
+  statement: StatementSync,
+  keep: (row: Row) => Kept,
+  foreignChanges: () => number,
+  once: <T>(statement: () => T) => Promise<T>,
+): CachedRow<Kept> => {
+  const kept = new LRUCache<string, { value: Kept }>({ max: CACHED_ROWS })
+  let asOf = foreignChanges()
+
+  const read = (key: string): Kept | undefined => {
+    const row = statement.get(key) as Row | undefined
+    if (row === undefined) return undefined
+    const value = keep(row)
+    kept.set(key, { value })
+    return value
+  }
+
+  return {
+    get(key) {
+      const now = foreignChanges()
+      if (now !== asOf) kept.clear()
+      asOf = now
+      return kept.get(key)?.value ?? once(() => read(key))
+    },
+    forget: (key) => kept.delete(key),
+    forgetAll: () => kept.clear(),
+  }
+}

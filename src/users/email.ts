@@ -1,0 +1,49 @@
+import { AppError } from '../lib/errors.ts'
+
+const MAX_LENGTH = 254
+const MAX_LOCAL_LENGTH = 64
+// RFC 5321 section 4.1.2: Dot-string of atoms (RFC 5322 section 3.2.3).
+const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+// RFC 1123 section 2.1: letters, digits and inner hyphens, 63 at most.
+const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
+
+export interface Email {
+  /** As it was entered, without surrounding spaces. */
+  shown: string
+  /** As it is compared. */
+  lower: string
+}
+
+/** Reads an email address: RFC 5321 dot-atom in ASCII, and a domain with a dot. */
+export const readEmail = (entered: string): Email | undefined => {
+  const shown = entered.replace(/^ +| +$/g, '')
+  return isEmail(shown) ? { shown, lower: shown.toLowerCase() } : undefined
+}
+
+/** The same; `unprocessable` on field `email` when it is none. */
+export const requireEmail = (entered: string): Email => {
+  if (entered.trim() === '') throw refusal('email_missing', 'Enter an email address.')
+  const email = readEmail(entered)
+  if (!email) throw refusal('email_invalid', 'Enter an email address such as name@example.com.')
+  return email
+}
+
+const refusal = (reason: string, message: string): AppError =>
+  new AppError('unprocessable', message, { field: 'email', reason })
+
+const isEmail = (text: string): boolean => {
+  const [local = '', domain = '', ...more] = text.split('@')
+  return (
+    text.length <= MAX_LENGTH &&
+    more.length === 0 &&
+    local.length <= MAX_LOCAL_LENGTH &&
+    LOCAL.test(local) &&
+    isDomain(domain)
+  )
+}
+
+const isDomain = (domain: string): boolean => {
+  const labels = domain.split('.')
+  const top = labels.at(-1) ?? ''
+  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(top)
+}

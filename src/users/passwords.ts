@@ -1,0 +1,49 @@
+import { hash, verify } from '@node-rs/argon2'
+import { createBoundedQueue } from '../lib/bounded-queue.ts'
+import { normalizePassword } from './password-rules.ts'
+
+/** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`
+
+/** The hash of 32 forgotten random bytes, at the same cost as a real one. */
+const NOBODYS_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
+
+interface Limits {
+  /** Hashes at once: the number of cores. */
+  atOnce: number
+  /** How many may wait for their turn. */
+  waiting: number
+}
+
+/** Argon2id on the thread pool, so many at once; past the queue behind them `unavailable`. */
+export const createPasswords = ({ atOnce, waiting }: Limits) => {
+  // One hash takes about 10 ms of a core: a full queue is gone in this many seconds.
+  const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
+  const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds })
+
+  return {
+    /** A PHC string for a password in its normal form. */
+    hash(password: string, signal?: AbortSignal): Promise<string> {
+      return queue.run(() => hash(Buffer.from(password), COST), signal)
+    },
+
+    /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
+    async matches(entered: string, phc: string | null | undefined, signal?: AbortSignal): Promise<boolean> {
+      const password = Buffer.from(normalizePassword(entered))
+      const matches = await queue.run(() => verify(phc ?? NOBODYS_HASH, password), signal)
+      return matches && typeof phc === 'string'
+    },
+
+    /** Whether the hash was made at another cost, or by another program. */
+    isOutdated(phc: string): boolean {
+      return !phc.startsWith(CURRENT)
+    },
+
+    get waiting(): number {
+      return queue.length
+    },
+  }
+}
+
+export type Passwords = ReturnType<typeof createPasswords>

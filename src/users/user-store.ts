@@ -1,0 +1,90 @@
+import type { Queries } from '../storage/database.ts'
+
+/** Somebody with an account, as the application may see him. */
+export interface User {
+  /** UUID */
+  id: string
+  email: string
+  username: string
+  roles: string[]
+  disabled: boolean
+  createdAtMs: number
+}
+
+/** A row with what only `users/` may see. */
+export interface UserRecord extends User {
+  emailLower: string
+  passwordHash: string | null
+}
+
+interface UserRow {
+  id: string
+  email: string
+  email_lower: string
+  username: string
+  password_hash: string | null
+  roles: string
+  disabled: number
+  created_at: number
+}
+
+const toRecord = (row: UserRow): UserRecord => ({
+  id: row.id,
+  email: row.email,
+  emailLower: row.email_lower,
+  username: row.username,
+  passwordHash: row.password_hash,
+  roles: JSON.parse(row.roles) as string[],
+  disabled: row.disabled === 1,
+  createdAtMs: row.created_at,
+})
+
+const COLUMNS = 'id, email, email_lower, username, password_hash, roles, disabled, created_at'
+
+const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
+  const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE ${column} = ?`, value)
+  return row && toRecord(row)
+}
+
+export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
+export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
+export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
+
+/** Users in order of creation (their ids are UUIDs of version 7), after the given id. */
+export const findUsers = async (db: Queries, { after, limit }: { after: string; limit: number }): Promise<User[]> => {
+  const rows = await db.all<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+  return rows.map(toRecord)
+}
+
+/** `UniqueViolation` on `users.email_lower` or `users.username`. */
+export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
+  db.run(
+    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    user.id,
+    user.email,
+    user.emailLower,
+    user.username,
+    user.passwordHash,
+    JSON.stringify(user.roles),
+    user.disabled ? 1 : 0,
+    user.createdAtMs,
+  )
+
+/** `UniqueViolation` on `users.username`. */
+export const updateUsername = (db: Queries, id: string, username: string): Promise<number> =>
+  db.run('UPDATE users SET username = ? WHERE id = ?', username, id)
+
+export const updateRoles = (db: Queries, id: string, roles: string[]): Promise<number> =>
+  db.run('UPDATE users SET roles = ? WHERE id = ?', JSON.stringify(roles), id)
+
+export const updateDisabled = (db: Queries, id: string, disabled: boolean): Promise<number> =>
+  db.run('UPDATE users SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
+
+export const updatePasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
+  db.run('UPDATE users SET password_hash = ? WHERE id = ?', hash, id)
+
+/** Changes nothing when the hash is no longer the one that was checked. */
+export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>
+  db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', hash, id, checked)
+
+export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('DELETE FROM users WHERE id = ?', id)

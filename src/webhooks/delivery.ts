@@ -1,0 +1,83 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { signBody } from './signature.ts'
+
+const MAX_ANSWER_BYTES = 64 * 1024
+
+export interface Delivery {
+  /** The status of the answer; null when there was none. */
+  status: number | null
+  /** What went wrong, for people; null when the receiver has it. */
+  problem: string | null
+}
+
+interface Target {
+  url: string
+  secret: string
+  /** Bounds the whole exchange, from the name look-up to the end of the answer. */
+  timeoutMs: number
+}
+
+interface Message {
+  id: string
+  type: string
+  body: string
+}
+
+/** One attempt to deliver an event (specification sections 6.3 and 6.4). Never rejects. */
+export const deliver = async (target: Target, message: Message): Promise<Delivery> => {
+  let status: number | null = null
+  try {
+    status = await post(target, message, (received) => {
+      status = received
+    })
+    const succeeded = status >= 200 && status < 300
+    return { status, problem: succeeded ? null : `answered ${status}` }
+  } catch (error) {
+    return { status, problem: describe(error, target.timeoutMs) }
+  }
+}
+
+/** Resolves to the status once the answer has ended or enough of it was read. Redirects are not followed. */
+const post = (target: Target, message: Message, onStatus: (status: number) => void): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const request = target.url.toLowerCase().startsWith('https:') ? httpsRequest : httpRequest
+    const outgoing = request(target.url, {
+      method: 'POST',
+      headers: headersOf(target, message),
+      // A connection of its own: a kept one may be closed by the other side just as the only attempt is made on it.
+      agent: false,
+      signal: AbortSignal.timeout(target.timeoutMs),
+    })
+    outgoing.on('error', reject)
+    outgoing.on('response', (answer) => {
+      const status = answer.statusCode ?? 0
+      onStatus(status)
+      let bytes = 0
+      answer.on('error', reject)
+      answer.on('end', () => resolve(status))
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes < MAX_ANSWER_BYTES) return
+        resolve(status)
+        outgoing.destroy()
+      })
+    })
+    outgoing.end(message.body)
+  })
+
+const headersOf = ({ secret }: Target, { id, type, body }: Message): Record<string, string | number> => ({
+  'Content-Type': 'application/json',
+  'Content-Length': Buffer.byteLength(body),
+  'User-Agent': 'svc-webhooks',
+  'X-Svc-Event': type,
+  'X-Svc-Delivery': id,
+  'X-Svc-Signature': signBody(secret, body),
+})
+
+const describe = (error: unknown, timeoutMs: number): string => {
+  if (!(error instanceof Error)) return 'failed'
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
+  const { code } = error as NodeJS.ErrnoException
+  return code ?? error.message
+}

@@ -1,0 +1,118 @@
+import type { Log } from '../lib/log.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database } from '../storage/database.ts'
+import { type Delivery, deliver } from './delivery.ts'
+import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
+import type { WebhookSettings } from './webhooks.ts'
+
+interface Parts {
+  db: Database
+  clock: Clock
+  log: Log
+  settings: WebhookSettings
+}
+
+/** Deliveries at once, each of another user. */
+const AT_ONCE = 8
+/** How often events of other processes, and retries whose time has come, are looked for. */
+const POLL_MS = 1000
+/** Past the timeout of an attempt: by then whoever made it has written down how it ended, or is dead. */
+const CLAIM_MARGIN_MS = 5000
+const FIRST_RETRY_MS = 1000
+const LONGEST_RETRY_MS = 3_600_000
+
+/** Makes the attempts: for each user one event after the other, for different users side by side. */
+export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
+  const underWay = new Set<Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let round: Promise<void> | undefined
+  let again = false
+
+  const attempt = async (event: OutboxEvent): Promise<void> => {
+    const claimed = await claimEvent(db, event, clock.now() + settings.timeoutMs + CLAIM_MARGIN_MS)
+    if (claimed === 0) return
+    const delivery = await deliver(settings, event)
+    await settle({ ...event, attempts: event.attempts + 1 }, delivery)
+  }
+
+  const settle = async (event: OutboxEvent, delivery: Delivery): Promise<void> => {
+    const { status, problem } = delivery
+    const retried = problem !== null && event.attempts < settings.maxAttempts && isPassing(status)
+    const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
+    if (problem === null) log.info({ ...facts }, 'webhook delivered')
+    else log.warn({ ...facts, problem, retried }, 'webhook failed')
+    if (retried)
+      await postponeEvent(db, event.id, { status, problem, untilMs: clock.now() + backoffMs(event.attempts) })
+    else await closeEvent(db, event.id, { status, problem, nowMs: clock.now() })
+  }
+
+  /** Whoever made the last allowed attempt died before its end: it may have arrived, so it is not made again. */
+  const giveUp = async (event: OutboxEvent): Promise<void> => {
+    log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
+    await closeEvent(db, event.id, { status: null, problem: 'interrupted', nowMs: clock.now() })
+  }
+
+  const take = async (event: OutboxEvent): Promise<void> => {
+    try {
+      await (event.attempts < settings.maxAttempts ? attempt(event) : giveUp(event))
+    } catch (error) {
+      log.error({ err: error, event_id: event.id }, 'webhook bookkeeping failed')
+    }
+  }
+
+  /** Starts what is due as far as there are places; resolves when it has been started. */
+  const startDue = async (): Promise<number> => {
+    const places = AT_ONCE - underWay.size
+    if (places <= 0) return 0
+    const due = await findDueEvents(db, clock.now(), places)
+    for (const event of due) {
+      const taken = take(event).finally(() => {
+        underWay.delete(taken)
+        if (timer) wake()
+      })
+      underWay.add(taken)
+    }
+    return due.length
+  }
+
+  const lookAround = async (): Promise<void> => {
+    do {
+      again = false
+      await startDue().catch((error: unknown) => log.error({ err: error }, 'webhook outbox cannot be read'))
+    } while (again)
+  }
+
+  function wake(): void {
+    again = true
+    round ??= lookAround().finally(() => {
+      round = undefined
+    })
+  }
+
+  return {
+    wake: (): void => {
+      if (timer) wake()
+    },
+    start(): void {
+      timer = setInterval(wake, POLL_MS).unref()
+      wake()
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer)
+      timer = undefined
+      await round
+      await Promise.all(underWay)
+    },
+    async deliverDue(): Promise<void> {
+      while ((await startDue()) > 0 || underWay.size > 0) await Promise.all(underWay)
+    },
+  }
+}
+
+/** Network errors, 408, 429 and 5xx: the receiver may take it later. */
+const isPassing = (status: number | null): boolean =>
+  status === null || status === 408 || status === 429 || status >= 500
+
+/** Doubles with each attempt, with a random part so that many events do not come back at once. */
+const backoffMs = (attempts: number): number =>
+  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2)

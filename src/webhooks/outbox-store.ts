@@ -1,0 +1,146 @@
+import type { Queries } from '../storage/database.ts'
+
+/** An event on its way to the application, or what became of it. Times in milliseconds since 1970. */
+export interface OutboxEvent {
+  /** UUID of version 7 */
+  id: string
+  type: string
+  userId: string
+  createdAtMs: number
+  /** The very bytes that are signed and sent. */
+  body: string
+  attempts: number
+  nextAttemptAtMs: number
+  status: number | null
+  problem: string | null
+  deliveredAtMs: number | null
+  closedAtMs: number | null
+}
+
+interface EventRow {
+  id: string
+  type: string
+  user_id: string
+  created_at: number
+  body: string
+  attempts: number
+  next_attempt_at: number
+  status: number | null
+  problem: string | null
+  delivered_at: number | null
+  closed_at: number | null
+}
+
+const toEvent = (row: EventRow): OutboxEvent => ({
+  id: row.id,
+  type: row.type,
+  userId: row.user_id,
+  createdAtMs: row.created_at,
+  body: row.body,
+  attempts: row.attempts,
+  nextAttemptAtMs: row.next_attempt_at,
+  status: row.status,
+  problem: row.problem,
+  deliveredAtMs: row.delivered_at,
+  closedAtMs: row.closed_at,
+})
+
+export const insertEvent = (
+  db: Queries,
+  event: Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>,
+): Promise<number> =>
+  db.run(
+    `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+     VALUES (?, ?, ?, ?, ?, 0, ?)`,
+    event.id,
+    event.type,
+    event.userId,
+    event.createdAtMs,
+    event.body,
+    event.createdAtMs,
+  )
+
+/** Open events whose time has come, and before which no other of the same user is open. Oldest first. */
+export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
+  const rows = await db.all<EventRow>(
+    `SELECT * FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
+       SELECT 1 FROM webhook_events AS earlier
+       WHERE earlier.user_id = event.user_id AND earlier.closed_at IS NULL AND earlier.id < event.id
+     ) ORDER BY next_attempt_at, id LIMIT ?`,
+    nowMs,
+    limit,
+  )
+  return rows.map(toEvent)
+}
+
+export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | undefined> => {
+  const row = await db.get<EventRow>('SELECT * FROM webhook_events WHERE id = ?', id)
+  return row && toEvent(row)
+}
+
+/** The latest events, the newest first. */
+export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
+  const rows = await db.all<EventRow>('SELECT * FROM webhook_events ORDER BY id DESC LIMIT ?', limit)
+  return rows.map(toEvent)
+}
+
+/** Takes an event for one attempt that will have ended by `untilMs`; 0 when somebody else has taken it. */
+export const claimEvent = (db: Queries, event: OutboxEvent, untilMs: number): Promise<number> =>
+  db.run(
+    `UPDATE webhook_events SET attempts = attempts + 1, next_attempt_at = ?
+     WHERE id = ? AND attempts = ? AND next_attempt_at = ? AND closed_at IS NULL`,
+    untilMs,
+    event.id,
+    event.attempts,
+    event.nextAttemptAtMs,
+  )
+
+interface Outcome {
+  status: number | null
+  problem: string | null
+}
+
+export const closeEvent = (
+  db: Queries,
+  id: string,
+  { status, problem, nowMs }: Outcome & { nowMs: number },
+): Promise<number> =>
+  db.run(
+    'UPDATE webhook_events SET status = ?, problem = ?, delivered_at = ?, closed_at = ? WHERE id = ?',
+    status,
+    problem,
+    problem === null ? nowMs : null,
+    nowMs,
+    id,
+  )
+
+export const postponeEvent = (
+  db: Queries,
+  id: string,
+  { status, problem, untilMs }: Outcome & { untilMs: number },
+): Promise<number> =>
+  db.run(
+    'UPDATE webhook_events SET status = ?, problem = ?, next_attempt_at = ? WHERE id = ?',
+    status,
+    problem,
+    untilMs,
+    id,
+  )
+
+/** As if it had never been attempted. */
+export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>
+  db.run(
+    `UPDATE webhook_events SET attempts = 0, next_attempt_at = ?, status = NULL, problem = NULL, delivered_at = NULL,
+       closed_at = NULL WHERE id = ?`,
+    nowMs,
+    id,
+  )
+
+/** Deletes at most so many events that were closed before a time. */
+export const deleteClosedEvents = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
+  db.run(
+    `DELETE FROM webhook_events WHERE id IN (
+       SELECT id FROM webhook_events WHERE closed_at < ? ORDER BY closed_at LIMIT ?)`,
+    beforeMs,
+    limit,
+  )
