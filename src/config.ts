@@ -102,7 +102,7 @@ const networks = listOf('"loopback", addresses and CIDR ranges, with commas betw
   isNetwork(item) ? item : undefined,
 )
 
-const colour = kind('a colour such as #4f46e5', (text) =>
+const colour = kind('a colour such as #0f6b5c', (text) =>
   /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,
 )
 
@@ -247,13 +247,13 @@ export const SETTINGS = {
   }),
   logoUrl: setting({
     name: 'SVC_LOGO_URL',
-    meaning: 'Image above the name: a path of the application or an absolute URL.',
+    meaning: 'Image shown instead of the name: a path of the application or an absolute URL.',
     ...imageUrl,
   }),
   accentColor: setting({
     name: 'SVC_ACCENT_COLOR',
     meaning: 'Colour of buttons and links, adjusted where it would be hard to read.',
-    fallback: '#4f46e5',
+    fallback: '#0f6b5c',
     ...colour,
   }),
   logLevel: setting({

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { destination } from 'pino'
-import { serve } from './cli/serve.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, readable } from './lib/log.ts'
@@ -14,22 +13,27 @@ export const main = async (args: string[]): Promise<void> => {
   // Whatever is written (database, log of the database, secret, backups) is for the owner alone.
   process.umask(0o077)
   try {
+    const given = new Set(Object.keys(process.env))
     if (existsSync('.env')) process.loadEnvFile('.env')
     if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
     else {
       const { runProgram } = await import('./cli/program.ts')
-      await runProgram(args, { loadConfig, serve: () => runServe(loadConfig()) })
+      const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
+      const serve = () => runServe(loadConfig())
+      await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
     }
   } catch (error) {
     report(error)
   }
 }
 
+const write = (text: string): boolean => process.stderr.write(text)
+
 const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
 
-const runServe = (config: Config): Promise<void> => {
-  const isTerminal = process.stderr.isTTY === true
-  const write = (text: string) => process.stderr.write(text)
+const runServe = async (config: Config): Promise<void> => {
+  const { serve } = await import('./cli/serve.ts')
+  const isTerminal = process.stderr.isTTY
   const log = createLog(config.logLevel, isTerminal ? readable(write) : destination({ dest: 2, sync: false }))
   return serve(config, { log, greet: isTerminal ? write : undefined })
 }

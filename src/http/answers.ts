@@ -2,7 +2,6 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
-import { lastOfEach } from './cookies.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
 import type { RequestVisit } from './request-visit.ts'
 import type { Route } from './route.ts'
@@ -30,7 +29,7 @@ export const createAnswers = ({ log, pages }: Parts) => {
 
   const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, speaks: Route['speaks']): number => {
     const cookies = visit.cookiesToSet
-    if (cookies.length > 0) reply.header('set-cookie', lastOfEach(cookies))
+    if (cookies.length > 0) reply.header('set-cookie', cookies)
     reply.header('x-request-id', visit.requestId)
     reply.headers(speaks === 'html' ? pageHeaders : COMMON_HEADERS)
     if ('redirect' in answer) {

@@ -69,14 +69,14 @@ export const createCookieWriter = ({ baseUrl }: { baseUrl: string }) => {
     csrf: (token: string, sessionSeconds?: number): string => write('svc_csrf', token, sessionSeconds),
 
     /**
-     * Ends the cookies of our names that are not ours: on other paths that lead to this one, and those of the whole
-     * domain, which other hosts may have set.
+     * Ends all cookies of a name that came twice: ours, those on other paths that lead to this one, and those of the
+     * whole domain, which other hosts may have set.
      */
-    withoutStrangers: (names: CookieName[], requestPath: string): string[] => {
+    endOfRepeated: (names: CookieName[], requestPath: string): string[] => {
       const domains = parentDomains(new URL(baseUrl).hostname)
       return names.flatMap((name) =>
         ancestorPaths(requestPath).flatMap((path) => [
-          ...(path === COOKIES[name].path ? [] : [`${name}=; Path=${path}; Max-Age=0${secure}; SameSite=Lax`]),
+          `${name}=; Path=${path}; Max-Age=0${secure}; SameSite=Lax`,
           ...domains.map((domain) => `${name}=; Path=${path}; Domain=${domain}; Max-Age=0${secure}; SameSite=Lax`),
         ]),
       )

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
-import { type CookieWriter, newCsrfToken, type RequestCookies, readCookies } from './cookies.ts'
+import { type CookieWriter, lastOfEach, newCsrfToken, type RequestCookies, readCookies } from './cookies.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from './visit.ts'
 
@@ -35,7 +35,7 @@ export class RequestVisit implements Visit {
     this.headers = request.raw.headers
     this.cookies = readCookies(this.headers.cookie)
     if (this.cookies.repeated.length > 0) {
-      this.setCookies(parts.cookieWriter.withoutStrangers(this.cookies.repeated, this.path))
+      this.setCookies(parts.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
     }
   }
 
@@ -79,12 +79,12 @@ export class RequestVisit implements Visit {
     this.#csrfToken ??= this.cookies.csrf
     if (this.#csrfToken) return this.#csrfToken
     this.#csrfToken = newCsrfToken()
-    this.#cookies.push(this.#parts.cookieWriter.csrf(this.#csrfToken))
+    this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken)])
     return this.#csrfToken
   }
 
   setCookies(cookies: string[]): void {
-    this.#cookies.push(...cookies)
+    this.#cookies = this.#cookies.length === 0 ? cookies : lastOfEach([...this.#cookies, ...cookies])
   }
 
   get cookiesToSet(): string[] {

@@ -13,7 +13,7 @@ const row = (session: SessionView, nowMs: number): HtmlFragment => {
   return html`<li>
 <div>
 <p><b>${device}</b>${session.current && html` <span class="badge">${texts.thisSession}</span>`}</p>
-<p class="about">${texts.lastSeen} ${agoOf(session.lastSeenAtMs, nowMs)}, ${texts.from} ${session.address}<br>
+<p class="about">${texts.lastSeen} ${agoOf(session.lastSeenAtMs, nowMs)} · ${session.address}<br>
 ${texts.loggedInSince} ${momentOf(session.createdAtMs)}</p>
 </div>
 ${session.current ? undefined : endButton(session, device)}

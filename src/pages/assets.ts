@@ -16,7 +16,8 @@ const asset = (name: string, extension: string, contentType: string, body: strin
   return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
 }
 
-const fileBeside = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
+const STYLE = new URL('./style.css', import.meta.url)
+const SCRIPT = new URL('./show-password.js', import.meta.url)
 
 /** The first letter of the name, for the tile that stands where there is no logo. */
 export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
@@ -30,8 +31,8 @@ export const createAssets = (appName: string, accentColor: string) => {
   const { accent, accentInk } = theme.light
   return {
     theme,
-    style: asset('style', 'css', 'text/css; charset=utf-8', fileBeside('style.css') + themeCss(theme)),
-    script: asset('show-password', 'js', 'text/javascript; charset=utf-8', fileBeside('show-password.js')),
+    style: asset('style', 'css', 'text/css; charset=utf-8', readFileSync(STYLE, 'utf8') + themeCss(theme)),
+    script: asset('show-password', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
     icon: asset('icon', 'svg', 'image/svg+xml', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }
 }

@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** What one page says of itself. */
-export interface Page {
+interface Page {
   title: string
   /** Something was wrong with the form: the title says so, which is the first thing a screen reader reads. */
   wrong?: boolean
@@ -54,8 +54,8 @@ const brandOf = ({ appName, logoUrl }: Branding): HtmlFragment =>
 const headOf = ({ theme, style, icon }: Parts): HtmlFragment => html`
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="theme-color" content="${toHex(theme.light.surface)}" media="(prefers-color-scheme:light)">
-<meta name="theme-color" content="${toHex(theme.dark.surface)}" media="(prefers-color-scheme:dark)">
+<meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
+<meta name="theme-color" content="${toHex(theme.dark.wash)}" media="(prefers-color-scheme:dark)">
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 

@@ -7,7 +7,6 @@ import { createLogoutPage } from './logout.ts'
 import { createSignupPage } from './signup.ts'
 import type { AccountView, ErrorView, LoginView, LogoutView, SignupView } from './views.ts'
 
-export type { Asset } from './assets.ts'
 export type { Branding } from './layout.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
@@ -27,10 +26,13 @@ export interface Pages {
 
 const OWN_ORIGIN = 'https://own.invalid'
 
+// A URL's host may hold a semicolon, which would begin another directive.
+const SOURCE = /^https?:\/\/[\w.:[\]-]+$/
+
 /** Where images come from: our own origin, and the logo's where that is another. */
 const imageSources = (logoUrl: string | undefined): string => {
-  const { origin, protocol } = new URL(logoUrl ?? '/', OWN_ORIGIN)
-  if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError(`A logo is http or https: ${logoUrl}`)
+  const { origin } = new URL(logoUrl ?? '/', OWN_ORIGIN)
+  if (!SOURCE.test(origin)) throw new TypeError(`A logo is an http or https address, or a path: ${logoUrl}`)
   return origin === OWN_ORIGIN ? "'self'" : `'self' ${origin}`
 }
 
@@ -45,7 +47,7 @@ const policyFor = ({ logoUrl }: Branding): string =>
     "base-uri 'none'",
   ].join('; ')
 
-/** Builds the pages for one name, logo and accent colour; reads the stylesheet and the script. */
+/** Builds the pages for one name, logo and accent colour; reads the style and the script. TypeError on a bad one. */
 export const createPages = (branding: Branding): Pages => {
   const assets = createAssets(branding.appName, branding.accentColor)
   const layout = createLayout(branding, assets)

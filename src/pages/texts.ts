@@ -109,7 +109,6 @@ export const texts = {
   sessionsAbout: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
   thisSession: 'This device',
   lastSeen: 'Last seen',
-  from: 'from',
   loggedInSince: 'Logged in since',
   endSession: 'Log out',
   endSessionOf: (device: string, address: string): string => `Log out ${device}, ${address}`,

@@ -72,8 +72,8 @@ const DARK: Scheme = {
 }
 
 /** The accent as it is where it can be: a very dark one is lightened on a dark page, or the button would be lost. */
-const buttonColours = (accent: Colour, scheme: Scheme, surface: Colour) => {
-  const edge = readableOn([surface], accent, scheme.pole, SHAPE)
+const buttonColours = (accent: Colour, scheme: Scheme, grounds: readonly Colour[]) => {
+  const edge = readableOn(grounds, accent, scheme.pole, SHAPE)
   const button = scheme === DARK ? edge : accent
   const ink = contrast(button, WHITE) >= TEXT ? WHITE : BLACK
   return {
@@ -99,7 +99,7 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
     surface,
     hover: mix(surface, parseColour(scheme.ink), 0.05),
     line: tinted(scheme.line),
-    edge: readableOn([surface, page], tinted(scheme.edge), scheme.pole, SHAPE),
+    edge: readableOn([surface, page, wash], tinted(scheme.edge), scheme.pole, SHAPE),
     ink: readable(tinted(scheme.ink), grounds),
     muted: readable(tinted(scheme.muted), grounds),
     link: readable(accent, grounds),
@@ -108,7 +108,7 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
     dangerGround: ground(scheme.danger),
     good: readable(parseColour(scheme.good), grounds),
     goodGround: ground(scheme.good),
-    ...buttonColours(accent, scheme, surface),
+    ...buttonColours(accent, scheme, [surface, page, wash]),
   }
 }
 

@@ -1,6 +1,7 @@
-import { randomUUID, sign, verify } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/time.ts'
+import { signEs256, verifyEs256 } from './es256.ts'
 import type { KeyRing } from './signing-keys.ts'
 
 /** The claims of an access token (RFC 9068 section 2.2, and the session's id). Times in seconds since 1970. */
@@ -57,9 +58,7 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
     const key = typeof kid === 'string' ? ring.verifying.get(kid) : undefined
     // RFC 8725 sections 3.1 and 3.11: one algorithm, and no token of another kind.
     if (alg !== 'ES256' || typ !== 'at+jwt' || !key || typeof kid !== 'string') return undefined
-    const message = Buffer.from(`${header}.${payload}`)
-    const bytes = Buffer.from(signature, 'base64url')
-    if (!verify('sha256', message, { key, dsaEncoding: 'ieee-p1363' }, bytes)) return undefined
+    if (!verifyEs256(key, `${header}.${payload}`, signature)) return undefined
     const claims = readJson(payload)
     return isOurs(claims) ? remember(token, claims, kid) : undefined
   }
@@ -83,8 +82,7 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
       const all: AccessClaims = { iss: issuer, ...claims, iat: Math.floor(clock.now() / 1000), jti: randomUUID() }
       const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: active.id })
       const message = `${header}.${encodeJson(all)}`
-      const signature = sign('sha256', Buffer.from(message), { key: active.privateKey, dsaEncoding: 'ieee-p1363' })
-      const token = `${message}.${signature.toString('base64url')}`
+      const token = `${message}.${signEs256(active.privateKey, message)}`
       remember(token, all, active.id)
       return token
     },

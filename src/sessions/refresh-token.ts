@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { equalInConstantTime, hmac } from '../lib/secrets.ts'
 
 /** What a refresh token says of itself, before anybody has checked it. */
@@ -26,9 +27,9 @@ interface Source {
  * the root secret. A copy of the database holds none, a leaked key alone makes none, and whoever lost a race for the
  * same rotation is handed the very token that the winner got.
  */
-export const createRefreshTokens = (key: Uint8Array) => {
+export const createRefreshTokens = (key: KeyObject) => {
   const proofOf = ({ id, salt }: Source, generation: number): string =>
-    hmac(key, `refresh_token\n${id}\n${generation}\n${salt}`).toString('base64url')
+    hmac(key, `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')
 
   return {
     make: (session: Source, generation: number): string =>

@@ -117,24 +117,19 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.address,
   )
 
-/** Replaces the token of `generation` by the next one; 0 when somebody else has done so, or the session is gone. */
-export const rotateSession = (
-  db: Queries,
-  session: Pick<
-    Session,
-    'id' | 'generation' | 'replacedAtMs' | 'lastSeenAtMs' | 'expiresAtMs' | 'userAgent' | 'address'
-  >,
-): Promise<number> =>
+/** Moves a session on by one generation; 0 when somebody else has done so, or the session is gone. */
+export const rotateSession = (db: Queries, session: Session): Promise<number> =>
   db.run(
-    `UPDATE sessions SET generation = generation + 1, replaced_at = ?, last_seen_at = ?, expires_at = ?, user_agent = ?,
-       address = ? WHERE id = ? AND generation = ?`,
+    `UPDATE sessions SET generation = ?, replaced_at = ?, last_seen_at = ?, expires_at = ?, user_agent = ?, address = ?
+     WHERE id = ? AND generation = ?`,
+    session.generation,
     JSON.stringify(session.replacedAtMs),
     session.lastSeenAtMs,
     session.expiresAtMs,
     session.userAgent,
     session.address,
     session.id,
-    session.generation,
+    session.generation - 1,
   )
 
 export const deleteSession = (db: Queries, id: string): Promise<number> =>

@@ -80,7 +80,7 @@ const MAX_USER_AGENT_LENGTH = 512
 export const createSessions = (parts: Parts) => {
   const { db, clock, keys, accessTokens, lifetimes } = parts
   const refreshTokens = createRefreshTokens(deriveKey(parts.rootSecret, 'refresh tokens'))
-  const rows = cacheSessions(db, toSignedIn)
+  const known = cacheSessions(db, toKnown)
 
   const issue = async (session: SessionOfUser, audience: string): Promise<Tokens> => {
     const nowMs = clock.now()
@@ -97,25 +97,32 @@ export const createSessions = (parts: Parts) => {
 
   /** The session of a genuine token, if it can still be refreshed. */
   const findClaimed = async (claim: RefreshClaim): Promise<SessionOfUser | undefined> => {
-    const session = await findSession(db, claim.sessionId)
+    const session = (await known.get(claim.sessionId, db.foreignChanges()))?.session
     if (!session || !refreshTokens.isGenuine(session, claim)) return undefined
     return session.expiresAtMs > clock.now() && !session.user.disabled ? session : undefined
   }
 
-  /** Undefined when another request was first. */
-  const rotate = async (session: SessionOfUser, device: Device): Promise<SessionOfUser | undefined> => {
+  const withNextToken = (session: SessionOfUser, device: Device): SessionOfUser => {
     const nowMs = clock.now()
     const recent = session.replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
-    const next = {
+    return {
       ...session,
       ...trimmed(device),
+      generation: session.generation + 1,
       replacedAtMs: [...recent, nowMs].slice(-MAX_REMEMBERED_ROTATIONS),
       lastSeenAtMs: nowMs,
       expiresAtMs: Math.min(nowMs + lifetimes.idleMs, session.absoluteExpiresAtMs),
     }
-    const changed = await rotateSession(db, next)
-    rows.forget(session.id)
-    return changed === 1 ? { ...next, generation: session.generation + 1 } : undefined
+  }
+
+  /** Undefined when another request, here or elsewhere, was first. */
+  const rotate = (session: SessionOfUser, device: Device): Promise<SessionOfUser | undefined> => {
+    const next = withNextToken(session, device)
+    return db.inTransaction(async (transaction) => {
+      const isFirst = (await rotateSession(transaction, next)) === 1
+      transaction.afterCommit(() => (isFirst ? known.replace(next.id, toKnown(next)) : known.forget(next.id)))
+      return isFirst ? next : undefined
+    })
   }
 
   /** Whether a replaced token is still within its grace. */
@@ -127,8 +134,14 @@ export const createSessions = (parts: Parts) => {
   const end = (id: string): Promise<void> =>
     db.inTransaction(async (transaction) => {
       await deleteSession(transaction, id)
-      transaction.afterCommit(() => rows.forget(id))
+      transaction.afterCommit(() => known.forget(id))
     })
+
+  const endAllIn = async (transaction: Transaction, userId: string, exceptId?: string): Promise<number> => {
+    const changes = await deleteSessionsOfUser(transaction, userId, exceptId)
+    transaction.afterCommit(() => known.forgetAll())
+    return changes
+  }
 
   return {
     /**
@@ -152,11 +165,12 @@ export const createSessions = (parts: Parts) => {
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
     async authenticate(accessToken: string): Promise<SignedIn | undefined> {
-      const token = accessTokens.read(accessToken, await keys.current())
+      const asOf = db.foreignChanges()
+      const token = accessTokens.read(accessToken, await keys.current(asOf))
       if (!token) return undefined
-      const signedIn = await rows.get(token.sessionId)
-      if (!signedIn || signedIn.userId !== token.userId) return undefined
-      return signedIn.disabled || signedIn.expiresAtMs <= clock.now() ? undefined : signedIn
+      const { session, signedIn } = (await known.get(token.sessionId, asOf)) ?? {}
+      if (!session || session.userId !== token.userId || session.user.disabled) return undefined
+      return session.expiresAtMs > clock.now() ? signedIn : undefined
     },
 
     /**
@@ -197,23 +211,18 @@ export const createSessions = (parts: Parts) => {
       await db.inTransaction(async (transaction) => {
         const changes = await deleteSessionOfUser(transaction, id, userId)
         if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
-        transaction.afterCommit(() => rows.forget(id))
+        transaction.afterCommit(() => known.forget(id))
       })
     },
 
     /** Within a transaction: all sessions of a user, or all but one. */
-    async endAllIn(transaction: Transaction, userId: string, exceptId?: string): Promise<number> {
-      const changes = await deleteSessionsOfUser(transaction, userId, exceptId)
-      transaction.afterCommit(() => rows.forgetAll())
-      return changes
-    },
+    endAllIn,
 
-    endAll(userId: string, exceptId?: string): Promise<number> {
-      return db.inTransaction((transaction) => this.endAllIn(transaction, userId, exceptId))
-    },
+    endAll: (userId: string, exceptId?: string): Promise<number> =>
+      db.inTransaction((transaction) => endAllIn(transaction, userId, exceptId)),
 
     /** To be called in the transaction that changes a user's row. */
-    userChanged: (transaction: Transaction): void => transaction.afterCommit(() => rows.forgetAll()),
+    userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
 
     list: (userId: string): Promise<Session[]> => findSessionsOfUser(db, userId, clock.now()),
   }
@@ -240,16 +249,18 @@ const trimmed = ({ userAgent, address }: Device): Device => ({
   address,
 })
 
-const toSignedIn = ({ user, ...session }: SessionOfUser): SignedIn & { disabled: boolean } => ({
-  sessionId: session.id,
-  userId: session.userId,
+/** What is remembered of a session: its row, and what is made of it for every request. */
+const toKnown = (session: SessionOfUser) => ({ session, signedIn: toSignedIn(session) })
+
+const toSignedIn = ({ id, userId, expiresAtMs, user }: SessionOfUser): SignedIn => ({
+  sessionId: id,
+  userId,
   email: user.email,
   username: user.username,
   createdAtMs: user.createdAtMs,
-  expiresAtMs: session.expiresAtMs,
-  disabled: user.disabled,
+  expiresAtMs,
   userJson: JSON.stringify({
-    id: session.userId,
+    id: userId,
     email: user.email,
     username: user.username,
     roles: user.roles,

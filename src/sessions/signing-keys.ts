@@ -64,9 +64,9 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   const graceMs = 2 * accessTokenLifetimeMs
 
   /** The keys as they are now: another process may have rotated them. */
-  const current = async (): Promise<KeyRing> => {
-    const now = db.foreignChanges()
-    if (ring && now === asOf) return ring
+  const current = (now = db.foreignChanges()): KeyRing | Promise<KeyRing> => (ring && now === asOf ? ring : read(now))
+
+  const read = async (now: number): Promise<KeyRing> => {
     ring = toRing(await findKeys(db))
     asOf = now
     return ring
@@ -106,7 +106,7 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
-const openPrivateKey = (sealingKey: Uint8Array, key: KeyRecord): KeyObject => {
+const openPrivateKey = (sealingKey: KeyObject, key: KeyRecord): KeyObject => {
   const jwk = unseal(sealingKey, key.privateJwkSealed, key.id)
   if (jwk) return createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
   throw new AppError(

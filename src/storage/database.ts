@@ -16,9 +16,12 @@ export interface Transaction extends Queries {
 
 /** One row by its key, wanted by every request: remembered for as long as nobody changed the database. */
 export interface CachedRow<Kept> {
-  get(key: string): Kept | undefined | Promise<Kept | undefined>
+  /** `asOf` is what `foreignChanges` has just said. */
+  get(key: string, asOf: number): Kept | undefined | Promise<Kept | undefined>
   /** To be called in `afterCommit` by whoever changes the row of this key. */
   forget(key: string): void
+  /** To be called in `afterCommit` by whoever has just written the row of this key. */
+  replace(key: string, value: Kept): void
   /** The same for a change that touches the rows of unknown keys. */
   forgetAll(): void
 }

@@ -23,23 +23,27 @@ export const createSharedSync = (fileDescriptor: number) => {
       underWay = false
       // A kernel drops the pages that it failed to write and calls the next sync a success: never believe it again.
       if (error) failure = unavailable('The disk does not take writes; the service must be restarted.', error)
-      for (const waiter of served) failure ? waiter.reject(failure) : waiter.resolve()
+      for (const { resolve, reject } of served) {
+        if (failure) reject(failure)
+        else resolve()
+      }
       if (waiting.length > 0) start()
     })
   }
 
+  const wait = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      if (failure) return reject(failure)
+      waiting.push({ resolve, reject })
+      if (!underWay) start()
+    })
+
   return {
     /** Resolves when all that was written before the call is on disk; `unavailable` once a sync has failed. */
-    wait(): Promise<void> {
-      return new Promise((resolve, reject) => {
-        if (failure) return reject(failure)
-        waiting.push({ resolve, reject })
-        if (!underWay) start()
-      })
-    },
+    wait,
     /** Resolves when no sync is under way. */
-    async settle(): Promise<void> {
-      if (underWay && !failure) await this.wait()
+    settle: async (): Promise<void> => {
+      if (underWay) await wait().catch(() => {})
     },
   }
 }

@@ -107,6 +107,13 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
       await endSessions(transaction, user.id, sessionId)
     })
 
+  const remove = (id: string): Promise<void> =>
+    db.inTransaction(async (transaction) => {
+      if ((await deleteUser(transaction, id)) === 0) return
+      await announce(transaction, 'user.deleted', id)
+      userChanged(transaction)
+    })
+
   const withCurrentHash = async (user: UserRecord, password: string, signal?: AbortSignal): Promise<UserRecord> => {
     const checked = user.passwordHash ?? ''
     if (!passwords.isOutdated(checked)) return user
@@ -168,16 +175,10 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
     async deleteOwn(id: string, password: string, signal?: AbortSignal): Promise<void> {
       const user = await requireUser(id)
       await requireOwnPassword(user, password, 'password', signal)
-      await this.delete(id)
+      await remove(id)
     },
 
-    async delete(id: string): Promise<void> {
-      await db.inTransaction(async (transaction) => {
-        if ((await deleteUser(transaction, id)) === 0) return
-        await announce(transaction, 'user.deleted', id)
-        userChanged(transaction)
-      })
-    },
+    delete: remove,
 
     async setPassword(id: string, entered: string): Promise<void> {
       const user = await requireUser(id)

@@ -1,0 +1,49 @@
+// Resident memory, idle and under load, against bare node:http.
+import { setTimeout as wait } from 'node:timers/promises'
+import { bench } from './support/bench.ts'
+import type { Child } from './support/child.ts'
+import { moveTo } from './support/cores.ts'
+import { type Client, load } from './support/load.ts'
+import { limitRow } from './support/report.ts'
+import { startConstant, startService } from './support/servers.ts'
+import { getUser, loginClient, refreshClient, visit, signUpVisitors, userClient } from './support/visitors.ts'
+
+const CLIENTS = 64
+const IDLE_MB = 95
+const LOADED_MB = 150
+
+await bench('Memory', async (run) => {
+  moveTo('both')
+  const folder = await run.newFolder()
+  const started = await startService({ folder, cores: 'both' })
+  const visitors = await signUpVisitors(started.port, CLIENTS)
+  await started.stop()
+
+  const service = run.use(await startService({ folder, cores: 'both' }))
+  const request = getUser(visitors[0].cookies)
+  const http = run.use(await startConstant('http', { like: service, request, cores: 'both' }))
+  await wait(run.duration(3000))
+  const idleMb = [http, service].map((server) => server.residentMb())
+
+  const stranger = await visit(service.port)
+  const reads = visitors.map(userClient)
+  const others = [...visitors.map(refreshClient), ...visitors.map(({ email }) => loginClient(email, stranger))]
+  const durationMs = run.duration(20_000)
+  const bareMb = await greatestResident(http, reads, durationMs / 2)
+  const loadedMb = await greatestResident(service, [...reads, ...others], durationMs)
+  run.note(`Under load: ${CLIENTS} clients each read, refresh and log in at once, for ${durationMs / 1000} s.`)
+  return [
+    limitRow('idle', { unit: 'MB', baseline: idleMb[0], svc: idleMb[1], goal: { atMost: IDLE_MB } }),
+    limitRow('under load, greatest', { unit: 'MB', baseline: bareMb, svc: loadedMb, goal: { atMost: LOADED_MB } }),
+  ]
+})
+
+async function greatestResident(server: Child, clients: Client[], durationMs: number): Promise<number> {
+  let greatest = 0
+  const look = (): void => {
+    greatest = Math.max(greatest, server.residentMb())
+  }
+  const looking = setInterval(look, 50)
+  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(looking))
+  return greatest
+}

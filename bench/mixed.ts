@@ -1,0 +1,79 @@
+// GET /user while sessions are refreshed in the same process, and while another process writes to the database.
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { bench } from './support/bench.ts'
+import { ask } from './support/connection.ts'
+import { moveTo } from './support/cores.ts'
+import { pace } from './support/pace.ts'
+import { limitRow, ratioRow } from './support/report.ts'
+import { contestant, inTurn, rates } from './support/rounds.ts'
+import { DATABASE, startConstant, startService, startWriter } from './support/servers.ts'
+import { getUser, postForm, refreshClient, signUpVisitors, userClient, type Visitor } from './support/visitors.ts'
+
+const CLIENTS = 64
+const REFRESHES_PER_S = 300
+const COMMITS_PER_S = 50
+const REVOCATIONS = 100
+
+await bench('GET /user while others write', async (run) => {
+  moveTo('second')
+  const folder = await run.newFolder()
+  const service = run.use(await startService({ folder, cores: 'first' }))
+  const { port } = service
+  const readers = await signUpVisitors(port, CLIENTS, 'reader')
+  const refreshers = (await signUpVisitors(port, 32, 'refresher')).map(refreshClient)
+  const revoked = await signUpVisitors(port, run.quick ? 10 : REVOCATIONS, 'revoked')
+  const request = getUser(readers[0].cookies)
+  const http = run.use(await startConstant('http', { like: service, request, cores: 'first' }))
+  const database = join(folder, DATABASE)
+  const writer = run.use(startWriter(database, 'second'))
+
+  const refresh = (durationMs: number): Promise<unknown> =>
+    pace({ port, clients: refreshers, ratePerS: REFRESHES_PER_S, durationMs })
+  const write = (durationMs: number): Promise<unknown> => writer.tell({ commitsPerS: COMMITS_PER_S, durationMs })
+  const clients = readers.map(userClient)
+  const bare = contestant(http, clients)
+  const alone = contestant(service, clients)
+  const refreshing = contestant(service, clients, refresh)
+  const writing = contestant(service, clients, write)
+  const durationMs = run.duration(2000)
+  await inTurn(run, durationMs, [bare, alone, refreshing, writing])
+
+  const both = Promise.all([refresh(durationMs), write(durationMs)])
+  const accepted = await countAccepted(port, database, revoked)
+  await both
+  run.note('Server on one core; load client and the other process on the other.')
+  const baseline = rates(bare)
+  return [
+    ratioRow('nobody else', { unit: '/s', svc: rates(alone), baseline }),
+    ratioRow(`${REFRESHES_PER_S} refreshes a second`, { unit: '/s', svc: rates(refreshing), baseline }),
+    ratioRow(`another process commits ${COMMITS_PER_S} times a second`, { unit: '/s', svc: rates(writing), baseline }),
+    limitRow(`accepted after revocation, of ${revoked.length}`, { unit: '', svc: accepted, goal: { atMost: 0 } }),
+  ]
+})
+
+/** How many sessions were still let in after half of them logged out and another process deleted the other half. */
+async function countAccepted(port: number, database: string, visitors: Visitor[]): Promise<number> {
+  using connection = new DatabaseSync(database)
+  connection.exec('PRAGMA busy_timeout = 1000')
+  const remove = connection.prepare('DELETE FROM sessions WHERE id = ?')
+  let accepted = 0
+  for (const [at, visitor] of visitors.entries()) {
+    const request = getUser(visitor.cookies)
+    if ((await ask(port, request)).status !== 200) throw new Error('a session was gone before it was revoked')
+    if (at % 2 === 0) await logOut(port, visitor)
+    else if (remove.run(sessionId(visitor)).changes !== 1) throw new Error('a session was not there to be deleted')
+    if ((await ask(port, request)).status !== 401) accepted += 1
+  }
+  return accepted
+}
+
+async function logOut(port: number, { cookies }: Visitor): Promise<void> {
+  const { status } = await ask(port, postForm('/auth/logout', cookies, {}))
+  if (status !== 303) throw new Error(`logout answered ${status}`)
+}
+
+/** A refresh token begins with the id of its session. */
+function sessionId({ cookies }: Visitor): string {
+  return cookies.get('svc_refresh')?.split('.')[0] ?? ''
+}

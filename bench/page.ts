@@ -1,0 +1,52 @@
+// The login page against bare node:http answering the same bytes, and what a first visit transfers.
+import { bench } from './support/bench.ts'
+import { type Answer, ask } from './support/connection.ts'
+import { moveTo } from './support/cores.ts'
+import { limitRow, ratioRow } from './support/report.ts'
+import { contestant, inTurn, rates } from './support/rounds.ts'
+import { startConstant, startService } from './support/servers.ts'
+import { constantClient, get } from './support/visitors.ts'
+
+const CLIENTS = 64
+const KB = 1000
+const FIRST_PAINT_KB = 14
+
+await bench('The login page', async (run) => {
+  moveTo('second')
+  const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first' }))
+  const request = get('/auth/login')
+  const http = run.use(await startConstant('http', { like: service, request, cores: 'first' }))
+
+  const clients = Array.from({ length: CLIENTS }, () => constantClient(request))
+  const bare = contestant(http, clients)
+  const svc = contestant(service, clients)
+  await inTurn(run, run.duration(4000), [bare, svc])
+
+  const page = await ask(service.port, request)
+  const stylesheets = await fetchStylesheets(service.port, page)
+  const sizeKb = [page, ...stylesheets].reduce((sum, { head, body }) => sum + head.length + body.length, 0) / KB
+  run.note('A first visit, without cookies; server on one core, load client on the other.')
+  return [
+    ratioRow('against bare node:http', { unit: '/s', svc: rates(svc), baseline: rates(bare), goal: { atLeast: 0.7 } }),
+    limitRow('page and stylesheet, headers included', { unit: 'kB', svc: sizeKb, goal: { atMost: FIRST_PAINT_KB } }),
+    limitRow('stylesheets to fetch before the first paint', {
+      unit: '',
+      svc: stylesheets.length,
+      goal: { atMost: 1 },
+    }),
+    limitRow('of them without a long life in the cache', {
+      unit: '',
+      svc: stylesheets.filter(({ head }) => !/\r\ncache-control:[^\r]*(?:immutable|max-age=\d{6,})/i.test(head)).length,
+      goal: { atMost: 0 },
+    }),
+  ]
+})
+
+async function fetchStylesheets(port: number, page: Answer): Promise<Answer[]> {
+  const links = page.body.toString().matchAll(/<link\b[^>]*rel="stylesheet"[^>]*>/g)
+  const paths = [...links].map(([link]) => /href="([^"]+)"/.exec(link)?.[1] ?? '')
+  const answers = await Promise.all(paths.map((path) => ask(port, get(path))))
+  const missing = answers.find(({ status }) => status !== 200)
+  if (missing) throw new Error(`a stylesheet of the login page answers ${missing.status}`)
+  return answers
+}

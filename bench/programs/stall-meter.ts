@@ -1,0 +1,18 @@
+// Preloaded into a server: told `start`, it watches the event loop; told `stop`, it tells the longest stall in ms.
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+const RESOLUTION_MS = 1
+const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+
+process.on('message', (message: 'start' | 'stop') => {
+  if (message === 'start') {
+    histogram.reset()
+    histogram.enable()
+    process.send?.('started')
+    return
+  }
+  histogram.disable()
+  process.send?.(Math.max(0, histogram.max / 1e6 - RESOLUTION_MS))
+})
+// Listening to messages must not keep the server from ending.
+process.channel?.unref()

@@ -1,0 +1,67 @@
+// GET /user and refresh with a million users and sessions against a thousand, ten thousand of them active.
+import { bench, type Run } from './support/bench.ts'
+import type { Child } from './support/child.ts'
+import { type Cores, moveTo } from './support/cores.ts'
+import type { Client } from './support/load.ts'
+import { limitRow, ratioRow } from './support/report.ts'
+import { contestant, inTurn, rates } from './support/rounds.ts'
+import { startService } from './support/servers.ts'
+import { seed, signInSeeded } from './support/seed.ts'
+import { refreshClient, takeTurns, userClient, type Visitor } from './support/visitors.ts'
+
+const FEW = 1000
+const MANY = 1_000_000
+const MANY_QUICK = 20_000
+const ACTIVE = 10_000
+const CONNECTIONS = 64
+
+interface Population {
+  service: Child
+  visitors: Visitor[]
+}
+
+await bench('A thousand and a million users', async (run) => {
+  moveTo('second')
+  const few = await populate(run, FEW, 'first')
+  const many = await populate(run, run.quick ? MANY_QUICK : MANY, 'first')
+
+  const reads = [few, many].map(({ service, visitors }) => contestant(service, share(visitors, userClient)))
+  await inTurn(run, run.duration(2000), reads)
+  const residentMb = [few, many].map(({ service }) => service.residentMb())
+  const refreshes = [few, many].map(({ service, visitors }) => contestant(service, share(visitors, refreshClient)))
+  await inTurn(run, run.duration(2000), refreshes)
+
+  run.note(`Baseline: ${FEW} users, all active. ${ACTIVE} of the many are active, evenly spread, in turn.`)
+  run.note('Server on one core, load client on the other.')
+  const [readsFew = [], readsMany = []] = reads.map(rates)
+  const [refreshesFew = [], refreshesMany = []] = refreshes.map(rates)
+  return [
+    ratioRow('GET /user', { unit: '/s', svc: readsMany, baseline: readsFew, goal: { atLeast: 0.85 } }),
+    ratioRow('refresh', { unit: '/s', svc: refreshesMany, baseline: refreshesFew, goal: { atLeast: 0.75 } }),
+    limitRow('resident memory after reads', {
+      unit: 'MB',
+      svc: residentMb[1],
+      baseline: residentMb[0],
+      goal: { atMost: 150 },
+    }),
+  ]
+})
+
+/** A service with so many users and sessions; its active visitors are signed in. */
+async function populate(run: Run, count: number, cores: Cores): Promise<Population> {
+  const folder = await run.newFolder()
+  // The first start makes the schema, the key and the secret.
+  const first = await startService({ folder, cores })
+  await first.stop()
+  seed(folder, count)
+  const service = run.use(await startService({ folder, cores }))
+  return { service, visitors: await signInSeeded(service.port, folder, Math.min(ACTIVE, count)) }
+}
+
+/** Divides the visitors among the connections. */
+function share(visitors: Visitor[], toClient: (visitor: Visitor) => Client): Client[] {
+  const shares = Array.from({ length: CONNECTIONS }, (_, at) =>
+    visitors.filter((_, n) => n % CONNECTIONS === at).map(toClient),
+  )
+  return shares.map(takeTurns)
+}

@@ -1,0 +1,56 @@
+// GET /user at an even pace while 100 clients log in, against bare node:http beside two bare hashes at a time.
+import { bench } from './support/bench.ts'
+import type { Child } from './support/child.ts'
+import { moveTo } from './support/cores.ts'
+import { type Client, load } from './support/load.ts'
+import { pace } from './support/pace.ts'
+import { limitRow, ratioRow } from './support/report.ts'
+import { startConstant, startHasher, startService } from './support/servers.ts'
+import { percentile, spread } from './support/statistics.ts'
+import { getUser, loginClient, visit, signUpVisitors, userClient } from './support/visitors.ts'
+
+const STORM_CLIENTS = 100
+const READERS = 16
+const READS_PER_S = 200
+const P99_MS = 10
+
+await bench('GET /user during a storm of logins', async (run) => {
+  moveTo('both')
+  const hasher = run.use(startHasher('both'))
+  const service = run.use(await startService({ folder: await run.newFolder(), cores: 'both' }))
+  const visitors = await signUpVisitors(service.port, STORM_CLIENTS)
+  const stranger = await visit(service.port)
+  const storm = visitors.map(({ email }) => loginClient(email, stranger))
+  const readers = visitors.slice(0, READERS).map(userClient)
+  const request = getUser(visitors[0].cookies)
+  const http = run.use(await startConstant('http', { like: service, request, cores: 'both' }))
+
+  const durationMs = run.duration(6000)
+  const read = (server: Child, clients: Client[]): Promise<number[]> =>
+    pace({ port: server.port, clients, ratePerS: READS_PER_S, durationMs })
+  const bare = { hashes: [] as number[], p99Ms: [] as number[] }
+  const svc = { logins: [] as number[], p99Ms: [] as number[] }
+  for (let round = 0; round < run.rounds; round++) {
+    const [hashRate, besideHashes] = await Promise.all([hasher.tell<number>(durationMs), read(http, readers)])
+    bare.hashes.push(hashRate)
+    bare.p99Ms.push(percentile(besideHashes, 0.99))
+    const logins = load({ port: service.port, clients: storm, durationMs })
+    svc.p99Ms.push(percentile(await read(service, readers), 0.99))
+    svc.logins.push((await logins).ratePerS)
+  }
+  run.note(`${STORM_CLIENTS} clients log in without a pause; ${READS_PER_S} reads/s; all on the same two cores.`)
+  return [
+    limitRow('p99 of GET /user', {
+      unit: 'ms',
+      svc: spread(svc.p99Ms).median,
+      baseline: spread(bare.p99Ms).median,
+      goal: { atMost: P99_MS },
+    }),
+    ratioRow('logins meanwhile, against bare Argon2id', {
+      unit: '/s',
+      svc: svc.logins,
+      baseline: bare.hashes,
+      goal: { atLeast: 0.8 },
+    }),
+  ]
+})

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { canPin } from './cores.ts'
+import { type Report, type Row, formatTable } from './report.ts'
+
+/** What a benchmark is given to work with. */
+export interface Run {
+  /** A full measurement, or a smoke run in which the figures mean nothing. */
+  quick: boolean
+  /** How many times baseline and service are measured in turn. */
+  rounds: number
+  /** So much time in a full measurement, an eighth of it in a smoke run. */
+  duration(fullMs: number): number
+  /** A folder that is removed at the end. */
+  newFolder(): Promise<string>
+  /** Stops what was started when the run ends, however it ends. */
+  use<T extends AsyncDisposable>(resource: T): T
+  /** Says something that belongs under the table. */
+  note(text: string): void
+}
+
+const FULL_ROUNDS = 5
+const QUICK_ROUNDS = 2
+
+/** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. Exit code 1 if it fails. */
+export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>): Promise<void> => {
+  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
+  try {
+    const report = await runOnce(title, measure, values.quick ?? false)
+    console.log(values.json ? JSON.stringify(report) : formatTable(report))
+  } catch (error) {
+    console.error(`${title}: no figures. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    process.exitCode = 1
+  }
+}
+
+const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, quick: boolean): Promise<Report> => {
+  await using stack = new AsyncDisposableStack()
+  const notes: string[] = []
+  if (quick) notes.push('A smoke run: the figures mean nothing.')
+  if (!canPin) notes.push('Not pinned to cores: this machine lacks taskset or a second core.')
+  const rows = await measure({
+    quick,
+    rounds: quick ? QUICK_ROUNDS : FULL_ROUNDS,
+    duration: (fullMs) => (quick ? fullMs / 8 : fullMs),
+    newFolder: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
+      stack.defer(() => rm(folder, { recursive: true, force: true }))
+      return folder
+    },
+    use: (resource) => stack.use(resource),
+    note: (text) => notes.push(text),
+  })
+  return { title, rows, notes }
+}

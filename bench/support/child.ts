@@ -1,0 +1,96 @@
+import { type ChildProcess, type Serializable, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { type Cores, onCores } from './cores.ts'
+
+interface ChildOptions {
+  /** The file to run, and what follows it on the command line. */
+  command: string[]
+  cores: Cores
+  cwd?: string
+  env?: Record<string, string>
+  /** Modules to load before the program (`--import`). */
+  imports?: string[]
+}
+
+/** A program under measurement, in a process of its own. */
+export interface Child extends AsyncDisposable {
+  pid: number
+  port: number
+  /** Sends a message over the process channel; what the program or a preloaded module answers. */
+  tell<T>(message: Serializable): Promise<T>
+  residentMb(): number
+  /** Resolves when it has gone. */
+  stop(): Promise<void>
+}
+
+const MB = 1_000_000
+
+/** Starts a program without waiting for anything. Of the environment it gets nothing that could set it up. */
+export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOptions): ChildProcess => {
+  const node = [process.execPath, ...imports.flatMap((module) => ['--import', module])]
+  const [file = '', ...args] = onCores(cores, [...node, ...command])
+  return spawn(file, args, {
+    cwd,
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+}
+
+/** Starts a server and waits until it says on stderr, in a JSON line with `listen`, where it listens. */
+export const startServer = async (options: ChildOptions): Promise<Child> => {
+  const child = startChild(options)
+  const port = await portOf(child, options.command.join(' '))
+  // What it goes on to log is read and dropped, so that the pipe never fills.
+  child.stderr?.resume()
+  return { ...wrap(child), port }
+}
+
+/** Starts a program that is only ever told what to do. */
+export const startTool = (options: ChildOptions): Child => {
+  const child = startChild(options)
+  child.stderr?.pipe(process.stderr)
+  return { ...wrap(child), port: 0 }
+}
+
+const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
+  const stop = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000)
+    await once(child, 'exit')
+    clearTimeout(impatience)
+  }
+  return {
+    pid: child.pid ?? 0,
+    tell: async <T>(message: Serializable): Promise<T> => {
+      child.send(message)
+      const [answer] = (await once(child, 'message')) as [T]
+      return answer
+    },
+    residentMb: () => residentBytes(child.pid ?? 0) / MB,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  }
+}
+
+const portOf = (child: ChildProcess, name: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    if (!child.stderr) throw new Error(`${name} has no stderr`)
+    const lines = createInterface(child.stderr)
+    const said: string[] = []
+    child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${said.join('\n')}`)))
+    lines.on('line', (line) => {
+      said.push(line)
+      const port = /"listen":"http:\/\/[^"]*:(\d+)/.exec(line)?.[1]
+      if (port === undefined) return
+      lines.close()
+      resolve(Number(port))
+    })
+  })
+
+const residentBytes = (pid: number): number => {
+  if (process.platform !== 'linux') return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)])) * 1024
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}

@@ -1,0 +1,96 @@
+import { type Answer, type Connection, connect } from './connection.ts'
+import { percentile } from './statistics.ts'
+
+/** One keep-alive connection's share of the load. */
+export interface Client {
+  /** The next request, bytes and all. */
+  request(): string | Buffer
+  expectStatus: number
+  /** Sees each expected answer, for instance to carry cookies on. */
+  answered?(answer: Answer): void
+}
+
+export interface Load {
+  ratePerS: number
+  p50Ms: number
+  p99Ms: number
+  /** The part of a core that the load client itself used: near 1, it was the limit and not the server. */
+  clientBusy: number
+}
+
+interface LoadOptions {
+  port: number
+  clients: readonly Client[]
+  durationMs: number
+}
+
+/** Keeps the first failures and how many there were. */
+export const createFailures = () => {
+  const first: string[] = []
+  let count = 0
+  return {
+    add(message: string): void {
+      count += 1
+      if (first.length < 3) first.push(message)
+    },
+    /** Throws when anything failed: a figure made of failures is none. */
+    refuse(answers: number): void {
+      if (count === 0) return
+      throw new Error(`${count} requests failed beside ${answers} answered; the first: ${first.join(' | ')}`)
+    },
+  }
+}
+
+export const wrongStatus = (expected: number, answer: Answer): string =>
+  `expected ${expected}, got ${answer.status}: ${answer.body.subarray(0, 160).toString().trim()}`
+
+/**
+ * Every client sends its next request when the last is answered, until the time is up; then what is under way is
+ * awaited. Throws when any answer was not the expected one.
+ */
+export const load = async ({ port, clients, durationMs }: LoadOptions): Promise<Load> => {
+  const failures = createFailures()
+  const latenciesMs: number[] = []
+  const cpu = process.cpuUsage()
+  const startedMs = performance.now()
+  const deadlineMs = startedMs + durationMs
+  await Promise.all(clients.map((client) => runClient({ port, client, deadlineMs, latenciesMs, failures })))
+  const elapsedMs = performance.now() - startedMs
+  failures.refuse(latenciesMs.length)
+  const { user, system } = process.cpuUsage(cpu)
+  return {
+    ratePerS: latenciesMs.length / (elapsedMs / 1000),
+    p50Ms: percentile(latenciesMs, 0.5),
+    p99Ms: percentile(latenciesMs, 0.99),
+    clientBusy: (user + system) / 1000 / elapsedMs,
+  }
+}
+
+interface ClientRun {
+  port: number
+  client: Client
+  deadlineMs: number
+  latenciesMs: number[]
+  failures: ReturnType<typeof createFailures>
+}
+
+const runClient = ({ port, client, deadlineMs, latenciesMs, failures }: ClientRun): Promise<void> =>
+  new Promise((resolve) => {
+    let sentMs = performance.now()
+    const end = (failure?: string): void => {
+      if (failure !== undefined) failures.add(failure)
+      connection.close()
+      resolve()
+    }
+    const onAnswer = (answer: Answer): void => {
+      const nowMs = performance.now()
+      if (answer.status !== client.expectStatus) return end(wrongStatus(client.expectStatus, answer))
+      latenciesMs.push(nowMs - sentMs)
+      client.answered?.(answer)
+      if (nowMs >= deadlineMs) return end()
+      sentMs = nowMs
+      connection.send(client.request())
+    }
+    const connection: Connection = connect({ port, onAnswer, onFailure: (error) => end(error.message) })
+    connection.send(client.request())
+  })

@@ -1,0 +1,73 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Connection, connect } from './connection.ts'
+import { type Client, createFailures, wrongStatus } from './load.ts'
+
+interface PaceOptions {
+  port: number
+  clients: readonly Client[]
+  ratePerS: number
+  durationMs: number
+}
+
+/**
+ * Sends at an even pace, whatever the answers take, and gives the latency of each in milliseconds. A request that
+ * finds every connection busy counts from when it was due, so that a stall is seen by all that it held up.
+ */
+export const pace = async ({ port, clients, ratePerS, durationMs }: PaceOptions): Promise<number[]> => {
+  const failures = createFailures()
+  const latenciesMs: number[] = []
+  const idle: ((dueMs: number) => void)[] = []
+  const due: number[] = []
+  const connections = clients.map((client) => openClient({ port, client, idle, due, latenciesMs, failures }))
+  const startedMs = performance.now()
+  for (let issued = 0; performance.now() - startedMs < durationMs; await wait(1)) {
+    for (const dueCount = ((performance.now() - startedMs) / 1000) * ratePerS; issued < dueCount; issued++) {
+      const send = idle.shift()
+      if (send === undefined) due.push(performance.now())
+      else send(performance.now())
+    }
+  }
+  due.length = 0
+  while (idle.length < connections.length) await wait(1)
+  for (const connection of connections) connection.close()
+  failures.refuse(latenciesMs.length)
+  return latenciesMs
+}
+
+interface PacedClient {
+  port: number
+  client: Client
+  idle: ((dueMs: number) => void)[]
+  due: number[]
+  latenciesMs: number[]
+  failures: ReturnType<typeof createFailures>
+}
+
+const openClient = ({ port, client, idle, due, latenciesMs, failures }: PacedClient): Connection => {
+  let sinceMs = 0
+  const send = (dueMs: number): void => {
+    sinceMs = dueMs
+    connection.send(client.request())
+  }
+  const next = (): void => {
+    const dueMs = due.shift()
+    if (dueMs === undefined) idle.push(send)
+    else send(dueMs)
+  }
+  const connection = connect({
+    port,
+    onAnswer: (answer) => {
+      if (answer.status === client.expectStatus) {
+        latenciesMs.push(performance.now() - sinceMs)
+        client.answered?.(answer)
+      } else failures.add(wrongStatus(client.expectStatus, answer))
+      next()
+    },
+    onFailure: (error) => {
+      failures.add(error.message)
+      idle.push(() => failures.add('sent on a broken connection'))
+    },
+  })
+  idle.push(send)
+  return connection
+}

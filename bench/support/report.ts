@@ -1,0 +1,89 @@
+import { type Spread, pairedRatios, spread } from './statistics.ts'
+
+/** One measured figure beside its baseline. */
+export interface Row {
+  what: string
+  unit: string
+  baseline?: number
+  svc: number
+  ratio?: Spread
+  goal?: string
+  reached?: boolean
+}
+
+export interface Report {
+  title: string
+  rows: Row[]
+  notes: string[]
+}
+
+interface Bound {
+  atLeast?: number
+  atMost?: number
+}
+
+const meets = (value: number, { atLeast = -Infinity, atMost = Infinity }: Bound): boolean =>
+  value >= atLeast && value <= atMost
+
+const sign = ({ atLeast, atMost }: Bound): string => (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`)
+
+/** The measurement's median over the baseline's, round by round; the bound, if there is one, is on the ratio. */
+export const ratioRow = (
+  what: string,
+  { unit, svc, baseline, goal }: { unit: string; svc: number[]; baseline: number[]; goal?: Bound },
+): Row => {
+  const ratio = spread(pairedRatios(svc, baseline))
+  const row: Row = { what, unit, baseline: spread(baseline).median, svc: spread(svc).median, ratio }
+  return goal ? { ...row, goal: `${sign(goal)} ×`, reached: meets(ratio.median, goal) } : row
+}
+
+interface Limited {
+  unit: string
+  svc: number | undefined
+  baseline?: number | undefined
+  goal: Bound
+}
+
+/** A figure that is bounded by itself; a baseline only stands beside it. */
+export const limitRow = (what: string, { unit, svc = Number.NaN, baseline, goal }: Limited): Row => ({
+  what,
+  unit,
+  svc,
+  ...(baseline === undefined ? {} : { baseline }),
+  goal: `${sign(goal)} ${unit}`.trim(),
+  reached: meets(svc, goal),
+})
+
+const HEADER = ['what', 'baseline', 'svc', 'ratio', 'goal', 'reached']
+
+const formatNumber = (value: number): string => {
+  if (value >= 100) return Math.round(value).toLocaleString('en')
+  return Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : 1)
+}
+
+const formatCells = (row: Row): string[] => [
+  row.what,
+  row.baseline === undefined ? '' : `${formatNumber(row.baseline)} ${row.unit}`.trim(),
+  `${formatNumber(row.svc)} ${row.unit}`.trim(),
+  row.ratio ? `${row.ratio.median.toFixed(2)} [${row.ratio.min.toFixed(2)}..${row.ratio.max.toFixed(2)}]` : '',
+  row.goal ?? '',
+  row.reached === undefined ? '' : row.reached ? 'yes' : 'no',
+]
+
+/** The columns lined up, for a terminal. */
+export const formatTable = ({ title, rows, notes }: Report): string => {
+  const lines = [HEADER, ...rows.map(formatCells)]
+  const widths = HEADER.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)))
+  const aligned = lines.map((cells) => cells.map((cell, column) => pad(cell, widths[column] ?? 0, column)).join('  '))
+  return [title, '', ...aligned.map((line) => line.trimEnd()), '', ...notes].join('\n')
+}
+
+const pad = (cell: string, width: number, column: number): string =>
+  column === 1 || column === 2 ? cell.padStart(width) : cell.padEnd(width)
+
+/** The same table for a document. */
+export const formatMarkdown = ({ title, rows, notes }: Report): string => {
+  const lines = [HEADER, ['---', '--:', '--:', '---', '---', '---'], ...rows.map(formatCells)]
+  const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return [`### ${title}`, table, ...notes.map((note) => `- ${note}`)].join('\n\n').replaceAll('\n\n- ', '\n- ')
+}

@@ -1,0 +1,26 @@
+export interface Spread {
+  median: number
+  min: number
+  max: number
+}
+
+/** The value below which `share` (0 to 1) of the values lie; NaN for none. */
+export const percentile = (values: readonly number[], share: number): number => {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+/** The middle value (of an even number, the mean of both middle ones), the least and the greatest. */
+export const spread = (values: readonly number[]): Spread => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1)
+  return {
+    median: middle.reduce((sum, value) => sum + value, 0) / middle.length,
+    min: sorted[0] ?? Number.NaN,
+    max: sorted.at(-1) ?? Number.NaN,
+  }
+}
+
+/** Each value over its partner from the same round. */
+export const pairedRatios = (values: readonly number[], baselines: readonly number[]): number[] =>
+  values.map((value, round) => value / (baselines[round] ?? Number.NaN))

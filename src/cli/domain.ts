@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Domain } from '../service.ts'
+import { note } from './output.ts'
+
+export type { Domain } from '../service.ts'
+
+export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
+
+/** Opens the installation (and makes it where there is none), does the work, closes it again. */
+export const withDomain = async <T>(config: Config, work: (domain: Domain) => Promise<T>): Promise<T> => {
+  const [{ createDomain, openInstallation }, log] = await Promise.all([import('../service.ts'), createWarningLog()])
+  const file = resolve(config.database.file)
+  // Who is in the wrong folder should not wonder where all users have gone.
+  if (!existsSync(file)) note(`there is no database yet: making ${file}`)
+  const installation = await openInstallation(config, log)
+  try {
+    return await work(createDomain(config, log, installation))
+  } finally {
+    await installation.db.close()
+  }
+}
+
+const createWarningLog = async () => {
+  const { createLog, readable } = await import('../lib/log.ts')
+  const write = (line: string) => void process.stderr.write(line)
+  return createLog('warn', process.stderr.isTTY ? readable(write) : { write })
+}
+
+/** By id, email or username; `not_found` names what was asked for. */
+export const requireUser = async ({ users }: Domain, name: string): Promise<User> => {
+  const user = await users.find(name)
+  if (user) return user
+  const { AppError } = await import('../lib/errors.ts')
+  throw new AppError('not_found', `there is no user ${JSON.stringify(name)}: give an id, an email or a username`)
+}

@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import { AppError } from '../lib/errors.ts'
+import type { Config } from '../config.ts'
+import { addCommand } from './help.ts'
+import { print } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
+
+const TIMEOUT_MS = 5000
+
+/** `svc healthcheck`: for supervisors and containers. */
+export const addHealthcheck = (program: Command, { loadConfig }: Surroundings): void => {
+  addCommand(program, 'healthcheck', 'ask the running service whether it is ready; exit 0 when it is, else 1', [
+    'svc healthcheck',
+    'SVC_PORT=3000 svc healthcheck',
+  ]).action(async () => {
+    const url = readyUrl(loadConfig())
+    await requireReady(url)
+    await print(`${url}: ready\n`)
+  })
+}
+
+const readyUrl = ({ host, port }: Config): string => {
+  if (port === 0) throw new AppError('invalid_request', 'SVC_PORT is 0, so the port of the service is not known')
+  return `http://${reachable(host)}:${port}/auth/ready`
+}
+
+/** Who listens on every address is asked on the loopback one. */
+const reachable = (host: string): string => {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+const requireReady = async (url: string): Promise<void> => {
+  const { get } = await import('node:http')
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const request = get(url, { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {
+    answer.resume()
+    resolve(answer.statusCode ?? 0)
+  })
+  request.on('error', reject)
+  const status = await promise.catch((error: NodeJS.ErrnoException) => {
+    const problem = error.name === 'AbortError' ? `no answer within ${TIMEOUT_MS} ms` : (error.code ?? error.message)
+    throw new AppError('unavailable', `${url}: ${problem}`)
+  })
+  if (status !== 200) throw new AppError('unavailable', `${url}: not ready, answered ${status}`)
+}

@@ -1,0 +1,83 @@
+import { Command, CommanderError } from 'commander'
+import { readVersion } from '../version.ts'
+import { addBackup } from './backup.ts'
+import { addHealthcheck } from './healthcheck.ts'
+import { addCommand } from './help.ts'
+import { addKeys } from './keys.ts'
+import { addMigrate } from './migrate.ts'
+import { Interrupted } from './prompt.ts'
+import { addSessions } from './sessions.ts'
+import { addConfig } from './settings.ts'
+import type { Surroundings } from './surroundings.ts'
+import { addUsers } from './users.ts'
+import { addWebhooks } from './webhooks.ts'
+
+const EXIT_USAGE = 2
+/** 128 + SIGINT, as a shell reports it. */
+const EXIT_INTERRUPTED = 130
+
+/**
+ * Runs one command of the command line. Wrong usage sets exit code 2 and Ctrl+C at a question 130; every other failure
+ * is thrown.
+ */
+export const runProgram = async (args: string[], surroundings: Surroundings): Promise<void> => {
+  tolerateClosedPipes()
+  try {
+    await createProgram(surroundings).parseAsync(helpAsOption(args), { from: 'user' })
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
+    else if (error instanceof Interrupted) process.exitCode = EXIT_INTERRUPTED
+    else if (!isClosedPipe(error)) throw error
+  }
+}
+
+const createProgram = (surroundings: Surroundings): Command => {
+  const program = new Command('svc')
+    .description('Authentication that sits under /auth beside your application.')
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help, of a command too')
+    .helpCommand('help [command...]', 'show help of a command')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })
+    .showHelpAfterError('Try: svc --help')
+    .addHelpText('after', OVERVIEW)
+  addCommand(program, 'serve', 'run the service until it is told to stop', [
+    'svc serve',
+    'SVC_PORT=3000 SVC_BASE_URL=https://example.com svc serve',
+  ]).action(surroundings.serve)
+  addMigrate(program, surroundings)
+  addUsers(program, surroundings)
+  addSessions(program, surroundings)
+  addKeys(program, surroundings)
+  addWebhooks(program, surroundings)
+  addHealthcheck(program, surroundings)
+  addBackup(program, surroundings)
+  addConfig(program, surroundings)
+  return program
+}
+
+const OVERVIEW = `
+Settings come from SVC_* variables and from a .env file: svc config shows them.
+Every command works while the service runs, and takes effect at once.
+
+Examples:
+  svc serve
+  svc users create ada@example.com
+  svc users list --json
+  svc help users create
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.`
+
+/** `help users create` as `users create --help`: commander's own looks at one name only. */
+const helpAsOption = (args: string[]): string[] => (args[0] === 'help' ? [...args.slice(1), '--help'] : args)
+
+const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
+
+/** `svc users list | head`: whoever has read enough is no error. */
+const tolerateClosedPipes = (): void => {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (!isClosedPipe(error)) process.exitCode = 1
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import type { Command } from 'commander'
+import { AppError } from '../lib/errors.ts'
+import { toTimestamp } from '../lib/time.ts'
+import { deviceName } from '../pages/device.ts'
+import { type Domain, requireUser, type User, withDomain } from './domain.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson, printList, toMinute } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Column } from './table.ts'
+
+type Session = Awaited<ReturnType<Domain['sessions']['list']>>[number]
+
+interface RevokeOptions extends JsonOption {
+  session?: string
+}
+
+/** `svc sessions`: where somebody is signed in. */
+export const addSessions = (program: Command, surroundings: Surroundings): void => {
+  const sessions = addCommand(program, 'sessions', 'list and end the sessions of a user', [
+    'svc sessions list ada@example.com',
+    'svc sessions revoke ada',
+  ]).addHelpText('after', '\nA USER is named by id, email or username.')
+  addList(sessions, surroundings)
+  addRevoke(sessions, surroundings)
+}
+
+const addList = (sessions: Command, { loadConfig }: Surroundings): void => {
+  const list = addCommand(sessions, 'list <user>', 'list where a user is signed in, the last seen first', [
+    'svc sessions list ada@example.com',
+    'svc sessions list ada --json',
+  ])
+  withJson(list).action((name: string, { json }: JsonOption) =>
+    withDomain(loadConfig(), async (domain) => {
+      const user = await requireUser(domain, name)
+      const listing = { columns: COLUMNS, toJson: sessionToJson, empty: `${user.email} is signed in nowhere` }
+      await printList([await domain.sessions.list(user.id)], listing, json)
+    }),
+  )
+}
+
+const addRevoke = (sessions: Command, { loadConfig }: Surroundings): void => {
+  const revoke = addCommand(sessions, 'revoke <user>', 'sign a user out everywhere, or end one session', [
+    'svc sessions revoke ada@example.com',
+    'svc sessions revoke ada --session 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
+  ]).option('--session <id>', 'end this session only')
+  withJson(revoke).action((name: string, { session, json }: RevokeOptions) =>
+    withDomain(loadConfig(), async (domain) => {
+      const user = await requireUser(domain, name)
+      const ended = session ? await endOne(domain, user, session) : await domain.sessions.endAll(user.id)
+      await (json ? printJson({ user_id: user.id, ended }) : print(`${countOf(ended)} of ${user.email} ended.\n`))
+    }),
+  )
+}
+
+const endOne = async ({ sessions }: Domain, user: User, id: string): Promise<number> => {
+  try {
+    await sessions.endOwn(user.id, id)
+    return 1
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+    throw new AppError('not_found', `${user.email} has no session ${JSON.stringify(id)}, or it has ended already`)
+  }
+}
+
+const countOf = (count: number): string => (count === 1 ? '1 session' : `${count} sessions`)
+
+const COLUMNS: Column<Session>[] = [
+  // Never cut: it is what `revoke --session` takes.
+  { title: 'id', value: ({ id }) => id },
+  { title: 'device', value: ({ userAgent }) => deviceName(userAgent), least: 7 },
+  { title: 'address', value: ({ address }) => address, least: 9 },
+  { title: 'last seen (UTC)', value: ({ lastSeenAtMs }) => toMinute(lastSeenAtMs) },
+  { title: 'signed in (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs), optional: true },
+]
+
+const sessionToJson = (session: Session) => ({
+  id: session.id,
+  user_id: session.userId,
+  device: deviceName(session.userAgent),
+  user_agent: session.userAgent,
+  address: session.address,
+  created_at: toTimestamp(session.createdAtMs),
+  last_seen_at: toTimestamp(session.lastSeenAtMs),
+  expires_at: toTimestamp(session.expiresAtMs),
+})

@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { note, printList } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Column } from './table.ts'
+
+interface Shown {
+  name: string
+  /** Undefined when it is not set, or must not be shown. */
+  value: string | undefined
+  source: 'environment' | '.env' | 'default' | 'unset'
+  isSecret: boolean
+  meaning: string
+}
+
+/** `svc config`: what the service would start with. */
+export const addConfig = (program: Command, surroundings: Surroundings): void => {
+  const config = addCommand(program, 'config', 'show every setting, its value and where it comes from', [
+    'svc config',
+    'svc config --json',
+  ]).addHelpText('after', '\nSecrets are never shown.')
+  withJson(config).action(async ({ json }: JsonOption) => {
+    const { warnings } = surroundings.loadConfig()
+    for (const warning of warnings) note(`warning: ${warning}`)
+    const { SETTINGS } = await import('../config.ts')
+    const shown = Object.values(SETTINGS).map((entry) => look(entry, surroundings))
+    await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
+  })
+}
+
+interface Entry {
+  name: string
+  meaning: string
+  fallback?: string
+  fallbackShown?: string
+  secret?: boolean
+}
+
+const look = (entry: Entry, { environment, fromEnvFile }: Surroundings): Shown => {
+  const { name, meaning, fallback, fallbackShown, secret: isSecret = false } = entry
+  const variable = [name, ...(isSecret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
+  if (variable) {
+    const value = isSecret ? undefined : environment[variable]
+    return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', isSecret, meaning }
+  }
+  const value = fallback ?? fallbackShown?.replaceAll('`', '')
+  return { name, value, source: value === undefined ? 'unset' : 'default', isSecret, meaning }
+}
+
+const valueText = ({ value, source }: Shown): string => value ?? (source === 'unset' ? '' : '(hidden)')
+
+const isOwn = ({ source }: Shown): boolean => source === 'environment' || source === '.env'
+
+const COLUMNS: Column<Shown>[] = [
+  { title: 'setting', value: ({ name }) => name },
+  { title: 'value', value: valueText, least: 12, tone: (shown) => (isOwn(shown) ? 'bold' : undefined) },
+  { title: 'from', value: ({ source }) => source },
+]
+
+const settingToJson = ({ name, value, source, isSecret, meaning }: Shown) => ({
+  name,
+  value: value ?? null,
+  source,
+  secret: isSecret,
+  meaning,
+})

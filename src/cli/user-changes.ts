@@ -1,0 +1,76 @@
+import type { Command } from 'commander'
+import { type Domain, requireUser, type User, withDomain } from './domain.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson } from './output.ts'
+import { readPassword } from './password.ts'
+import type { Surroundings } from './surroundings.ts'
+import { splitRoles } from './user-creation.ts'
+import { userToJson } from './user-view.ts'
+
+interface Change {
+  json: boolean | undefined
+  apply: (domain: Domain, user: User) => Promise<void>
+  /** What was done, for people. */
+  done: (user: User) => string
+}
+
+/** `set-roles`, `set-password`, `disable`, `enable`. */
+export const addUserChanges = (users: Command, { loadConfig }: Surroundings): void => {
+  const change = (name: string, { json, apply, done }: Change) =>
+    withDomain(loadConfig(), async (domain) => {
+      const before = await requireUser(domain, name)
+      await apply(domain, before)
+      const user = await requireUser(domain, before.id)
+      await (json ? printJson(userToJson(user)) : print(`${done(user)}\n`))
+    })
+
+  const setRoles = addCommand(
+    users,
+    'set-roles <user> [roles...]',
+    'replace the roles of a user; none takes all away',
+    [
+      'svc users set-roles ada admin editor',
+      'svc users set-roles ada@example.com admin,editor',
+      'svc users set-roles ada',
+    ],
+  )
+  withJson(setRoles).action((name: string, roles: string[], { json }: JsonOption) =>
+    change(name, {
+      json,
+      apply: (domain, { id }) => domain.users.setRoles(id, splitRoles(roles)),
+      done: (user) => `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
+    }),
+  )
+
+  const setPassword = addCommand(users, 'set-password <user>', 'set a password and end every session of the user', [
+    'svc users set-password ada',
+    'svc users set-password ada@example.com < password.txt',
+  ]).addHelpText('after', '\nThe password is asked for on a terminal, else it is the one line of standard input.')
+  withJson(setPassword).action((name: string, { json }: JsonOption) =>
+    change(name, {
+      json,
+      apply: async (domain, { id }) => domain.users.setPassword(id, await readPassword()),
+      done: ({ email }) => `${email} has a new password, and every session is ended.`,
+    }),
+  )
+
+  const disable = addCommand(users, 'disable <user>', 'keep a user out and end every session', [
+    'svc users disable ada',
+  ])
+  withJson(disable).action((name: string, { json }: JsonOption) =>
+    change(name, {
+      json,
+      apply: (domain, { id }) => domain.users.setDisabled(id, true),
+      done: ({ email }) => `${email} is disabled, and every session is ended.`,
+    }),
+  )
+
+  const enable = addCommand(users, 'enable <user>', 'let a disabled user log in again', ['svc users enable ada'])
+  withJson(enable).action((name: string, { json }: JsonOption) =>
+    change(name, {
+      json,
+      apply: (domain, { id }) => domain.users.setDisabled(id, false),
+      done: ({ email }) => `${email} can log in again.`,
+    }),
+  )
+}

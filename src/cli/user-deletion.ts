@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { AppError } from '../lib/errors.ts'
+import { deliverNow, requireWebhooks } from './delivery.ts'
+import { requireUser, type User, withDomain } from './domain.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
+import { userToJson } from './user-view.ts'
+
+interface DeleteOptions extends JsonOption {
+  yes?: boolean
+  deliver?: boolean
+}
+
+export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): void => {
+  const deletion = addCommand(users, 'delete <user>', 'delete an account for good', [
+    'svc users delete ada@example.com',
+    'svc users delete ada --yes --deliver',
+  ])
+    .option('--yes', 'do not ask; needed where there is no terminal')
+    .option('--deliver', 'send the webhook from here instead of leaving it to the service')
+  withJson(deletion).action(async (name: string, { yes, deliver, json }: DeleteOptions) => {
+    if (!yes && !process.stdin.isTTY) deletion.error('error: there is no terminal to ask on: give --yes')
+    const config = loadConfig()
+    if (deliver) requireWebhooks(config)
+    await withDomain(config, async (domain) => {
+      const user = await requireUser(domain, name)
+      if (!yes) await requireConsent(user)
+      await domain.users.delete(user.id)
+      await (json ? printJson(userToJson(user)) : print(`Deleted ${user.email}, id ${user.id}.\n`))
+      if (deliver) await deliverNow(domain, { type: 'user.deleted', userId: user.id })
+    })
+  })
+}
+
+const requireConsent = async ({ email, id }: User): Promise<void> => {
+  const { withPrompt } = await import('./prompt.ts')
+  const answer = await withPrompt((prompt) => prompt.ask(`Delete ${email} (${id}) for good? [y/N] `))
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new AppError('forbidden', 'nothing was deleted')
+}

@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import { type Domain, requireUser, type User, withDomain } from './domain.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { printJson, printList, printRecord } from './output.ts'
+import type { Surroundings } from './surroundings.ts'
+import { addUserChanges } from './user-changes.ts'
+import { addUserCreation } from './user-creation.ts'
+import { addUserDeletion } from './user-deletion.ts'
+import { USER_COLUMNS, userRecord, userToJson } from './user-view.ts'
+
+const PAGE = 500
+
+/** `svc users`: who has an account. */
+export const addUsers = (program: Command, surroundings: Surroundings): void => {
+  const users = addCommand(program, 'users', 'list, show, create, change and delete accounts', [
+    'svc users list',
+    'svc users create ada@example.com --role admin',
+    'svc users disable ada',
+  ]).addHelpText('after', '\nA USER is named by id, email or username.')
+  addList(users, surroundings)
+  addShow(users, surroundings)
+  addUserCreation(users, surroundings)
+  addUserChanges(users, surroundings)
+  addUserDeletion(users, surroundings)
+}
+
+const addList = (users: Command, { loadConfig }: Surroundings): void => {
+  const list = addCommand(users, 'list', 'list all users, oldest first', [
+    'svc users list',
+    'svc users list --json | jq -r ".[] | select(.disabled) | .email"',
+  ])
+  withJson(list).action(({ json }: JsonOption) =>
+    withDomain(loadConfig(), (domain) => {
+      const listing = { columns: USER_COLUMNS, toJson: userToJson, empty: 'there are no users yet' }
+      return printList(pagesOf(domain), listing, json)
+    }),
+  )
+}
+
+async function* pagesOf({ users }: Domain): AsyncGenerator<User[]> {
+  let after = ''
+  for (;;) {
+    const page = await users.list({ after, limit: PAGE })
+    yield page
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) return
+    after = last.id
+  }
+}
+
+const addShow = (users: Command, { loadConfig }: Surroundings): void => {
+  const show = addCommand(users, 'show <user>', 'show one user', [
+    'svc users show ada@example.com',
+    'svc users show ada --json',
+  ])
+  withJson(show).action((name: string, { json }: JsonOption) =>
+    withDomain(loadConfig(), async (domain) => {
+      const user = await requireUser(domain, name)
+      if (json) return printJson(userToJson(user))
+      const { length } = await domain.sessions.list(user.id)
+      return printRecord(userRecord(user, length))
+    }),
+  )
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
+import { SETTINGS } from '../src/config.ts'
+import { startService } from './support/service.ts'
+import { createUserAgent } from './support/user-agent.ts'
+
+const ROOT = path.join(import.meta.dirname, '..')
+
+const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8')
+
+const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+
+/** Links of a document that lead to nothing, as `document: target`. Addresses elsewhere are not looked at. */
+const findBrokenLinks = (name: string, text: string): string[] =>
+  [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!https?:|mailto:)([^)"\s#]*)(?:#([\w-]+))?[)"]/g)].flatMap(
+    ([, target = '', anchor]) => {
+      const file = target === '' ? name : path.join(path.dirname(name), target)
+      if (!existsSync(path.join(ROOT, file))) return [`${name}: ${target}`]
+      const isThere = anchor === undefined || anchorsOf(target === '' ? text : read(file)).includes(anchor)
+      return isThere ? [] : [`${name}: ${target}#${anchor}`]
+    },
+  )
+
+/** What a heading is called in a link to it. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+/** Settings that a document names and svc does not have. */
+const findUnknownSettings = (name: string, text: string): string[] => {
+  const known = Object.values<{ name: string; secret?: boolean }>(SETTINGS).flatMap((setting) =>
+    setting.secret ? [setting.name, `${setting.name}_FILE`] : [setting.name],
+  )
+  return [...text.matchAll(/\bSVC_[A-Z_]*[A-Z]\b/g)]
+    .map(([setting]) => setting)
+    .filter((setting) => !setting.startsWith('SVC_TEST_') && !known.includes(setting))
+    .map((setting) => `${name}: ${setting}`)
+}
+
+describe('the documents', () => {
+  test('docs/configuration.md is what "npm run docs" writes', () => {
+    assert.equal(readFileSync(CONFIGURATION_FILE, 'utf8'), configurationPage(), 'stale: run "npm run docs"')
+  })
+
+  test('every setting has its row in the reference', () => {
+    const rows = configurationPage()
+    for (const { name, meaning } of Object.values(SETTINGS)) {
+      assert.match(rows, new RegExp(String.raw`^\| \`${name}\`.* \|`, 'm'))
+      assert.ok(rows.includes(meaning), name)
+    }
+  })
+
+  test('links between them lead somewhere', () => {
+    assert.deepEqual(
+      documents.flatMap((name) => findBrokenLinks(name, read(name))),
+      [],
+    )
+  })
+
+  test('a broken link is found', () => {
+    const text = '# One thing\n[a](README.md) [b](gone.md) [c](#one-thing) [d](#two) <img src="docs/gone.png">'
+    assert.deepEqual(findBrokenLinks('README.md', text), [
+      'README.md: gone.md',
+      'README.md: #two',
+      'README.md: docs/gone.png',
+    ])
+  })
+
+  test('they name no setting that there is not', () => {
+    const own = documents.filter((name) => !name.startsWith('docs/decisions/'))
+    assert.deepEqual(
+      own.flatMap((name) => findUnknownSettings(name, read(name))),
+      [],
+    )
+    assert.deepEqual(findUnknownSettings('x.md', '`SVC_SECRET_FILE`, `SVC_PORT_FILE`, SVC_TEST_CHROME'), [
+      'x.md: SVC_PORT_FILE',
+    ])
+  })
+
+  test('CONTRACT.md names every route of the JSON API with the statuses that it documents', async (t) => {
+    const answer = await createUserAgent(await startService({ t })).get('/auth/api/v1/openapi.json')
+    const { paths } = answer.json<{ paths: Record<string, Record<string, { responses: Record<string, unknown> }>> }>()
+    const lines = read('CONTRACT.md').split('\n')
+    for (const [route, operations] of Object.entries(paths)) {
+      for (const [method, { responses }] of Object.entries(operations)) {
+        const line = lines.find((text) => text.includes(`\`${method.toUpperCase()} ${route}\``))
+        assert.ok(line, `${method} ${route}`)
+        for (const status of Object.keys(responses)) {
+          if (status !== 'default') assert.ok(line.includes(status), `${method} ${route}: ${status}`)
+        }
+      }
+    }
+  })
+})

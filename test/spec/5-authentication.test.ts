@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+
+test('§5.1 a session is the three cookies svc_access, svc_refresh and svc_csrf', async () => {
+  const { agent } = await signedUp(service)
+  assert.deepEqual(agent.cookies.names().sort(), ['svc_access', 'svc_csrf', 'svc_refresh'])
+})
+
+test('§5.1 svc_access authenticates API requests: with it alone one is known, without it nobody', async () => {
+  const { agent } = await signedUp(service)
+  agent.cookies.delete('svc_refresh')
+  agent.cookies.delete('svc_csrf')
+  await assertSignedIn(agent)
+  agent.cookies.delete('svc_access')
+  assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
+})
+
+test('§5.2 rule 1: the refresh and CSRF cookies do not stand in for the access cookie', async () => {
+  const { agent } = await signedUp(service)
+  agent.cookies.delete('svc_access')
+  assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
+})
+
+test('§5.2 rule 2: the refresh endpoint is authenticated by the svc_refresh cookie instead', async () => {
+  const { agent } = await signedUp(service)
+  agent.cookies.delete('svc_access')
+  assert.equal((await agent.refresh()).status, 200)
+})
+
+test('§5.2 rule 2: the access cookie of one user and the refresh cookie of another: the refresh cookie decides', async () => {
+  const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
+  one.agent.cookies.set('svc_refresh', other.agent.cookies.get('svc_refresh') ?? '', '/auth')
+  assert.equal((await one.agent.refresh()).status, 200)
+  const user = (await one.agent.get('/auth/api/v1/user')).json<{ email: string }>()
+  assert.equal(user.email, other.person.email)
+})
+
+test('§5.2 rule 3: the value in X-CSRF-Token must equal the svc_csrf cookie', async () => {
+  const { agent } = await signedUp(service)
+  assertJsonError(await agent.refresh('audience=app', { 'x-csrf-token': [] }), 403, 'forbidden')
+  assertJsonError(await agent.refresh('audience=app', { 'x-csrf-token': 'other' }), 403, 'forbidden')
+  assert.equal((await agent.refresh('audience=app')).status, 200)
+})
+
+test('§5.2 rule 5: helpers of applications use the same endpoint: cookies passed on by a backend are enough', async () => {
+  const { agent, person } = await signedUp(service)
+  const cookie = agent.cookies.header('/auth/api/v1/user')
+  const response = await fetch(`http://127.0.0.1:${service.port}/auth/api/v1/user`, {
+    headers: { cookie: cookie ?? '' },
+  })
+  assert.equal(response.status, 200)
+  assert.ok((await response.text()).includes(person.email))
+})

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { assertErrorPage, assertJsonError } from '../support/assertions.ts'
+import { newPerson, signUp, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+
+const service = await startService()
+const stranger = createUserAgent(service)
+
+test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentication is missing', async () => {
+  assertJsonError(await stranger.get('/auth/api/v1/user'), 401, 'unauthorized')
+  assertJsonError(await stranger.refresh(), 401, 'unauthorized')
+})
+
+test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentication is invalid', async () => {
+  const headers = { cookie: 'svc_access=x; svc_refresh=x; svc_csrf=x', 'x-csrf-token': 'x' }
+  assertJsonError(await stranger.get('/auth/api/v1/user', headers), 401, 'unauthorized')
+  assertJsonError(await stranger.refresh('audience=app', headers), 401, 'unauthorized')
+})
+
+test('§7 400 invalid_request: POST /sessions/refresh', async () => {
+  const { agent } = await signedUp(service)
+  const message = assertJsonError(await agent.refresh(''), 400, 'invalid_request')
+  assert.match(message, /audience/)
+})
+
+test('§7 500 internal_error: POST /sessions/refresh when the database is broken; no SQL text is told', async (t) => {
+  const broken = await startService({ t })
+  const { agent } = await signedUp(broken)
+  const database = new DatabaseSync(path.join(broken.directory, 'data', 'svc.db'))
+  database.exec('PRAGMA foreign_keys=OFF')
+  const tables = database
+    .prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
+    .all()
+  for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)
+  database.close()
+  const answer = await agent.refresh()
+  assertJsonError(answer, 500, 'internal_error')
+  assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
+  assertErrorPage(await signUp(createUserAgent(broken), newPerson()), 500)
+  const logged = broken.logLines().filter(({ level }) => level === 'error')
+  assert.ok(
+    logged.some((line) => line.request_id === answer.headers['x-request-id']),
+    'the cause is in the log under the id that was shown',
+  )
+})

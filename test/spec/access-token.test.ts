@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { accessToken, claimsOf, publishedKeys, verifyAccessToken } from '../support/access-tokens.ts'
+import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { operate, setRoles } from '../support/operator.ts'
+import { currentUser, loggedIn, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+
+test('access token: JWT, ES256, kid header, typ: at+jwt, verified with the public keys', async () => {
+  const { agent } = await signedUp(service)
+  const { protectedHeader } = await verifyAccessToken(service, accessToken(agent))
+  assert.equal(protectedHeader.alg, 'ES256')
+  assert.equal(protectedHeader.typ, 'at+jwt')
+  const kids = (await publishedKeys(service)).keys.map(({ kid }) => kid)
+  assert.ok(kids.includes(String(protectedHeader.kid)))
+})
+
+test('claims iss (base URL), sub (user id), aud, sid, roles, iat, exp, jti', async () => {
+  const { agent, person } = await signedUp(service)
+  await setRoles(service, person.email, ['editor'])
+  const before = Math.floor(Date.now() / 1000)
+  await agent.refresh()
+  const { payload } = await verifyAccessToken(service, accessToken(agent))
+  assert.deepEqual(Object.keys(payload).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'roles', 'sid', 'sub'])
+  assert.equal(payload.iss, service.url)
+  assert.equal(payload.sub, (await currentUser(agent)).id)
+  assert.deepEqual(payload.roles, ['editor'])
+  assert.ok(Number(payload.iat) >= before && Number(payload.iat) <= Math.ceil(Date.now() / 1000))
+})
+
+test('lifetime 10 minutes', async () => {
+  const { agent } = await signedUp(service)
+  const { exp = 0, iat = 0 } = claimsOf(accessToken(agent))
+  assert.equal(exp - iat, 600)
+})
+
+test('jti is another for each token, sid stays for the session and differs between sessions', async () => {
+  const { agent, person } = await signedUp(service)
+  const first = claimsOf(accessToken(agent))
+  await agent.refresh()
+  const second = claimsOf(accessToken(agent))
+  assert.notEqual(second.jti, first.jti)
+  assert.equal(second.sid, first.sid)
+  assert.notEqual(claimsOf(accessToken(await loggedIn(service, person))).sid, first.sid)
+})
+
+test('at login aud is app unless SVC_AUDIENCES says otherwise', async () => {
+  const { agent } = await signedUp(service)
+  assert.equal(claimsOf(accessToken(agent)).aud, 'app')
+})
+
+test('the token holds nothing about the person but the id', async () => {
+  const { agent, person } = await signedUp(service)
+  const claims = JSON.stringify(claimsOf(accessToken(agent)))
+  for (const value of [person.email, person.username, person.password]) assert.ok(!claims.includes(value))
+})
+
+test('public keys at GET /auth/.well-known/jwks.json: EC P-256, for signatures, and no private part', async () => {
+  const { keys } = await publishedKeys(service)
+  assert.ok(keys.length >= 1)
+  for (const key of keys) {
+    assert.deepEqual([key.kty, key.crv, key.alg, key.use], ['EC', 'P-256', 'ES256', 'sig'])
+    assert.ok(key.kid && key.x && key.y)
+    assert.equal(key.d, undefined)
+  }
+})
+
+test('iss is SVC_BASE_URL, whatever Host and X-Forwarded-Host say', async (t) => {
+  const named = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
+  const { agent } = await signedUp(named)
+  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://app.example.com' }
+  assert.equal((await agent.refresh('audience=app', headers)).status, 200)
+  assert.equal(claimsOf(accessToken(agent)).iss, 'https://app.example.com')
+})
+
+test('SVC_ACCESS_TOKEN_TTL: an access token that has run out is refused, and refresh brings the next', async (t) => {
+  const quick = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '1s' } })
+  const { agent } = await signedUp(quick)
+  const token = accessToken(agent)
+  const { exp = 0, iat = 0 } = claimsOf(token)
+  assert.equal(exp - iat, 1)
+  await new Promise((resolve) => setTimeout(resolve, 2100))
+  assertJsonError(await agent.get('/auth/api/v1/user', { cookie: `svc_access=${token}` }), 401, 'unauthorized')
+  assert.equal((await agent.refresh()).status, 200)
+  await assertSignedIn(agent)
+})
+
+test('svc keys rotate logs nobody out: old access and refresh tokens stay good, new tokens use the new key', async () => {
+  const { agent } = await signedUp(service)
+  const oldKid = decodeProtectedHeader(accessToken(agent)).kid
+  await operate(service, ['keys', 'rotate'])
+  await assertSignedIn(agent)
+  const kids = (await publishedKeys(service)).keys.map(({ kid }) => kid)
+  assert.ok(kids.includes(String(oldKid)), 'the old key is still published')
+  assert.equal((await agent.refresh()).status, 200)
+  await assertSignedIn(agent)
+  await verifyAccessToken(service, accessToken(agent))
+})
+
+test('after svc keys rotate the service signs with the new key, at the latest after a restart', async () => {
+  const { agent } = await signedUp(service)
+  const oldKid = decodeProtectedHeader(accessToken(agent)).kid
+  await operate(service, ['keys', 'rotate'])
+  await service.restart()
+  await assertSignedIn(agent)
+  assert.equal((await agent.refresh()).status, 200)
+  assert.notEqual(decodeProtectedHeader(accessToken(agent)).kid, oldKid)
+})
+
+test('tokens outlive a restart of the service', async () => {
+  const { agent } = await signedUp(service)
+  await service.restart()
+  await assertSignedIn(agent)
+  assert.equal((await agent.refresh()).status, 200)
+})

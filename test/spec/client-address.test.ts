@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { OutgoingHttpHeaders } from 'node:http'
+
+const byDefault = await startService()
+const nobody = await startService({ env: { SVC_TRUST_PROXY: '192.0.2.1' } })
+const network = await startService({ env: { SVC_TRUST_PROXY: 'loopback, 10.0.0.0/8, 2001:db8::/32' } })
+
+/** The address that the service takes the client for, as its log line of the request says. */
+const clientOf = async (service: Service, headers: OutgoingHttpHeaders): Promise<unknown> => {
+  const answer = await createUserAgent(service).get('/auth/login', headers)
+  assert.equal(answer.status, 200)
+  const id = answer.headers['x-request-id']
+  for (let tries = 0; tries < 200; tries++) {
+    const line = service.logLines().find((entry) => entry.message === 'request' && entry.request_id === id)
+    if (line) return line.client
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`no log line for request ${id}`)
+}
+
+const table: [string, Service, string | string[], string][] = [
+  ['loopback is believed by default', byDefault, '203.0.113.7', '203.0.113.7'],
+  [
+    'walked from the right: what a client made up on the left is not looked at',
+    byDefault,
+    '1.1.1.1, 203.0.113.7',
+    '203.0.113.7',
+  ],
+  ['walked over trusted addresses', byDefault, '203.0.113.7, 127.0.0.1', '203.0.113.7'],
+  ['several headers are one list', byDefault, ['1.1.1.1', '203.0.113.7'], '203.0.113.7'],
+  ['IPv6', byDefault, '2001:db8::1', '2001:db8::1'],
+  ['somebody who is not trusted is not believed', nobody, '203.0.113.7', '127.0.0.1'],
+  ['CIDRs are walked over', network, '203.0.113.7, 10.1.2.3, 10.255.0.1', '203.0.113.7'],
+  ['CIDRs of IPv6 are walked over', network, '203.0.113.7, 2001:db8:1::5', '203.0.113.7'],
+  ['an address next to a CIDR is not of it', network, '203.0.113.7, 11.0.0.1', '11.0.0.1'],
+]
+for (const [what, service, forwarded, expected] of table) {
+  test(`SVC_TRUST_PROXY: addresses whose X-Forwarded-For is believed: ${what}`, async () => {
+    assert.equal(await clientOf(service, { 'x-forwarded-for': forwarded }), expected)
+  })
+}
+
+for (const nonsense of ['', 'unknown', 'x'.repeat(5000), '203.0.113.7, evil', "';--", '999.1.1.1', ',,,', '<script>']) {
+  test(`an X-Forwarded-For that is no address is never taken for one: ${nonsense.slice(0, 30)}`, async () => {
+    const client = await clientOf(byDefault, { 'x-forwarded-for': nonsense })
+    assert.equal(client, '127.0.0.1')
+  })
+}

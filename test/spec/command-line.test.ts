@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { accessToken, claimsOf } from '../support/access-tokens.ts'
+import { assertCanLogIn, assertCannotLogIn, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  listUsers,
+  operate,
+  operateJson,
+  setPassword,
+  setRoles,
+  showUser,
+} from '../support/operator.ts'
+import { currentUser, newPerson, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+const service = await startService()
+const nobody = 'nobody-is-called-so@example.com'
+
+/** The command fails with that code, tells why on stderr, prints nothing on stdout and no stack. */
+const assertFails = async (args: string[], code: number, message: RegExp, input = '') => {
+  const result = await service.cli(args, { input })
+  assert.equal(result.code, code, `svc ${args.join(' ')}: ${result.stdout}${result.stderr}`)
+  assert.match(result.stderr, message)
+  assert.equal(result.stdout, '')
+  assert.doesNotMatch(result.stderr, /\n\s+at |node:internal|SQLITE/)
+}
+
+describe('the command line', { concurrency: 3 }, () => {
+  test('svc --version prints the version', async () => {
+    assert.match(await operate(service, ['--version']), /^\d+\.\d+\.\d+\S*\n$/)
+  })
+
+  test('svc --help names every command, and every command has help with examples', async () => {
+    const help = await operate(service, ['--help'])
+    for (const name of ['serve', 'migrate', 'users', 'sessions', 'keys', 'webhooks', 'healthcheck'])
+      assert.match(help, new RegExp(`^\\s+${name}\\b`, 'm'))
+    const commands = [
+      ['users', 'create'],
+      ['users', 'delete'],
+      ['sessions', 'revoke'],
+      ['webhooks', 'redeliver'],
+      ['serve'],
+    ]
+    for (const command of commands) {
+      const text = await operate(service, [...command, '--help'])
+      assert.match(text, /Examples?:[^]*svc /, command.join(' '))
+    }
+  })
+
+  test('users create reads the password from standard input, and the user can log in at once', async () => {
+    const person = newPerson()
+    await createUser(service, person)
+    await assertCanLogIn(service, person)
+  })
+
+  test('users create takes the password as it stands, save the line end that the shell adds', async () => {
+    const person = newPerson()
+    await operate(service, ['users', 'create', person.email], `${person.password}\n`)
+    await assertCanLogIn(service, person)
+  })
+
+  test('users create keeps the rules of a signup: email, username, password; exit 1 and why', async () => {
+    const person = newPerson()
+    await assertFails(['users', 'create', 'no-email'], 1, /email/i, person.password)
+    await assertFails(['users', 'create', person.email], 1, /8/, 'short')
+    await assertFails(['users', 'create', person.email], 1, /common/i, 'password')
+    await assertFails(['users', 'create', person.email, '--username', 'x'], 1, /username/i, person.password)
+    const { person: known } = await signedUp(service)
+    await assertFails(['users', 'create', known.email], 1, /email|taken|exist/i, person.password)
+    await assertCannotLogIn(service, person)
+  })
+
+  test('a user is named by id, email or username, in any case', async () => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    for (const name of [id, person.email, person.username, person.email.toUpperCase(), person.username.toUpperCase()])
+      assert.equal((await showUser(service, name)).id, id, name)
+  })
+
+  test('users show --json has what GET /user has', async () => {
+    const { agent, person } = await signedUp(service)
+    const [shown, user] = [await showUser(service, person.email), await currentUser(agent)]
+    for (const [field, value] of Object.entries(user)) assert.deepEqual(Object(shown)[field], value, field)
+  })
+
+  test('users list --json prints nothing but its result; without --json a table for people', async () => {
+    const { person } = await signedUp(service)
+    const users = await listUsers(service)
+    assert.ok(Array.isArray(users) && users.some(({ email }) => email === person.email))
+    const table = await operate(service, ['users', 'list'])
+    assert.match(table, new RegExp(person.email))
+    assert.doesNotMatch(table, /\$argon2|[{}]/)
+  })
+
+  test('users never shows a password hash', async () => {
+    const { person } = await signedUp(service)
+    const json = await operate(service, ['users', 'show', person.email, '--json'])
+    assert.doesNotMatch(json, /argon2|password/i)
+  })
+
+  test('users set-roles: strings of 1 to 64 of a-z 0-9 _ : . -', async () => {
+    const { agent, person } = await signedUp(service)
+    const roles = ['a', 'x'.repeat(64), 'org:7.read-all_now']
+    await setRoles(service, person.email, roles)
+    assert.deepEqual((await currentUser(agent)).roles.sort(), roles.sort())
+    for (const bad of ['Admin', 'x'.repeat(65), 'a b', 'ä', ''])
+      await assertFails(['users', 'set-roles', person.email, 'fine', bad], 1, /role/i)
+    assert.deepEqual((await currentUser(agent)).roles.sort(), roles.sort())
+    await agent.refresh()
+    assert.deepEqual(claimsOf(accessToken(agent)).roles, (await currentUser(agent)).roles)
+  })
+
+  test('users set-password takes effect at once', async () => {
+    const { agent, person } = await signedUp(service)
+    const { password } = newPerson()
+    await setPassword(service, person.username, password)
+    await assertSignedOut(agent)
+    await assertCannotLogIn(service, person)
+    await assertCanLogIn(service, { ...person, password })
+    await assertFails(['users', 'set-password', person.email], 1, /8/, 'short')
+    await assertCanLogIn(service, { ...person, password })
+  })
+
+  test('users disable and enable take effect at once, and GET /user says neither to a disabled user', async () => {
+    const { agent, person } = await signedUp(service)
+    await disableUser(service, person.email)
+    assert.equal((await showUser(service, person.email)).disabled, true)
+    await assertSignedOut(agent)
+    await assertCannotLogIn(service, person)
+    await enableUser(service, person.email)
+    await assertCanLogIn(service, person)
+  })
+
+  test('users delete needs --yes without a terminal', async () => {
+    const { agent, person } = await signedUp(service)
+    const result = await service.cli(['users', 'delete', person.email], { input: 'y\nyes\n' })
+    assert.notEqual(result.code, 0)
+    assert.match(result.stderr, /--yes/)
+    await assertSignedIn(agent)
+    await deleteUser(service, person.email)
+    await assertSignedOut(agent)
+    await assertCannotLogIn(service, person)
+  })
+
+  test('sessions list and revoke USER', async () => {
+    const { agent, person } = await signedUp(service)
+    const sessions = await operateJson<unknown[]>(service, ['sessions', 'list', person.email])
+    assert.equal(sessions.length, 1)
+    assert.ok(JSON.stringify(sessions).includes(String(claimsOf(accessToken(agent)).sid)))
+    await operate(service, ['sessions', 'revoke', person.email])
+    await assertSignedOut(agent)
+    assert.deepEqual(await operateJson<unknown[]>(service, ['sessions', 'list', person.email]), [])
+  })
+
+  test('keys list shows the key in use and no private part; rotate adds one', async () => {
+    const before = await operateJson<Record<string, unknown>[]>(service, ['keys', 'list'])
+    assert.ok(before.length >= 1)
+    assert.doesNotMatch(JSON.stringify(before), /"d"|PRIVATE/)
+    await operate(service, ['keys', 'rotate'])
+    const after = await operateJson<unknown[]>(service, ['keys', 'list'])
+    assert.equal(after.length, before.length + 1)
+  })
+
+  for (const args of [
+    ['users', 'show', nobody],
+    ['users', 'set-roles', nobody, 'admin'],
+    ['users', 'disable', nobody],
+    ['users', 'enable', nobody],
+    ['users', 'delete', nobody, '--yes'],
+    ['users', 'set-password', nobody],
+    ['sessions', 'list', nobody],
+    ['sessions', 'revoke', nobody],
+  ]) {
+    test(`unknown user: exit 1, and the message names it: svc ${args.join(' ')}`, async () => {
+      await assertFails(args, 1, new RegExp(nobody), newPerson().password)
+    })
+  }
+
+  for (const args of [
+    ['nonsense'],
+    ['users'],
+    ['users', 'nonsense'],
+    ['users', 'show'],
+    ['users', 'show', 'a', 'b'],
+    ['users', 'list', '--nonsense'],
+    ['keys', 'rotate', 'now'],
+    ['serve', '--port'],
+    ['webhooks', 'redeliver'],
+  ]) {
+    test(`wrong usage: exit 2: svc ${args.join(' ')}`, async () => {
+      await assertFails(args, 2, /./)
+    })
+  }
+
+  test('migrate runs as often as one likes, while the service runs', async () => {
+    await operate(service, ['migrate'])
+    await operate(service, ['migrate'])
+    await signedUp(service)
+  })
+
+  test('healthcheck: exit 0 while the service serves, else 1', async (t) => {
+    assert.equal((await service.cli(['healthcheck'])).code, 0)
+    const stopped = await startService({ t })
+    await stopped.stop()
+    const { code, stderr } = await stopped.cli(['healthcheck'])
+    assert.equal(code, 1)
+    assert.doesNotMatch(stderr, /\n\s+at /)
+  })
+
+  test('svc backup FILE makes a consistent copy while serving', async (t) => {
+    const { person } = await signedUp(service)
+    const copy = await startService({ t })
+    await copy.stop()
+    const file = `${copy.directory}/copy.db`
+    await operate(service, ['backup', file])
+    await copy.restart({
+      env: { SVC_DATABASE_URL: `sqlite:${file}`, SVC_SECRET_FILE: `${service.directory}/data/svc.secret` },
+    })
+    await assertCanLogIn(copy, person)
+  })
+
+  test('a command works without any service, in an empty folder too', async (t) => {
+    const empty = await startService({ t })
+    await empty.stop()
+    const person = newPerson()
+    await createUser(empty, person)
+    await empty.restart()
+    await assertCanLogIn(empty, person)
+  })
+
+  test('webhooks list, redeliver and test', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    const telling = await startService({ t, env })
+    await signedUp(telling)
+    const [first] = await receiver.received(1)
+    assert.ok(first)
+    const listed = await operate(telling, ['webhooks', 'list', '--json'])
+    assert.ok(listed.includes(first.event.id) && listed.includes('user.created'), listed)
+    assert.ok(!listed.includes('a secret of enough bytes'))
+    await operate(telling, ['webhooks', 'redeliver', first.event.id])
+    const [, again] = await receiver.received(2)
+    assert.equal(again?.body, first.body)
+    const before = receiver.deliveries.length
+    await operate(telling, ['webhooks', 'test'])
+    await receiver.received(before + 1)
+    const unknown = await telling.cli(['webhooks', 'redeliver', '00000000-0000-4000-8000-000000000000'])
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.stderr, /00000000-0000-4000-8000-000000000000/)
+  })
+
+  test('webhooks test tells when the receiver refuses, and when webhooks are off', async (t) => {
+    const off = await service.cli(['webhooks', 'test'])
+    assert.notEqual(off.code, 0)
+    assert.match(off.stderr, /SVC_WEBHOOK_URL/)
+    const receiver = await startWebhookReceiver({ t })
+    receiver.answerWith((_, response) => void response.writeHead(418).end())
+    const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    const refused = await service.cli(['webhooks', 'test'], { env })
+    assert.equal(refused.code, 1)
+    assert.match(refused.stdout + refused.stderr, /418/)
+  })
+
+  test('no command changes anything for a visitor who is not concerned', async () => {
+    const { agent } = await signedUp(service)
+    await assertSignedIn(agent)
+    assert.equal((await createUserAgent(service).get('/auth/api/v1/user')).status, 401)
+  })
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'
+import { signUp, logOut, newPerson, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { Answer } from '../support/user-agent.ts'
+
+const service = await startService()
+
+const shape = (answer: Answer, name: string) => {
+  const cookie = answer.cookie(name)
+  assert.ok(cookie, `${name} is set`)
+  const { httponly, samesite, path, secure, domain, expires } = cookie.attributes
+  assert.equal(expires, undefined, 'Max-Age alone says how long')
+  return { httpOnly: httponly === '', sameSite: samesite, path, secure: secure === '', domain }
+}
+const maxAge = (answer: Answer, name: string) => Number(answer.cookie(name)?.attributes['max-age'])
+const common = { sameSite: 'Lax', secure: false, domain: undefined }
+const table = {
+  svc_access: { ...common, httpOnly: true, path: '/' },
+  svc_refresh: { ...common, httpOnly: true, path: '/auth' },
+  svc_csrf: { ...common, httpOnly: false, path: '/' },
+}
+
+for (const [name, expected] of Object.entries(table)) {
+  test(`${name} is as the table says, host-only, at signup, login and where it is cleared`, async () => {
+    const visitor = createUserAgent(service)
+    const person = newPerson()
+    assert.deepEqual(shape(await signUp(visitor, person), name), expected)
+    const logout = await logOut(visitor)
+    assert.deepEqual(shape(logout, name), expected, 'a cookie is only cleared under the same path')
+    const login = await visitor.post('/auth/login', { email: person.email, password: person.password })
+    assert.deepEqual(shape(login, name), expected)
+  })
+}
+
+for (const [name, expected] of Object.entries(table).slice(0, 2)) {
+  test(`${name} is as the table says at refresh`, async () => {
+    const { agent } = await signedUp(service)
+    assert.deepEqual(shape(await agent.refresh(), name), expected)
+  })
+}
+
+test("svc_access: Max-Age is the access token's lifetime, 10 minutes", async () => {
+  const { agent } = await signedUp(service)
+  assert.equal(maxAge(await agent.refresh(), 'svc_access'), 600)
+})
+
+test('svc_refresh: Max-Age is what is left of the session, at most 30 days', async () => {
+  const { agent } = await signedUp(service)
+  const seconds = maxAge(await agent.refresh(), 'svc_refresh')
+  assert.ok(seconds > 13 * 86_400 && seconds <= 30 * 86_400, String(seconds))
+})
+
+test('svc_refresh and svc_csrf: Max-Age is what is left of the session, and a refresh does not add to it', async (t) => {
+  const env = { SVC_SESSION_TTL: '1h', SVC_SESSION_IDLE_TTL: '1h', SVC_ACCESS_TOKEN_TTL: '90s' }
+  const short = await startService({ t, env })
+  const visitor = createUserAgent(short)
+  const signup = await signUp(visitor, newPerson())
+  assert.equal(maxAge(signup, 'svc_access'), 90)
+  for (const name of ['svc_refresh', 'svc_csrf']) {
+    const seconds = maxAge(signup, name)
+    assert.ok(seconds > 3590 && seconds <= 3600, `${name} ${seconds}`)
+  }
+  await sleep(2100)
+  const seconds = maxAge(await visitor.refresh(), 'svc_refresh')
+  assert.ok(seconds <= 3598 && seconds > 3500, String(seconds))
+})
+
+test('svc_access: where less is left of the session than an access token lives, it does not outlive it', async (t) => {
+  const env = { SVC_SESSION_TTL: '60s', SVC_SESSION_IDLE_TTL: '60s' }
+  const short = await startService({ t, env })
+  const signup = await signUp(createUserAgent(short), newPerson())
+  assert.ok(maxAge(signup, 'svc_refresh') <= 60)
+})
+
+test('svc_csrf: without a session it lasts until the browser closes', async () => {
+  const cookie = (await createUserAgent(service).get('/auth/login')).cookie('svc_csrf')
+  assert.ok(cookie)
+  assert.equal(cookie.attributes['max-age'], undefined)
+  assert.equal(cookie.attributes.expires, undefined)
+})
+
+test('svc_csrf: after logout it lasts until the browser closes', async () => {
+  const { agent } = await signedUp(service)
+  assert.equal((await logOut(agent)).cookie('svc_csrf')?.attributes['max-age'], undefined)
+})
+
+test('Secure exactly when SVC_BASE_URL is https', async (t) => {
+  const secure = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
+  const answer = await signUp(createUserAgent(secure), newPerson())
+  assert.equal(answer.status, 303)
+  for (const name of Object.keys(table)) assert.equal(shape(answer, name).secure, true, name)
+})
+
+test('Secure does not follow what a request claims: http with X-Forwarded-Proto: https', async () => {
+  const visitor = createUserAgent(service)
+  const answer = await visitor.post('/auth/signup', newPerson(), { 'x-forwarded-proto': 'https' })
+  for (const name of Object.keys(table)) assert.equal(shape(answer, name).secure, false, name)
+})
+
+test('where svc_access arrives twice, the request counts as unauthenticated and the duplicate is expired', async () => {
+  const { agent } = await signedUp(service)
+  const token = agent.cookies.get('svc_access')
+  for (const cookie of [`svc_access=${token}; svc_access=evil`, `svc_access=evil; svc_access=${token}`]) {
+    const answer = await agent.copy().get('/auth/api/v1/user', { cookie })
+    assertJsonError(answer, 401, 'unauthorized')
+    assert.ok(answer.cleared.includes('svc_access'), 'expired')
+    assert.equal(answer.cookie('svc_access')?.attributes.path, '/')
+  }
+  await assertSignedIn(agent)
+})
+
+test('where svc_access arrives twice with the same value, no guess is tried either', async () => {
+  const { agent } = await signedUp(service)
+  const token = agent.cookies.get('svc_access')
+  const answer = await agent.copy().get('/auth/api/v1/user', { cookie: `svc_access=${token}; svc_access=${token}` })
+  assertJsonError(answer, 401, 'unauthorized')
+})
+
+test('where svc_refresh arrives twice, refresh is 401, the duplicate is expired and the session lives', async () => {
+  const { agent } = await signedUp(service)
+  const { svc_refresh, svc_csrf } = {
+    svc_refresh: agent.cookies.get('svc_refresh'),
+    svc_csrf: agent.cookies.get('svc_csrf'),
+  }
+  const cookie = `svc_refresh=${svc_refresh}; svc_refresh=evil; svc_csrf=${svc_csrf}`
+  const answer = await agent.copy().refresh('audience=app', { cookie })
+  assertJsonError(answer, 401, 'unauthorized')
+  assert.ok(answer.cleared.includes('svc_refresh'))
+  assert.equal(answer.cookie('svc_refresh')?.attributes.path, '/auth')
+  assert.equal((await agent.refresh()).status, 200)
+})
+
+test('a doubled cookie does not open the account page', async () => {
+  const { agent } = await signedUp(service)
+  const cookie = `svc_access=${agent.cookies.get('svc_access')}; svc_access=evil`
+  assertRedirect(await agent.copy().get('/auth/account', { cookie }), '/auth/login?return_to=%2Fauth%2Faccount')
+})
+
+test('an empty cookie is like none', async () => {
+  const cookie = 'svc_access=; svc_refresh=; svc_csrf='
+  const visitor = createUserAgent(service)
+  assertJsonError(await visitor.get('/auth/api/v1/user', { cookie }), 401, 'unauthorized')
+  assertJsonError(await visitor.refresh('audience=app', { cookie }), 401, 'unauthorized')
+})

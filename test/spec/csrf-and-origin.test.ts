@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { accessToken, claimsOf } from '../support/access-tokens.ts'
+import { assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
+import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
+
+const service = await startService()
+const { agent, person } = await signedUp(service)
+const refresh = '/auth/api/v1/sessions/refresh?audience=app'
+const changed = newPerson()
+
+/** Every POST route, with a form that would succeed if it got past the guard. */
+const routes: [string, Form][] = [
+  ['/auth/login', { email: person.email, password: person.password }],
+  ['/auth/signup', changed],
+  ['/auth/logout', {}],
+  ['/auth/account/username', { username: changed.username }],
+  ['/auth/account/password', { current_password: person.password, new_password: changed.password }],
+  ['/auth/account/sessions', { session_id: String(claimsOf(accessToken(agent)).sid) }],
+  ['/auth/account/delete', { password: person.password }],
+  [refresh, {}],
+]
+
+const refuse = (path: string, answer: Answer): string => {
+  if (path !== refresh) {
+    assertErrorPage(answer, 403)
+    return answer.text.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&#x2F;', '/')
+  }
+  return assertJsonError(answer, 403, 'forbidden')
+}
+
+/** Nothing happened: the session, the account and its names are what they were. */
+const assertUnharmed = async () => {
+  await assertSignedIn(agent)
+  const user = (await agent.get('/auth/api/v1/user')).json<{ username: string }>()
+  assert.equal(user.username, person.username)
+}
+
+type Attempt = { form?: Form; headers?: Record<string, string | string[]> }
+const csrf = agent.cookies.get('svc_csrf') ?? ''
+const cookiesWithout = agent.cookies.header('/auth/')?.replace(/svc_csrf=[^;]*/, 'x=y') ?? ''
+
+const attempts: [string, Attempt][] = [
+  ['no token at all', {}],
+  ['an empty field', { form: { csrf_token: '' } }],
+  ['an empty header', { headers: { 'x-csrf-token': '' } }],
+  ['a wrong field', { form: { csrf_token: 'A'.repeat(43) } }],
+  ['a wrong header', { headers: { 'x-csrf-token': 'A'.repeat(43) } }],
+  ['the token cut short', { headers: { 'x-csrf-token': csrf.slice(0, -1) } }],
+  ['the token and more', { headers: { 'x-csrf-token': `${csrf}A` } }],
+  ['the token in other case', { headers: { 'x-csrf-token': csrf.toLowerCase() } }],
+  ['the token with a letter beyond ASCII', { form: { csrf_token: `${csrf.slice(0, -1)}é` } }],
+  [
+    'only the cookie of another visitor',
+    { headers: { cookie: `${cookiesWithout}; svc_csrf=${'B'.repeat(43)}`, 'x-csrf-token': csrf } },
+  ],
+  ['a token and no cookie', { headers: { cookie: cookiesWithout, 'x-csrf-token': csrf } }],
+  [
+    'an empty token and no cookie',
+    { headers: { cookie: cookiesWithout, 'x-csrf-token': '' }, form: { csrf_token: '' } },
+  ],
+  ['an empty token and an empty cookie', { headers: { cookie: `${cookiesWithout}; svc_csrf=`, 'x-csrf-token': '' } }],
+  ['no token and an empty cookie', { headers: { cookie: `${cookiesWithout}; svc_csrf=` } }],
+  [
+    'the cookie twice',
+    { headers: { cookie: `${cookiesWithout}; svc_csrf=${csrf}; svc_csrf=evil`, 'x-csrf-token': 'evil' } },
+  ],
+  ['the token in the query', {}],
+]
+
+for (const [path, form] of routes) {
+  for (const [what, attempt] of attempts) {
+    test(`every POST under /auth needs the token: ${path} with ${what} is 403`, async () => {
+      const query = what.endsWith('query') ? `${path.includes('?') ? '&' : '?'}csrf_token=${csrf}` : ''
+      const body = urlEncoded({ ...form, ...attempt.form })
+      const headers = { 'content-type': 'application/x-www-form-urlencoded', ...attempt.headers }
+      const answer = await agent.copy().send({ method: 'POST', path: path + query, headers, body })
+      refuse(path, answer)
+      assert.deepEqual(answer.cleared, [])
+      await assertUnharmed()
+    })
+  }
+}
+
+const own = [`http://localhost:${service.port}`, `http://127.0.0.1:${service.port}`]
+const foreign: [string, string][] = [
+  ['sec-fetch-site', 'cross-site'],
+  ['sec-fetch-site', 'same-site'],
+  ['origin', 'https://evil.example'],
+  ['origin', 'null'],
+  ['origin', `http://localhost:${service.port + 1}`],
+  ['origin', 'http://localhost'],
+  ['origin', `https://localhost:${service.port}`],
+  ['origin', `http://localhost:${service.port}.evil.example`],
+  ['origin', `http://evil.example/http://localhost:${service.port}`],
+  ['origin', `http://sub.localhost:${service.port}`],
+]
+for (const [path, form] of routes) {
+  for (const [header, value] of foreign) {
+    test(`a POST with ${header}: ${value} is 403, and the message names the header and both values: ${path}`, async () => {
+      const token = { 'x-csrf-token': csrf }
+      const answer = await agent.copy().post(path, form, { ...token, [header]: value })
+      const message = refuse(path, answer)
+      assert.match(message, new RegExp(header, 'i'))
+      assert.ok(message.includes(value), message)
+      assert.ok(message.includes(header === 'origin' ? service.url : 'same-origin'), message)
+      await assertUnharmed()
+    })
+  }
+}
+
+const harmless = async (headers: Record<string, string>, host?: string) => {
+  const sent = host === undefined ? headers : { ...headers, host }
+  return (await agent.refresh('audience=app', sent)).status
+}
+
+for (const value of ['same-origin', 'none']) {
+  test(`a POST whose Sec-Fetch-Site is ${value} passes`, async () => {
+    assert.equal(await harmless({ 'sec-fetch-site': value }), 200)
+  })
+}
+for (const origin of own) {
+  test(`an Origin that is SVC_BASE_URL's or the request's own host passes: ${origin}`, async () => {
+    assert.equal(await harmless({ origin }, new URL(origin).host), 200)
+  })
+}
+test("SVC_BASE_URL's Origin passes behind a proxy that names another host", async () => {
+  assert.equal(await harmless({ origin: service.url }, 'svc.internal:8080'), 200)
+})
+test('an own Origin does not make up for Sec-Fetch-Site: cross-site', async () => {
+  assert.equal(await harmless({ origin: service.url, 'sec-fetch-site': 'cross-site' }), 403)
+})
+test('a GET may come from anywhere: a link of another site opens the login page', async () => {
+  const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+  assert.equal((await createUserAgent(service).get('/auth/login', headers)).status, 200)
+})
+
+for (const path of ['/auth/login', '/auth/signup', '/auth/logout', '/auth/nothing', '/auth/login?return_to=//x']) {
+  test(`any page under /auth sets svc_csrf where it is missing (32 random bytes, base64url): ${path}`, async () => {
+    const visitor = createUserAgent(service)
+    const value = (await visitor.get(path)).cookie('svc_csrf')?.value ?? ''
+    assert.match(value, /^[\w-]{43}$/)
+    assert.equal(Buffer.from(value, 'base64url').length, 32)
+    assert.equal((await visitor.get(path)).cookie('svc_csrf'), undefined, 'and not where it is there')
+    assert.notEqual((await createUserAgent(service).get(path)).cookie('svc_csrf')?.value, value)
+  })
+}
+
+const changes: [string, (visitor: UserAgent) => Promise<Answer>][] = [
+  ['signup', (visitor) => signUp(visitor, newPerson())],
+  ['login', (visitor) => logIn(visitor, person)],
+  ['logout', (visitor) => logOut(visitor)],
+]
+for (const [what, change] of changes) {
+  test(`svc_csrf changes at ${what}, and the new one works`, async () => {
+    const visitor = what === 'logout' ? (await signedUp(service)).agent : createUserAgent(service)
+    await visitor.get('/auth/login')
+    const before = visitor.cookies.get('svc_csrf')
+    assert.equal((await change(visitor)).status, 303)
+    const after = visitor.cookies.get('svc_csrf')
+    assert.match(after ?? 'none', /^[\w-]{43}$/)
+    assert.notEqual(after, before)
+    assert.equal((await visitor.post('/auth/logout', {})).status, 303)
+  })
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { operateJson } from '../support/operator.ts'
+import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+import { startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
+import type { Answer } from '../support/user-agent.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+/** Takes the database's write lock as another program would, until the returned function gives it back. */
+const lockDatabase = (service: Service, t: TestContext) => {
+  const database = new DatabaseSync(path.join(service.directory, 'data', 'svc.db'))
+  database.exec('PRAGMA busy_timeout = 5000')
+  database.exec('BEGIN EXCLUSIVE')
+  const release = () => {
+    if (!database.isOpen) return
+    database.exec('ROLLBACK')
+    database.close()
+  }
+  afterwards(t, release)
+  return release
+}
+
+const assertUnavailable = (answer: Answer) => {
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  assert.deepEqual(answer.cleared, [], 'clears no cookie')
+}
+
+/** A login whose body stops half-way: the request is in flight until `finish`. */
+const halfLogin = async (service: Service, t: TestContext) => {
+  const { person } = await signedUp(service)
+  const visitor = createUserAgent(service)
+  await visitor.get('/auth/login')
+  const csrf_token = visitor.cookies.get('svc_csrf') ?? ''
+  const body = urlEncoded({ email: person.email, password: person.password, csrf_token })
+  const connection = await connectRaw(service, t)
+  connection.write(
+    `POST /auth/login HTTP/1.1\r\nHost: localhost:${service.port}\r\nCookie: svc_csrf=${csrf_token}\r\n` +
+      `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+  )
+  await sleep(200)
+  return { answer: connection.answer, finish: () => connection.write(body.slice(10)) }
+}
+
+describe('operation', { concurrency: 3 }, () => {
+  test('the database being locked is 503 unavailable with Retry-After, never 401, and clears no cookie', async (t) => {
+    const service = await startService({ t })
+    const { agent, person } = await signedUp(service)
+    const release = lockDatabase(service, t)
+    const [refresh, login, signup, user] = await Promise.all([
+      agent.refresh(),
+      logIn(createUserAgent(service), person),
+      signUp(createUserAgent(service), newPerson()),
+      agent.get('/auth/api/v1/user'),
+    ])
+    assertJsonError(refresh, 503, 'unavailable')
+    assertErrorPage(login, 503)
+    assertErrorPage(signup, 503)
+    for (const answer of [refresh, login, signup]) assertUnavailable(answer)
+    assert.equal(user.status, 200, 'reading goes on')
+    const logout = await logOut(agent.copy())
+    assertErrorPage(logout, 503)
+    assertUnavailable(logout)
+    release()
+    await assertSignedIn(agent)
+    assert.equal((await agent.refresh()).status, 200, 'the refresh token has not been used up')
+    await assertCanLogIn(service, person)
+  })
+
+  test('a lock that is held for a moment is waited for', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const release = lockDatabase(service, t)
+    const refresh = agent.refresh()
+    await sleep(60)
+    release()
+    assert.equal((await refresh).status, 200)
+  })
+
+  test('a visitor whose session cannot be renewed for a locked database is told 503, not shown the login form', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const token = agent.cookies.get('svc_access') ?? ''
+    agent.cookies.delete('svc_access')
+    const release = lockDatabase(service, t)
+    const answer = await agent.get('/auth/login?return_to=%2Fshop')
+    assertErrorPage(answer, 503)
+    assertUnavailable(answer)
+    release()
+    assert.equal((await agent.get('/auth/login?return_to=%2Fshop')).status, 303)
+    agent.cookies.set('svc_access', token)
+    await assertSignedIn(agent)
+  })
+
+  test('GET /auth/health (process up) and GET /auth/ready (database answers, migrations done, not draining)', async (t) => {
+    const service = await startService({ t })
+    const probe = createUserAgent(service)
+    assert.equal((await probe.get('/auth/health')).status, 200)
+    assert.equal((await probe.get('/auth/ready')).status, 200)
+  })
+
+  test('SIGTERM: not ready at once (with the reason), requests in flight finish, exit 0', async (t) => {
+    const service = await startService({ t })
+    const half = await halfLogin(service, t)
+    const probe = await connectRaw(service, t)
+    const ask = `GET /auth/ready HTTP/1.1\r\nHost: localhost:${service.port}\r\n\r\n`
+    probe.write(ask)
+    assert.match(await probe.answer(/\r\n\r\n/), /^HTTP\/1\.1 200/)
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    await sleep(150)
+    probe.write(ask)
+    const ready = await probe.answer(/HTTP\/1\.1 503[^]*\r\n\r\n./)
+    assert.match(ready, /drain|stop|shut/i)
+    half.finish()
+    const login = await half.answer(/\r\n\r\n/)
+    assert.match(login, /^HTTP\/1\.1 303/)
+    assert.match(login, /Set-Cookie: svc_access=/i)
+    assert.equal(await ended, 0)
+  })
+
+  test('SIGTERM without anything in flight: exit 0, with idle connections open', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    await assertSignedIn(agent)
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('SIGINT stops like SIGTERM', async (t) => {
+    const service = await startService({ t })
+    const ended = service.ended()
+    service.signal('SIGINT')
+    assert.equal(await ended, 0)
+  })
+
+  test('SIGTERM: started deliveries end', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    const held = Promise.withResolvers<void>()
+    receiver.answerWith((_, response) => void held.promise.then(() => response.writeHead(204).end()))
+    const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    const service = await startService({ t, env })
+    await signedUp(service)
+    await receiver.received(1)
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    await sleep(300)
+    held.resolve()
+    assert.equal(await ended, 0)
+    const events = await operateJson<Record<string, unknown>[]>(service, ['webhooks', 'list'])
+    assert.match(JSON.stringify(events), /delivered|succeeded/)
+  })
+
+  test('SIGTERM: exit 0 within 10 s, also when a client never finishes and a receiver never answers', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    receiver.answerWith(() => {})
+    const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    const service = await startService({ t, env: { ...env, SVC_WEBHOOK_TIMEOUT: '10m' } })
+    await halfLogin(service, t)
+    await receiver.received(1)
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    assert.equal(await Promise.race([ended, sleep(11_500, 'still running', { ref: false })]), 0)
+  })
+
+  test('two services that start at once on one new database both serve', async (t) => {
+    const first = await startService({ t })
+    await first.stop()
+    const cwd = first.directory
+    const database = 'sqlite:together/svc.db'
+    const both = await Promise.all([1, 2].map(() => startService({ t, cwd, env: { SVC_DATABASE_URL: database } })))
+    const [one, other] = both
+    assert.ok(one && other)
+    const { agent, person } = await signedUp(one)
+    await assertCanLogIn(other, person)
+    const elsewhere = await createUserAgent(other).get('/auth/api/v1/user', {
+      cookie: agent.cookies.header('/auth/') ?? '',
+    })
+    // The issuer is each one's own base URL; the session itself is shared.
+    assert.ok([200, 401].includes(elsewhere.status))
+  })
+
+  test('logout, delete and password change are seen at once by another process on the same database', async (t) => {
+    const env = { SVC_BASE_URL: 'https://app.example.com' }
+    const one = await startService({ t, env })
+    const other = await startService({ t, env, cwd: one.directory })
+    const { person } = await signedUp(one)
+    for (let trial = 0; trial < 50; trial++) {
+      const agent = createUserAgent(one)
+      await logIn(agent, person)
+      const there = createUserAgent(other, agent.cookies.copy())
+      await assertSignedIn(there)
+      await logOut(agent)
+      assertJsonError(await there.get('/auth/api/v1/user'), 401, 'unauthorized')
+    }
+  })
+
+  test('a database that can grow no further is 503, never 401, clears no cookie, and reading goes on', async (t) => {
+    const service = await startService({ t })
+    const { agent, person } = await signedUp(service)
+    await service.stop()
+    const limited = await startService({
+      t,
+      cwd: service.directory,
+      env: { SVC_PORT: String(service.port) },
+      fileSizeLimitKiB: 1024,
+    })
+    let refused: Answer | undefined
+    for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(createUserAgent(limited), newPerson())))
+      refused = answers.find(({ status }) => status !== 303)
+    }
+    assert.ok(refused, 'the limit was reached')
+    assertErrorPage(refused, 503)
+    const refresh = await agent.refresh()
+    if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
+    assert.deepEqual(refresh.cleared, [])
+    await assertSignedIn(agent)
+    await limited.kill()
+    await service.restart()
+    await assertSignedIn(agent)
+    await assertCanLogIn(service, person)
+  })
+})

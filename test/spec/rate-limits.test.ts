@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { Answer } from '../support/user-agent.ts'
+
+/** Asks until the answer is 429 and returns it, with the number of tries; fails after `most`. */
+const untilLimited = async (ask: () => Promise<Answer>, most: number): Promise<{ answer: Answer; tries: number }> => {
+  for (let tries = 1; tries <= most; tries++) {
+    const answer = await ask()
+    assert.ok(answer.status < 500, answer.text)
+    if (answer.status === 429) return { answer, tries }
+  }
+  throw new Error(`no 429 within ${most} tries`)
+}
+
+const assertRetryAfter = (answer: Answer) => assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+
+describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
+  test('guessing the password of one account ends in 429 with Retry-After, as a page', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: undefined } })
+    const { person, agent } = await signedUp(service)
+    const guess = () => logIn(createUserAgent(service), { ...person, password: 'wrong password' })
+    const { answer } = await untilLimited(guess, 150)
+    assertErrorPage(answer, 429)
+    assertRetryAfter(answer)
+    await assertSignedIn(agent)
+  })
+
+  test('guessing at one account from many addresses ends in 429 too', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const { person } = await signedUp(service)
+    let address = 0
+    const guess = () => {
+      address += 1
+      const headers = { 'x-forwarded-for': `203.0.113.${address}` }
+      return createUserAgent(service).post('/auth/login', { email: person.email, password: 'wrong one' }, headers)
+    }
+    assertRetryAfter((await untilLimited(guess, 200)).answer)
+  })
+
+  test('one address that tries many accounts ends in 429, and other addresses go on', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const from = (address: string) => () =>
+      createUserAgent(service).post('/auth/login', newPerson(), { 'x-forwarded-for': address })
+    assertRetryAfter((await untilLimited(from('203.0.113.1'), 400)).answer)
+    assert.equal((await from('203.0.113.2')()).status, 401)
+  })
+
+  test('an X-Forwarded-For of somebody who is not trusted is no way around it', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '192.0.2.0/24' } })
+    let address = 0
+    const guess = () => {
+      address += 1
+      const headers = { 'x-forwarded-for': `203.0.113.${address % 250}`, 'x-real-ip': `203.0.113.${address % 250}` }
+      return createUserAgent(service).post('/auth/login', newPerson(), headers)
+    }
+    assertRetryAfter((await untilLimited(guess, 400)).answer)
+  })
+
+  test('signing up without end ends in 429', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const { answer } = await untilLimited(() => signUp(createUserAgent(service), newPerson()), 400)
+    assertErrorPage(answer, 429)
+    assertRetryAfter(answer)
+  })
+
+  test('the owner of an account that somebody guesses at is not locked out of the session that is there', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const { person, agent } = await signedUp(service)
+    await untilLimited(() => logIn(createUserAgent(service), { ...person, password: 'wrong password' }), 150)
+    assert.equal((await agent.refresh()).status, 200)
+    await assertSignedIn(agent)
+  })
+
+  test('a 429 of the JSON API is rate_limited, and clears no cookie', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const { agent } = await signedUp(service)
+    for (let tries = 0; tries < 1500; tries++) {
+      const answer = await agent.refresh()
+      if (answer.status === 200) continue
+      assertJsonError(answer, 429, 'rate_limited')
+      assertRetryAfter(answer)
+      return assert.deepEqual(answer.cleared, [])
+    }
+    // A service that never limits an honest refresh has no such answer.
+    await assertSignedIn(agent)
+  })
+})
+
+test('SVC_RATE_LIMIT=off: no limits', async (t) => {
+  const service = await startService({ t, env: { SVC_RATE_LIMIT: 'off' } })
+  const { person } = await signedUp(service)
+  for (let tries = 0; tries < 60; tries++) {
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => logIn(createUserAgent(service), { ...person, password: 'wrong password' })),
+    )
+    for (const { status } of answers) assert.equal(status, 401)
+  }
+})

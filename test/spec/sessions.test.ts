@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { accessToken, claimsOf, keyTap } from '../support/access-tokens.ts'
+import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import { deleteUser, disableUser, enableUser, operate, setPassword } from '../support/operator.ts'
+import { logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import type { UserAgent } from '../support/user-agent.ts'
+
+const service = await startService()
+
+const endings: [string, (agent: UserAgent, person: Person) => Promise<unknown>][] = [
+  ['logout', (agent) => logOut(agent)],
+  ['disable', (_, { email }) => disableUser(service, email)],
+  ['delete by the command line', (_, { email }) => deleteUser(service, email)],
+  ['delete by the owner', (agent, { password }) => agent.post('/auth/account/delete', { password })],
+  ['password change by the command line', (_, { email }) => setPassword(service, email, newPerson().password)],
+  ['svc sessions revoke', (_, { email }) => operate(service, ['sessions', 'revoke', email])],
+]
+for (const [what, end] of endings) {
+  test(`${what} ends access at once`, async () => {
+    const { agent, person } = await signedUp(service)
+    const seen = agent.copy()
+    await assertSignedIn(seen)
+    await end(agent, person)
+    await assertSignedOut(seen)
+  })
+}
+
+test('password change in the account ends every other session at once and keeps this one', async () => {
+  const { agent, person } = await signedUp(service)
+  const others = await Promise.all([loggedIn(service, person), loggedIn(service, person)])
+  const passwords = { current_password: person.password, new_password: newPerson().password }
+  assertRedirect(await agent.post('/auth/account/password', passwords), '/auth/account?done=password')
+  for (const other of others) await assertSignedOut(other)
+  await assertSignedIn(agent)
+  assert.equal((await agent.refresh()).status, 200)
+})
+
+test('enable does not bring ended sessions back', async () => {
+  const { agent, person } = await signedUp(service)
+  await disableUser(service, person.email)
+  await assertSignedOut(agent.copy())
+  await enableUser(service, person.email)
+  await assertSignedOut(agent)
+  await assertSignedIn(await loggedIn(service, person))
+})
+
+test('logout, 100 times: 0 accepted afterwards', async () => {
+  const { person } = await signedUp(service)
+  for (let trial = 0; trial < 100; trial++) {
+    const agent = await loggedIn(service, person)
+    const seen = agent.copy()
+    await assertSignedIn(seen)
+    await logOut(agent)
+    assertJsonError(await seen.get('/auth/api/v1/user'), 401, 'unauthorized')
+  }
+})
+
+test('a logout that races with refreshes wins: nothing they handed out is good afterwards', async () => {
+  for (let trial = 0; trial < 20; trial++) {
+    const { agent } = await signedUp(service)
+    const tabs = [agent.copy(), agent.copy(), agent.copy()]
+    await Promise.all([...tabs.map((tab) => tab.refresh()), logOut(agent.copy())])
+    for (const tab of [agent, ...tabs]) assert.equal((await tab.get('/auth/api/v1/user')).status, 401)
+    for (const tab of tabs) assert.equal((await tab.refresh()).status, 401)
+  }
+})
+
+describe('session lifetime', { concurrency: 3 }, () => {
+  test('absolute: refreshing does not carry a session beyond it', async (t) => {
+    const brief = await startService({ t, env: { SVC_SESSION_TTL: '3s', SVC_SESSION_IDLE_TTL: '3s' } })
+    const { agent } = await signedUp(brief)
+    const start = agent.copy()
+    await sleep(1000)
+    assert.equal((await agent.refresh()).status, 200)
+    await sleep(1000)
+    assert.equal((await agent.refresh()).status, 200)
+    const [token, refresh] = [accessToken(agent), agent.cookies.get('svc_refresh')]
+    await sleep(1600)
+    for (const visitor of [agent, start]) {
+      visitor.cookies.set('svc_refresh', refresh ?? '', '/auth')
+      visitor.cookies.set('svc_access', token)
+      assertJsonError(await visitor.get('/auth/api/v1/user'), 401, 'unauthorized')
+    }
+    agent.cookies.set('svc_refresh', refresh ?? '', '/auth')
+    if (agent.cookies.get('svc_csrf') === undefined) await agent.get('/auth/login')
+    assertJsonError(await agent.refresh(), 401, 'unauthorized')
+  })
+
+  test('idle: a session that is refreshed lives on, one that is not ends', async (t) => {
+    const brief = await startService({ t, env: { SVC_SESSION_IDLE_TTL: '3s' } })
+    const [busy, idle] = await Promise.all([signedUp(brief), signedUp(brief)])
+    const [token, csrf] = [idle.agent.cookies.get('svc_refresh') ?? '', idle.agent.cookies.get('svc_csrf') ?? '']
+    for (let second = 0; second < 4; second++) {
+      await sleep(1000)
+      assert.equal((await busy.agent.refresh()).status, 200)
+    }
+    idle.agent.cookies.set('svc_refresh', token, '/auth')
+    idle.agent.cookies.set('svc_csrf', csrf)
+    assertJsonError(await idle.agent.refresh(), 401, 'unauthorized')
+  })
+})
+
+test('a copy of the database holds no usable refresh token, no private key and no password', async () => {
+  const directory = temporaryDirectory()
+  const tapped = await startService({ cwd: directory, env: keyTap(directory) })
+  const { agent, person } = await signedUp(tapped)
+  const first = agent.cookies.get('svc_refresh')
+  await agent.refresh()
+  const privateKey: { d: string } = JSON.parse(readFileSync(keyTap(directory).TEST_KEY_FILE, 'utf8'))
+  const secrets = {
+    password: person.password,
+    firstRefreshToken: first,
+    refreshToken: agent.cookies.get('svc_refresh'),
+    accessToken: accessToken(agent),
+    csrfToken: agent.cookies.get('svc_csrf'),
+    privateKey: privateKey.d,
+    rootSecret: readFileSync(path.join(directory, 'data', 'svc.secret'), 'utf8').trim(),
+  }
+  const data = path.join(directory, 'data')
+  const files = readdirSync(data).filter((name) => name.startsWith('svc.db'))
+  assert.ok(files.includes('svc.db-wal'), 'the log is looked at too')
+  const stored = Buffer.concat(files.map((name) => readFileSync(path.join(data, name))))
+  assert.ok(stored.includes(person.email), 'the right bytes are looked at')
+  for (const [what, secret] of Object.entries(secrets)) {
+    assert.ok(secret, what)
+    // What stands before a dot may be the id of the session; the secret of a token is its last part.
+    for (const part of [secret, secret.split('.').at(-1) ?? '']) {
+      assert.ok(!stored.includes(part), `${what} stands in the database`)
+      assert.ok(!stored.includes(Buffer.from(part, 'base64url')), `${what} stands in the database, decoded`)
+    }
+  }
+})
+
+/** The sessions that the account page lists, by the form that ends each. */
+const listedSessions = (html: string) =>
+  [...html.matchAll(/name="session_id"[^>]*value="([^"]+)"|value="([^"]+)"[^>]*name="session_id"/g)].map(
+    (match) => match[1] ?? match[2] ?? '',
+  )
+const sessionId = (agent: UserAgent) => String(claimsOf(accessToken(agent)).sid)
+
+test('the account page lists the sessions and ends the one that is chosen', async () => {
+  const { agent, person } = await signedUp(service)
+  const phone = await loggedIn(service, person)
+  const tablet = await loggedIn(service, person)
+  const listed = listedSessions((await agent.get('/auth/account')).text)
+  assert.ok(listed.includes(sessionId(phone)) && listed.includes(sessionId(tablet)), String(listed))
+  const answer = await agent.post('/auth/account/sessions', { session_id: sessionId(phone) })
+  assertRedirect(answer, '/auth/account?done=session')
+  await assertSignedOut(phone)
+  await assertSignedIn(tablet)
+  await assertSignedIn(agent)
+})
+
+test('the account page ends all other sessions and keeps this one', async () => {
+  const { agent, person } = await signedUp(service)
+  const others = await Promise.all([loggedIn(service, person), loggedIn(service, person)])
+  const stranger = await signedUp(service)
+  assertRedirect(await agent.post('/auth/account/sessions', { all_others: '1' }), '/auth/account?done=sessions')
+  for (const other of others) await assertSignedOut(other)
+  await assertSignedIn(agent)
+  await assertSignedIn(stranger.agent)
+})
+
+test("nobody ends somebody else's session, whatever id is sent", async () => {
+  const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
+  for (const id of [sessionId(other.agent), '', '%', "' OR 1=1 --", '0'.repeat(5000)]) {
+    const answer = await one.agent.post('/auth/account/sessions', { session_id: id })
+    assert.ok(answer.status < 500, `${id}: ${answer.status}`)
+  }
+  await assertSignedIn(other.agent)
+  await assertSignedIn(one.agent)
+})

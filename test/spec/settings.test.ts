@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { accessToken, claimsOf } from '../support/access-tokens.ts'
+import { assertSignedIn } from '../support/assertions.ts'
+import { runSvc } from '../support/command.ts'
+import type { Environment } from '../support/command.ts'
+import { signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const secret = Buffer.alloc(32, 7)
+const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
+  runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
+
+/** The service refuses to start with code 78 and names each variable on a line of its own, without a stack. */
+const assertRefused = async (t: TestContext, env: Environment) => {
+  const { code, stdout, stderr } = await serve(t, env)
+  const output = stdout + stderr
+  assert.equal(code, 78, output)
+  for (const variable of Object.keys(env)) {
+    const lines = output.split('\n').filter((line) => line.includes(variable.replace(/_FILE$/, '')))
+    assert.equal(lines.length, 1, `one line for ${variable}:\n${output}`)
+  }
+  assert.doesNotMatch(output, /\n\s+at |node:internal|\.ts:\d+/)
+  return output
+}
+
+const durations = [
+  'SVC_ACCESS_TOKEN_TTL',
+  'SVC_SESSION_TTL',
+  'SVC_SESSION_IDLE_TTL',
+  'SVC_REFRESH_GRACE',
+  'SVC_WEBHOOK_TIMEOUT',
+]
+const badDurations = [
+  ['5', '1d', '5 s', '5s ', ' 5s'],
+  ['-5s', '+5s', '0', '0s', '0.5ms'],
+  ['five', '1h-5m', '5S', '1H', '1hour'],
+  ['5s abc', '1,5s', '1e3s', '.s', 's'],
+  ['١s', '5seconds', '1m30', '999999999999h', 'Infinity'],
+  ['1us', '1ns', 'NaNs', '0x5s', '1 m 5 s'],
+]
+
+describe('settings', { concurrency: 3 }, () => {
+  test('every problem of the configuration is printed at once, one line each, without a stack; exit code 78', async (t) => {
+    const output = await assertRefused(t, {
+      SVC_PORT: '99999',
+      SVC_BASE_URL: 'https://app.example.com/path',
+      SVC_DATABASE_URL: 'mysql://x',
+      SVC_AUDIENCES: 'a b',
+      SVC_ACCESS_TOKEN_TTL: '10',
+      SVC_SIGNUP: 'maybe',
+      SVC_RATE_LIMIT: 'maybe',
+      SVC_TRUST_PROXY: 'everybody',
+      SVC_WEBHOOK_MAX_ATTEMPTS: '0',
+      SVC_LOG_LEVEL: 'loud',
+    })
+    assert.match(output, /10m/, 'what a duration looks like is said')
+    assert.match(output, /SVC_SIGNUP.*\bon\b.*\boff\b/, 'what a switch accepts is said')
+  })
+
+  for (const values of badDurations) {
+    test(`durations are Go's, no day unit, no bare number, positive: ${JSON.stringify(values)} are refused`, async (t) => {
+      await assertRefused(t, Object.fromEntries(durations.map((name, index) => [name, values[index]])))
+    })
+  }
+
+  test('durations are at least 1 ms and a timeout never more than a timer can hold (2^31-1 ms)', async (t) => {
+    await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '596h31m23.648s' })
+    await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '0.999ms' })
+    const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '596h31m23.647s' } })
+    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '1ms' } })
+  })
+
+  test("durations are Go's: 1m30.5s, .5s, 720h and 1h0m are accepted and mean what they say", async (t) => {
+    const env = { SVC_ACCESS_TOKEN_TTL: '1m30s', SVC_SESSION_TTL: '720h', SVC_SESSION_IDLE_TTL: '1h0m' }
+    const more = { SVC_REFRESH_GRACE: '.5s', SVC_WEBHOOK_TIMEOUT: '1m30.5s' }
+    const service = await startService({ t, env: { ...env, ...more } })
+    const { agent } = await signedUp(service)
+    const { exp = 0, iat = 0 } = claimsOf(accessToken(agent))
+    assert.equal(exp - iat, 90)
+  })
+
+  const badBaseUrls = [
+    'app.example.com',
+    '/auth',
+    'ftp://app.example.com',
+    'https://app.example.com/',
+    'https://app.example.com/path',
+    'https://app.example.com?x=1',
+    'https://app.example.com#x',
+    'https://user@app.example.com',
+    'https:app.example.com',
+    'https:///app.example.com',
+    'https://',
+    'javascript:alert(1)',
+  ]
+  for (const value of badBaseUrls.filter((value) => !value.endsWith('.com/'))) {
+    test(`SVC_BASE_URL: public origin of the application and the service, no path: ${value} is refused`, async (t) => {
+      await assertRefused(t, { SVC_BASE_URL: value })
+    })
+  }
+
+  test('other settings: what is no port, host, level, switch or list of addresses is refused', async (t) => {
+    await assertRefused(t, { SVC_PORT: '-1', SVC_SECRET: 'short', SVC_TRUST_PROXY: '10.0.0.0/33' })
+    await assertRefused(t, { SVC_PORT: '80.5', SVC_SECRET: Buffer.alloc(31).toString('hex'), SVC_AUDIENCES: 'a,,b c' })
+    await assertRefused(t, { SVC_PORT: 'http', SVC_SECRET: Buffer.alloc(31).toString('base64'), SVC_TRUST_PROXY: 'x' })
+    await assertRefused(t, { SVC_WEBHOOK_MAX_ATTEMPTS: '1.5', SVC_LOG_LEVEL: 'INFO!', SVC_DATABASE_URL: 'svc.db' })
+  })
+
+  test('SVC_SECRET is required with PostgreSQL', async (t) => {
+    const { code, stderr } = await serve(t, { SVC_DATABASE_URL: 'postgres://127.0.0.1:9/svc' })
+    assert.equal(code, 78, stderr)
+    assert.match(stderr, /SVC_SECRET/)
+  })
+
+  test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions go on under the same secret in either spelling', async (t) => {
+    const service = await startService({ t, env: { SVC_SECRET: secret.toString('hex') } })
+    const { agent } = await signedUp(service)
+    await service.restart({ env: { SVC_SECRET: secret.toString('base64') } })
+    await assertSignedIn(agent)
+    assert.equal((await agent.refresh()).status, 200)
+    assert.ok(!existsSync(path.join(service.directory, 'data', 'svc.secret')), 'none is made')
+  })
+
+  test('SVC_SECRET is made at first start, kept mode 0600 beside the SQLite file', async (t) => {
+    const service = await startService({ t })
+    const file = path.join(service.directory, 'data', 'svc.secret')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.ok(existsSync(path.join(service.directory, 'data', 'svc.db')))
+  })
+
+  test('any secret SVC_X may come as SVC_X_FILE', async (t) => {
+    const directory = temporaryDirectory(t)
+    const file = path.join(directory, 'root secret')
+    writeFileSync(file, `${secret.toString('base64')}\n`)
+    const service = await startService({ t, cwd: directory, env: { SVC_SECRET_FILE: file } })
+    const { agent } = await signedUp(service)
+    await service.restart({ env: { SVC_SECRET: secret.toString('base64'), SVC_SECRET_FILE: undefined } })
+    await assertSignedIn(agent)
+  })
+
+  test('a secret file that is not there is a configuration error that names it', async (t) => {
+    const output = await assertRefused(t, { SVC_SECRET_FILE: '/nowhere/at/all' })
+    assert.match(output, /SVC_SECRET_FILE/)
+    assert.match(output, /\/nowhere\/at\/all/)
+  })
+
+  test('an empty variable counts as unset', async (t) => {
+    const names = ['BASE_URL', 'HOST', 'DATABASE_URL', 'SECRET', 'AUDIENCES', 'SIGNUP', 'TRUST_PROXY', 'LOG_LEVEL']
+    const empty = Object.fromEntries([...names.map((name) => `SVC_${name}`), ...durations].map((name) => [name, '']))
+    const service = await startService({ t, env: empty })
+    const { agent } = await signedUp(service)
+    assert.equal(claimsOf(accessToken(agent)).iss, `http://localhost:${service.port}`)
+  })
+
+  test('a .env file in the working directory is read, and the environment goes before it', async (t) => {
+    const directory = temporaryDirectory(t)
+    writeFileSync(path.join(directory, '.env'), 'SVC_AUDIENCES=from-file\n# a comment\nSVC_ACCESS_TOKEN_TTL="2m"\n')
+    const service = await startService({ t, cwd: directory, env: { SVC_ACCESS_TOKEN_TTL: '3m' } })
+    const { agent } = await signedUp(service)
+    const { aud, exp = 0, iat = 0 } = claimsOf(accessToken(agent))
+    assert.deepEqual([aud, exp - iat], ['from-file', 180])
+  })
+
+  test('SVC_DATABASE_URL sqlite:PATH says where the database lies, and the secret lies beside it', async (t) => {
+    const directory = temporaryDirectory(t)
+    const service = await startService({ t, cwd: directory, env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' } })
+    await signedUp(service)
+    assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
+    assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
+    const other = await startService({ t, env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` } })
+    await signedUp(other)
+    assert.ok(existsSync(path.join(directory, 'absolute.db')))
+  })
+
+  test('a wrong command line is told before a wrong configuration matters: --version works with neither', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const { code, stdout } = await runSvc({ args: ['--version'], cwd, env: { SVC_PORT: 'x' } })
+    assert.equal(code, 0)
+    assert.match(stdout, /^\d+\.\d+\.\d+/)
+  })
+
+  test('a database folder that cannot be made stops the start with a message, not with a stack', async (t) => {
+    const cwd = temporaryDirectory(t)
+    writeFileSync(path.join(cwd, 'data'), 'a file stands in the way')
+    chmodSync(path.join(cwd, 'data'), 0o600)
+    const { code, stdout, stderr } = await serve(t, {}, cwd)
+    assert.ok(code !== 0 && code !== null, String(code))
+    assert.doesNotMatch(stdout + stderr, /\n\s+at |node:internal/)
+    assert.match(stdout + stderr, /data/)
+  })
+
+  test('a taken port stops the start with a message that names it, not with a stack', async (t) => {
+    const service = await startService({ t })
+    const { code, stdout, stderr } = await serve(t, { SVC_PORT: String(service.port) })
+    assert.ok(code !== 0 && code !== null, String(code))
+    assert.match(stdout + stderr, new RegExp(String(service.port)))
+    assert.doesNotMatch(stdout + stderr, /\n\s+at /)
+  })
+})

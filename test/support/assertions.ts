@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { logIn } from './people.ts'
+import type { Person } from './people.ts'
+import { createUserAgent } from './user-agent.ts'
+import type { Answer, UserAgent } from './user-agent.ts'
+
+type JsonError = { error: { code: string; message: string } }
+
+// What only a programmer should see: frames of a stack, files, statements and the database's own words.
+const internals = /\bat .+:\d+:\d+|node:internal|\.ts\b|node_modules|SQLITE|\bSELECT\b|\bINSERT INTO\b|no such table/
+
+/** The answer is the documented JSON error: status, type, code, a message for people, and the request's id. */
+export const assertJsonError = (answer: Answer, status: number, code: string): string => {
+  assert.equal(answer.status, status, answer.text)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+  const { error } = answer.json<JsonError>()
+  assert.equal(error.code, code)
+  assert.ok(typeof error.message === 'string' && error.message.length > 0, 'a message for people')
+  assert.doesNotMatch(answer.text, internals)
+  assertShowsRequestId(answer)
+  return error.message
+}
+
+/** The answer is a page, in HTML. */
+export const assertPage = (answer: Answer, status = 200): void => {
+  assert.equal(answer.status, status, answer.text)
+  assert.match(answer.headers['content-type'] ?? '', /^text\/html; ?charset=utf-8$/i)
+  assert.match(answer.text, /<!doctype html>/i)
+}
+
+/** The answer is an error page with the request's id for the operator. */
+export const assertErrorPage = (answer: Answer, status: number): void => {
+  assertPage(answer, status)
+  assert.doesNotMatch(answer.text, internals)
+  assertShowsRequestId(answer)
+}
+
+/** The id of the request stands in the header and in what the reader sees. */
+export const assertShowsRequestId = (answer: Answer): void => {
+  const id = answer.headers['x-request-id']
+  assert.ok(typeof id === 'string' && id.length >= 8, 'X-Request-Id')
+  assert.ok(answer.text.includes(id), `the answer shows its id ${id}: ${answer.text.slice(0, 500)}`)
+}
+
+/** A redirect (303) to exactly there. */
+export const assertRedirect = (answer: Answer, location: string): void => {
+  assert.equal(answer.status, 303, answer.text)
+  assert.equal(answer.location, location)
+}
+
+/** The agent's access cookie is good. */
+export const assertSignedIn = async (agent: UserAgent): Promise<void> => {
+  const answer = await agent.get('/auth/api/v1/user')
+  assert.equal(answer.status, 200, answer.text)
+}
+
+/** Neither the access nor the refresh cookie opens anything any more. */
+export const assertSignedOut = async (agent: UserAgent): Promise<void> => {
+  assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
+  assertJsonError(await agent.refresh(), 401, 'unauthorized')
+}
+
+/** The person's password opens a new session. */
+export const assertCanLogIn = async (service: { url: string }, person: Person): Promise<void> => {
+  const answer = await logIn(createUserAgent(service), person)
+  assert.equal(answer.status, 303, `${person.email} can log in: ${answer.text}`)
+}
+
+/** The person's password opens nothing. */
+export const assertCannotLogIn = async (service: { url: string }, person: Person): Promise<void> => {
+  const answer = await logIn(createUserAgent(service), person)
+  assert.equal(answer.status, 401, `${person.email} cannot log in`)
+}

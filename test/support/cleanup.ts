@@ -1,0 +1,21 @@
+import { after } from 'node:test'
+import type { TestContext } from 'node:test'
+
+type Undo = () => unknown
+
+const stacks = new WeakMap<object, Undo[]>()
+const wholeFile = {}
+
+/** Undoes something after the test `t`, or after the file when none is given: what was done last is undone first. */
+export const afterwards = (t: TestContext | undefined, undo: Undo): void => {
+  const scope = t ?? wholeFile
+  const stack = stacks.get(scope)
+  if (stack) return void stack.push(undo)
+  const undos = [undo]
+  stacks.set(scope, undos)
+  const run = async () => {
+    for (const undo of undos.toReversed()) await undo()
+  }
+  if (t) t.after(run)
+  else after(run)
+}

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** Settings of a run; a value of undefined takes the variable away again. */
+export type Environment = Record<string, string | undefined>
+
+/** What a finished command left behind; `code` is null when a signal ended it. */
+export type CommandResult = { code: number | null; stdout: string; stderr: string }
+
+const launcher = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+
+/** The environment of a child: nothing of the caller's but PATH, so that no SVC_* of a developer's shell leaks in. */
+export const freshEnvironment = (env: Environment): Record<string, string> => {
+  const given = Object.entries({ PATH: process.env.PATH, ...env })
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+// The shell's limit stands for a full disk: no file may grow beyond it.
+const withLimit = (limitKiB: number | undefined, command: string[]): string[] =>
+  limitKiB === undefined ? command : ['/bin/sh', '-c', `ulimit -f ${limitKiB * 2}; exec "$0" "$@"`, ...command]
+
+/** Starts `svc ARGS` in a folder and returns the running child. */
+export const spawnSvc = ({
+  args,
+  cwd,
+  env,
+  fileSizeLimitKiB,
+}: {
+  args: string[]
+  cwd: string
+  env: Environment
+  fileSizeLimitKiB?: number | undefined
+}): ChildProcessWithoutNullStreams => {
+  const command = withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args])
+  const child = spawn(command[0] ?? '', command.slice(1), { cwd, env: freshEnvironment(env), stdio: 'pipe' })
+  child.stdout.setEncoding('utf8')
+  child.stderr.setEncoding('utf8')
+  const killWithUs = () => child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  child.once('exit', () => process.off('exit', killWithUs))
+  return child
+}
+
+/** Runs `svc ARGS` to its end; one that has not ended after 20 s is killed and reported with code null. */
+export const runSvc = async ({
+  args,
+  cwd,
+  env = {},
+  input = '',
+}: {
+  args: string[]
+  cwd: string
+  env?: Environment
+  input?: string
+}): Promise<CommandResult> => {
+  const child = spawnSvc({ args, cwd, env })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: string) => (output.stdout += text))
+  child.stderr.on('data', (text: string) => (output.stderr += text))
+  // A command that does not read its input may be gone before it is written.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  clearTimeout(patience)
+  return { code, ...output }
+}

@@ -1,0 +1,68 @@
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** A watch over what the service syncs to its disk. */
+export type Disk = {
+  /** The environment in which a service in `directory` is watched. */
+  env: Record<string, string>
+  directory: string
+  /** Syncs begun and ended so far. */
+  syncs(): { begun: number; ended: number }
+  /** From now on syncs begin and do not end, until they are let go. */
+  hold(): void
+  letGo(): void
+  /** Resolves once that many syncs have begun. */
+  begun(count: number): Promise<void>
+  /** Makes a folder with what the disk is sure to hold after the power went: the image of the last sync that ended. */
+  afterPowerCut(): string
+}
+
+/** Watches the disk of one service; with `images` it keeps what each sync made sure, and each sync takes `delayMs` more. */
+export const watchDisk = ({
+  t,
+  delayMs = 0,
+  images = false,
+}: {
+  t: TestContext
+  delayMs?: number
+  images?: boolean
+}): Disk => {
+  const directory = temporaryDirectory(t)
+  const folder = temporaryDirectory(t)
+  const holdFile = path.join(folder, 'hold')
+  const syncs = () => {
+    const log = path.join(folder, 'log')
+    const lines = existsSync(log) ? readFileSync(log, 'utf8').split('\n') : []
+    const count = (what: string) => lines.filter((line) => line === what).length
+    return { begun: count('begin'), ended: count('end') }
+  }
+  return {
+    env: {
+      NODE_OPTIONS: `--import=${new URL('./sync-tap.ts', import.meta.url).href}`,
+      TEST_SYNC_FOLDER: folder,
+      TEST_SYNC_DATABASE: path.join(directory, 'data', 'svc.db'),
+      TEST_SYNC_DELAY_MS: String(delayMs),
+      TEST_SYNC_IMAGES: images ? 'yes' : 'no',
+    },
+    directory,
+    syncs,
+    hold: () => writeFileSync(holdFile, ''),
+    letGo: () => rmSync(holdFile, { force: true }),
+    begun: async (count) => {
+      for (let tries = 0; syncs().begun < count; tries++) {
+        if (tries > 2000) throw new Error(`${count} syncs were expected to begin, ${syncs().begun} have`)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+    afterPowerCut: () => {
+      const numbers = readdirSync(folder).flatMap((name) => (name.startsWith('ended-') ? [Number(name.slice(6))] : []))
+      const image = path.join(folder, `ended-${Math.max(...numbers)}`)
+      const restored = temporaryDirectory(t)
+      mkdirSync(path.join(restored, 'data'))
+      for (const name of readdirSync(image)) copyFileSync(path.join(image, name), path.join(restored, 'data', name))
+      return restored
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+
+/** A bare TCP connection, for what no HTTP client would send. */
+export type RawConnection = {
+  write(text: string): void
+  /** All that came back, once the other side has closed or `until` stands in it (fails after 10 s). */
+  answer(until?: RegExp): Promise<string>
+  close(): void
+}
+
+/** Connects to the service; closed after the test. */
+export const connectRaw = async ({ port }: { port: number }, t: TestContext): Promise<RawConnection> => {
+  const socket = net.connect(port, '127.0.0.1')
+  socket.setEncoding('latin1')
+  let text = ''
+  let closed = false
+  socket.on('data', (chunk: string) => (text += chunk))
+  socket.on('error', () => {})
+  socket.once('close', () => (closed = true))
+  afterwards(t, () => socket.destroy())
+  await once(socket, 'connect')
+  const answer = async (until?: RegExp) => {
+    const patience = Date.now() + 10_000
+    while (!closed && !until?.test(text)) {
+      if (Date.now() > patience) throw new Error(`no end of the answer within 10 s: ${text}`)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    return text
+  }
+  return { write: (data) => void socket.write(data, 'latin1'), answer, close: () => socket.destroy() }
+}

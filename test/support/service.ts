@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+import { runSvc, spawnSvc } from './command.ts'
+import type { CommandResult, Environment } from './command.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** One structured line of the service's log. */
+export type LogLine = { level: string; message: string } & Record<string, unknown>
+
+/** A real `svc serve` in a folder of its own, with its database, secret and log. */
+export type Service = {
+  /** The public origin, http://localhost:PORT. */
+  url: string
+  port: number
+  directory: string
+  /** All that was written to stdout and stderr so far, over every restart. */
+  logs(): string
+  logLines(): LogLine[]
+  /** Sends SIGTERM and resolves to the exit code, or to a failure after 15 s. */
+  stop(): Promise<number | null>
+  kill(): Promise<void>
+  signal(name: NodeJS.Signals): void
+  /** Resolves to the exit code when the current process ends by itself. */
+  ended(): Promise<number | null>
+  /** Starts again in the same folder on the same port; `env` is laid over what it had. */
+  restart(options?: { env?: Environment }): Promise<void>
+  /** Runs a command with the service's settings, in its folder. */
+  cli(args: string[], options?: { input?: string; env?: Environment }): Promise<CommandResult>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+type Running = {
+  /** The port, once it serves; rejects when it ends before. */
+  listening: Promise<number>
+  ended: Promise<number | null>
+  signal(name: NodeJS.Signals): void
+}
+
+const parseLine = (text: string): LogLine[] => {
+  if (!text.startsWith('{')) return []
+  try {
+    const line: LogLine = JSON.parse(text)
+    return [line]
+  } catch {
+    return []
+  }
+}
+
+const listeningPort = (logs: string): number | undefined => {
+  const line = logs.split('\n').flatMap(parseLine)
+  const serving = line.find(({ message }) => message === 'svc is serving')
+  return serving && Number(new URL(String(serving.listen)).port)
+}
+
+type Launch = { cwd: string; env: Environment; fileSizeLimitKiB: number | undefined; keep: (text: string) => void }
+
+const launch = ({ cwd, env, fileSizeLimitKiB, keep }: Launch): Running => {
+  const child = spawnSvc({ args: ['serve'], cwd, env, fileSizeLimitKiB })
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const { promise: listening, resolve, reject } = Promise.withResolvers<number>()
+  let logs = ''
+  let serves = false
+  const read = (text: string) => {
+    keep(text)
+    if (serves) return
+    logs += text
+    const port = listeningPort(logs)
+    serves = port !== undefined
+    if (port !== undefined) resolve(port)
+  }
+  child.stderr.on('data', read)
+  child.stdout.on('data', keep)
+  const patience = setTimeout(() => reject(new Error(`svc did not start within 15 s:\n${logs}`)), 15_000).unref()
+  void ended.then((code) => reject(new Error(`svc did not start (exit ${code}):\n${logs}`)))
+  listening.catch(() => {}).finally(() => clearTimeout(patience))
+  return { listening, ended, signal: (name) => void child.kill(name) }
+}
+
+const stopped = async (running: Running): Promise<number | null> => {
+  const patience = new AbortController()
+  const tooLong = sleep(15_000, 'still running' as const, { signal: patience.signal, ref: false }).catch(() => null)
+  running.signal('SIGTERM')
+  const code = await Promise.race([running.ended, tooLong])
+  patience.abort()
+  if (code !== 'still running') return code
+  running.signal('SIGKILL')
+  await running.ended
+  throw new Error('svc was still running 15 s after SIGTERM')
+}
+
+/**
+ * Starts the service on a free port with rate limits off and waits until it serves. It ends, and its folder is removed,
+ * after the test `t`, or after the file when no test is given.
+ */
+export const startService = async ({
+  env = {},
+  cwd,
+  fileSizeLimitKiB,
+  t,
+}: {
+  env?: Environment
+  cwd?: string
+  fileSizeLimitKiB?: number
+  t?: TestContext
+} = {}): Promise<Service> => {
+  const directory = cwd ?? temporaryDirectory(t)
+  let settings: Environment = { SVC_PORT: '0', SVC_RATE_LIMIT: 'off', ...env }
+  let output = ''
+  const keep = (text: string) => {
+    output += text
+  }
+  const begin = () => launch({ cwd: directory, env: settings, fileSizeLimitKiB, keep })
+  let running = begin()
+  const port = await running.listening.catch(async (error: unknown) => {
+    running.signal('SIGKILL')
+    await running.ended
+    throw error
+  })
+  settings = { ...settings, SVC_PORT: String(port) }
+
+  const kill = async () => {
+    running.signal('SIGKILL')
+    await running.ended
+  }
+  afterwards(t, kill)
+  return {
+    url: `http://localhost:${port}`,
+    port,
+    directory,
+    logs: () => output,
+    logLines: () => output.split('\n').flatMap(parseLine),
+    stop: () => stopped(running),
+    kill,
+    signal: (name) => running.signal(name),
+    ended: () => running.ended,
+    restart: async ({ env: changes = {} } = {}) => {
+      await kill()
+      settings = { ...settings, ...changes }
+      running = begin()
+      await running.listening
+    },
+    cli: (args, { input = '', env: changes = {} } = {}) =>
+      runSvc({ args, cwd: directory, env: { ...settings, ...changes }, input }),
+    [Symbol.asyncDispose]: kill,
+  }
+}

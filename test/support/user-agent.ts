@@ -1,0 +1,130 @@
+import http from 'node:http'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
+import type { CookieJar, SetCookie } from './cookie-jar.ts'
+
+/** What came back, read to its end. */
+export type Answer = {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  location: string | undefined
+  setCookies: SetCookie[]
+  /** The Set-Cookie of that name in this answer. */
+  cookie(name: string): SetCookie | undefined
+  /** Names of the cookies that this answer takes away. */
+  cleared: string[]
+  json<T>(): T
+}
+
+/** Fields of a form; a list sends the field several times. */
+export type Form = Record<string, string | string[]>
+
+export type Request = {
+  method: string
+  path: string
+  /** A `cookie` here replaces the jar's; `cookie: []` sends none. */
+  headers?: OutgoingHttpHeaders
+  body?: string | Buffer
+}
+
+/** A browser without a window: it keeps cookies, follows nothing, and can be made to send nonsense. */
+export type UserAgent = {
+  url: string
+  cookies: CookieJar
+  send(request: Request): Promise<Answer>
+  get(path: string, headers?: OutgoingHttpHeaders): Promise<Answer>
+  /** Submits a form as a page would, with the jar's CSRF token (fetching a page first where there is none yet). */
+  post(path: string, form?: Form, headers?: OutgoingHttpHeaders): Promise<Answer>
+  /** Asks for new tokens as an application's script would. */
+  refresh(query?: string, headers?: OutgoingHttpHeaders): Promise<Answer>
+  /** Another agent with a copy of the same cookies: a thief, or a second tab's view. */
+  copy(): UserAgent
+}
+
+/** The body of a form. */
+export const urlEncoded = (form: Form): string => {
+  const body = new URLSearchParams()
+  for (const [name, values] of Object.entries(form)) for (const value of [values].flat()) body.append(name, value)
+  return body.toString()
+}
+
+const toAnswer = (response: http.IncomingMessage, text: string): Answer => {
+  const setCookies = (response.headers['set-cookie'] ?? []).map(parseSetCookie)
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+    location: response.headers.location,
+    setCookies,
+    cookie: (name) => setCookies.find((cookie) => cookie.name === name),
+    cleared: setCookies.filter(clearsCookie).map(({ name }) => name),
+    json: <T>(): T => {
+      const value: T = JSON.parse(text)
+      return value
+    },
+  }
+}
+
+const exchange = (
+  options: http.RequestOptions,
+  body: string | Buffer | undefined,
+  arrived: (answer: Answer) => void,
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const request = http.request(options, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const answer = toAnswer(response, Buffer.concat(chunks).toString('utf8'))
+        arrived(answer)
+        resolve(answer)
+      })
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+
+/** A user agent for the service at `url`; connects to the loopback address and names `url`'s host. */
+export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = createCookieJar()): UserAgent => {
+  const { host, port } = new URL(url)
+  const connections = new http.Agent({ keepAlive: true, maxSockets: 64 })
+
+  const send = ({ method, path, headers = {}, body }: Request) => {
+    const jarCookies = cookies.header(path.split('?')[0] ?? path)
+    const sent: OutgoingHttpHeaders = { host, ...(jarCookies === undefined ? {} : { cookie: jarCookies }), ...headers }
+    if (Array.isArray(sent.cookie) && sent.cookie.length === 0) delete sent.cookie
+    if (body !== undefined && sent['transfer-encoding'] === undefined) {
+      sent['content-length'] ??= Buffer.byteLength(body)
+    }
+    const options = { host: '127.0.0.1', port, method, path, headers: sent, agent: connections }
+    return exchange(options, body, ({ setCookies }) => cookies.keep(setCookies))
+  }
+
+  const get = (path: string, headers: OutgoingHttpHeaders = {}) => send({ method: 'GET', path, headers })
+
+  const csrfToken = async () => {
+    if (cookies.get('svc_csrf') === undefined) await get('/auth/login?return_to=%2F')
+    return cookies.get('svc_csrf') ?? ''
+  }
+
+  return {
+    url,
+    cookies,
+    send,
+    get,
+    post: async (path, form = {}, headers = {}) => {
+      const fields: Form = { csrf_token: await csrfToken(), ...form }
+      const type = { 'content-type': 'application/x-www-form-urlencoded' }
+      return send({ method: 'POST', path, headers: { ...type, ...headers }, body: urlEncoded(fields) })
+    },
+    refresh: (query = 'audience=app', headers = {}) =>
+      send({
+        method: 'POST',
+        path: `/auth/api/v1/sessions/refresh${query === '' ? '' : `?${query}`}`,
+        headers: { 'x-csrf-token': cookies.get('svc_csrf') ?? '', ...headers },
+      }),
+    copy: () => createUserAgent({ url }, cookies.copy()),
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { after, before, test } from 'node:test'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { createPages } from '../../src/pages/pages.ts'
+import { launchChrome } from '../support/chrome.ts'
+import { statesWith, WRONG_STATES } from './pages-views.ts'
+
+const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
+const states = statesWith('text')
+
+const server = createServer((request, response) => {
+  const path = decodeURIComponent(request.url ?? '').split('?')[0] ?? ''
+  const body = states[path.slice(1)]?.(pages)
+  // A provider's icon is any of ours.
+  const asset = pages.assets.find((asset) => asset.path === path) ?? pages.assets.at(-1)
+  response.setHeader('content-security-policy', pages.contentSecurityPolicy)
+  response.setHeader('content-type', body ? 'text/html; charset=utf-8' : (asset?.contentType ?? ''))
+  response.end(body ?? asset?.body)
+})
+
+let browser: Browser
+let baseURL = ''
+
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  baseURL = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  browser = await launchChrome()
+})
+
+after(async () => {
+  await browser.close()
+  server.close()
+})
+
+const withPage = async (options: BrowserContextOptions, visit: (page: Page) => Promise<void>): Promise<void> => {
+  const context = await browser.newContext({ baseURL, ...options })
+  const complaints: string[] = []
+  const page = await context.newPage()
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  await visit(page)
+  await context.close()
+  assert.deepEqual(complaints, [])
+}
+
+// Nobody can judge contrast on a gradient: on its far end it is the least.
+const FLAT = "document.documentElement.style.background = 'var(--wash)'"
+
+test('no page in any state has a violation, light or dark, nor is wider than a small phone', async () => {
+  await withPage({ viewport: { width: 320, height: 640 } }, async (page) => {
+    for (const name of Object.keys(states)) {
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.goto(`/${name}`)
+      await page.evaluate(FLAT)
+      for (const summary of await page.locator('details:not([open]) > summary').all()) await summary.click()
+      const light = await new AxeBuilder({ page }).setLegacyMode().analyze()
+      await page.emulateMedia({ colorScheme: 'dark' })
+      const dark = await new AxeBuilder({ page }).setLegacyMode().withRules(['color-contrast']).analyze()
+      assert.deepEqual([...light.violations, ...dark.violations], [], name)
+      assert.deepEqual([...light.incomplete, ...dark.incomplete], [], name)
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320, name)
+    }
+  })
+})
+
+test('the focus is at what is wrong, with scripts on and off', async () => {
+  for (const javaScriptEnabled of [true, false]) {
+    await withPage({ javaScriptEnabled }, async (page) => {
+      for (const [name, id] of Object.entries(WRONG_STATES)) {
+        await page.goto(`/${name}`)
+        assert.equal(await page.locator(':focus').getAttribute('id'), id, name)
+      }
+    })
+  }
+})
+
+test('a password can be shown and hidden again by keyboard, and is never sent as text', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/login without signup')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('correct horse')
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'password')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    const input = page.locator('#password')
+    assert.equal(await input.getAttribute('type'), 'text')
+    await page.getByRole('button', { name: 'Hide password' }).press('Space')
+    assert.equal(await input.getAttribute('type'), 'password')
+    await page.getByRole('button', { name: 'Show password' }).click()
+    await page.evaluate("document.forms[0].addEventListener('submit', (event) => event.preventDefault())")
+    await input.press('Enter')
+    assert.equal(await input.getAttribute('type'), 'password')
+    assert.equal(await input.inputValue(), 'correct horse')
+  })
+})
+
+test('without scripts there is no button that would do nothing', async () => {
+  await withPage({ javaScriptEnabled: false }, async (page) => {
+    await page.goto('/account')
+    assert.equal(await page.getByRole('button', { name: 'Show password', includeHidden: true }).count(), 3)
+    assert.equal(await page.getByRole('button', { name: 'Show password' }).count(), 0)
+  })
+})

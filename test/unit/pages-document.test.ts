@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createPages } from '../../src/pages/pages.ts'
+import { statesWith, type Tag, tagsOf, WRONG_STATES } from './pages-views.ts'
+
+const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
+const pages = createPages(branding)
+
+const documents = Object.entries(statesWith('text')).map(([name, render]) => {
+  const page = render(pages)
+  return { name, page, tags: tagsOf(page) }
+})
+
+const named = (tags: Tag[], ...names: string[]): Tag[] => tags.filter(({ name }) => names.includes(name))
+const having = (tags: Tag[], attribute: string): Tag[] => tags.filter(({ attributes }) => attribute in attributes)
+
+for (const { name, page, tags } of documents) {
+  test(`${name}: nothing inline, and nothing loaded but our assets`, () => {
+    const ours = pages.assets.map(({ path }) => path)
+    for (const { attributes } of named(tags, 'script')) assert.ok(ours.includes(attributes.src ?? ''))
+    for (const { attributes } of named(tags, 'link')) assert.ok(ours.includes(attributes.href ?? ''))
+    assert.equal(named(tags, 'style', 'iframe', 'object', 'base').length, 0)
+    const attributes = tags.flatMap((tag) => Object.keys(tag.attributes))
+    assert.deepEqual(
+      attributes.filter((attribute) => attribute.startsWith('on') || attribute === 'style'),
+      [],
+    )
+  })
+
+  test(`${name}: one heading, one main part, ids that are unique and references that lead somewhere`, () => {
+    const ids = having(tags, 'id').map(({ attributes }) => attributes.id ?? '')
+    assert.equal(new Set(ids).size, ids.length)
+    assert.equal(named(tags, 'h1').length, 1)
+    assert.equal(named(tags, 'main').length, 1)
+    for (const reference of ['for', 'aria-describedby', 'aria-labelledby', 'data-shows']) {
+      const targets = having(tags, reference).flatMap(({ attributes }) => (attributes[reference] ?? '').split(' '))
+      for (const target of targets) assert.ok(ids.includes(target), `${reference} ${target}`)
+    }
+  })
+
+  test(`${name}: every field has its label, every form its token`, () => {
+    const labelled = new Set(named(tags, 'label').map(({ attributes }) => attributes.for))
+    const seen = named(tags, 'input').filter(({ attributes }) => attributes.type !== 'hidden')
+    for (const { attributes } of seen) {
+      assert.ok(labelled.has(attributes.id) || attributes['aria-hidden'] === 'true', attributes.name)
+      assert.ok(attributes.autocomplete)
+    }
+    const forms = named(tags, 'form')
+    for (const { attributes } of forms) {
+      assert.equal(attributes.method, 'post')
+      assert.match(attributes.action ?? '', /^\/auth\//)
+    }
+    assert.equal(tags.filter(({ attributes }) => attributes.name === 'csrf_token').length, forms.length)
+  })
+
+  const focusedId = WRONG_STATES[name]
+  test(`${name}: ${focusedId ? 'the title says that something is wrong, and the focus is there' : 'nothing is called wrong'}`, () => {
+    const alerts = tags.filter(({ attributes }) => attributes.role === 'alert')
+    const [focused, ...others] = having(tags, 'autofocus')
+    assert.equal(others.length, 0)
+    assert.equal(page.includes('<title>Error: '), Boolean(focusedId))
+    assert.equal(alerts.length > 0, Boolean(focusedId))
+    if (focusedId) assert.equal(focused?.attributes.id, focusedId)
+  })
+}
+
+test('where to go afterwards stays in the forms and on the links between login and signup', () => {
+  const returnTo = '/a?b=c&d=ü#e'
+  const view = { csrfToken: 'token', returnTo, email: '', errors: {}, providers: [{ name: 'acme', label: 'Acme' }] }
+  const shown = [pages.login({ ...view, signupOpen: true }), pages.signup({ ...view, username: '', closed: false })]
+  for (const [page, other] of [
+    [shown[0], '/auth/signup'],
+    [shown[1], '/auth/login'],
+  ] as const) {
+    const tags = tagsOf(page ?? '')
+    const hidden = tags.filter(({ attributes }) => attributes.name === 'return_to')
+    assert.deepEqual(
+      hidden.map(({ attributes }) => attributes.value),
+      [returnTo, returnTo],
+    )
+    const link = named(tags, 'a').find(({ attributes }) => attributes.href?.startsWith(other))
+    const url = new URL(link?.attributes.href ?? '', 'http://localhost')
+    assert.equal(url.searchParams.get('return_to'), returnTo)
+  }
+})
+
+const completion = (name: string): string[] =>
+  named(documents.find((document) => document.name === name)?.tags ?? [], 'input').flatMap(
+    ({ attributes }) => attributes.autocomplete ?? [],
+  )
+
+test('a password manager finds what one logs in with, and the password right after it', () => {
+  assert.deepEqual(completion('login'), ['username', 'current-password'])
+  assert.deepEqual(completion('signup'), ['username', 'new-password', 'nickname'])
+  assert.deepEqual(completion('account'), [
+    'nickname',
+    'username',
+    'current-password',
+    'new-password',
+    'current-password',
+  ])
+})
+
+test('a browser refuses nothing that the service accepts', () => {
+  for (const { tags } of documents) {
+    const passwords = tags.filter(({ attributes }) => attributes.type === 'password')
+    assert.equal(having(passwords, 'maxlength').length + having(tags, 'pattern').length, 0)
+    if (passwords.length > 0) assert.ok(having(tags, 'novalidate').length > 0)
+  }
+})
+
+test('the login page and its style are no more than 14 KB', () => {
+  const style = pages.assets.find(({ path }) => path.endsWith('.css'))?.body ?? ''
+  const login = documents.find(({ name }) => name === 'login')?.page ?? ''
+  assert.ok(Buffer.byteLength(style) > 4000)
+  assert.ok(Buffer.byteLength(style + login) <= 14 * 1024)
+})
+
+test('an asset is named by its content', () => {
+  const other = createPages({ ...branding, accentColor: '#aa0000' })
+  const paths = pages.assets.map(({ path }) => path)
+  assert.deepEqual(
+    paths.map((path) => path.replace(/[0-9a-f]{12}/, '#')),
+    ['/auth/assets/style.#.css', '/auth/assets/show-password.#.js', '/auth/assets/icon.#.svg'],
+  )
+  assert.deepEqual(
+    other.assets.map(({ path }, index) => path === paths[index]),
+    [false, true, false],
+  )
+})
+
+const policyWith = (logoUrl: string | undefined): string => createPages({ ...branding, logoUrl }).contentSecurityPolicy
+
+test('the policy lets in nothing inline, and no origin but the logo’s', () => {
+  assert.equal(
+    policyWith(undefined),
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  )
+  assert.match(policyWith('/logo.svg'), /img-src 'self';/)
+  assert.match(policyWith('https://cdn.example:8443/logo.svg?x'), /img-src 'self' https:\/\/cdn\.example:8443;/)
+  for (const logoUrl of ['javascript:alert(1)', 'data:image/svg+xml,x', 'https://a;script-src/', 'https://a,b/']) {
+    assert.throws(() => policyWith(logoUrl), TypeError, logoUrl)
+  }
+})

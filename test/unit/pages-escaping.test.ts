@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { type HtmlFragment, html } from '../../src/lib/html.ts'
+import { createPages } from '../../src/pages/pages.ts'
+import { statesWith, tagsOf } from './pages-views.ts'
+
+const hostile = fc.oneof(
+  fc.constantFrom(
+    '"><script>alert(1)</script>',
+    "' onfocus=alert(1) autofocus x='",
+    '</title></style></textarea><svg/onload=alert(1)>',
+    '<!--',
+    '&lt;b&gt;&#39;',
+    'javascript:alert(1)',
+    '\ud800"\u0000\r\n\u2028`${1}',
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+)
+
+const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
+
+/** Tags and the names of their attributes: what nobody's text may change. */
+const skeleton = (page: string): string =>
+  tagsOf(page)
+    .map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)
+    .join('\n')
+
+const plainStates = statesWith('plain')
+
+test('no text of a view becomes a tag or an attribute, on any page in any state', () => {
+  const pages = createPages(branding)
+  const expected = new Map(Object.entries(plainStates).map(([name, render]) => [name, skeleton(render(pages))]))
+  fc.assert(
+    fc.property(hostile, (text) => {
+      for (const [name, render] of Object.entries(statesWith(text))) {
+        assert.equal(skeleton(render(pages)), expected.get(name), name)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('no name of an application and no address of a logo becomes a tag or an attribute', () => {
+  for (const logoUrl of [undefined, '/logo.svg']) {
+    const expected = skeleton(createPages({ ...branding, logoUrl }).login(login('')))
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const pages = createPages({ ...branding, appName: text, logoUrl: logoUrl && `/${text}` })
+        assert.equal(skeleton(pages.login(login(''))), expected)
+        assert.match(pages.assets[2]?.body ?? '', /^<svg [^<>]+><rect [^<>]+\/><text [^<>]+>[^<>]+<\/text><\/svg>$/)
+      }),
+      { numRuns: 60 },
+    )
+  }
+})
+
+const login = (email: string) => ({
+  csrfToken: 'token',
+  returnTo: undefined,
+  email,
+  errors: {},
+  signupOpen: true,
+  providers: [],
+})
+
+test('what was typed comes back as it was typed', () => {
+  const pages = createPages(branding)
+  fc.assert(
+    fc.property(hostile, (typed) => {
+      const input = tagsOf(pages.login(login(typed))).find(({ attributes }) => attributes.name === 'email')
+      assert.equal(input?.attributes.value, typed)
+    }),
+  )
+})
+
+// As a caller without types would.
+const template = (value: unknown): HtmlFragment => Reflect.apply(html, undefined, [['<p>', '</p>'], value])
+
+test('a template refuses promises, and objects that pose as fragments', () => {
+  const posing = { isEscaped: true, toString: () => '<script>' }
+  assert.throws(() => template(posing), TypeError)
+  assert.throws(() => template([[posing]]), TypeError)
+  assert.throws(() => template(Promise.resolve('<b>')), TypeError)
+  assert.equal(template(['<', html`<br>`, 1, undefined, false]).toString(), '<p>&lt;<br>1</p>')
+})

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { texts } from '../../src/pages/texts.ts'
+import { agoOf, dayOf, momentOf } from '../../src/pages/time-text.ts'
+
+const folder = new URL('../../src/pages/', import.meta.url)
+
+test('every text is used by some page', () => {
+  const sources = readdirSync(folder)
+    .filter((name) => name.endsWith('.ts') && name !== 'texts.ts')
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .join('\n')
+  const unused = Object.keys(texts).filter((key) => !new RegExp(`\\btexts\\.${key}\\b`).test(sources))
+  assert.deepEqual(unused, [])
+})
+
+test('every failure that a person can meet has its own words', () => {
+  const told = [400, 401, 403, 404, 405, 408, 413, 415, 429, 503].filter((status) => texts.failures.has(status))
+  assert.equal(told.length, 10)
+  assert.equal(new Set([...texts.failures.values()].map(({ title }) => title)).size, texts.failures.size)
+})
+
+test('a wait is never told shorter than it is', () => {
+  const told = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))
+  assert.deepEqual(
+    told.map((text) => text.replace(/^Try again in (.*)\.$/, '$1')),
+    ['1 second', '1 second', '59 seconds', '1 minute', '2 minutes', '60 minutes', '1 hour', '2 hours'],
+  )
+})
+
+test('times are UTC, readable, and exact for machines', () => {
+  const nowMs = Date.UTC(2026, 10, 21, 10, 47, 5)
+  assert.equal(dayOf(nowMs).toString(), '<time datetime="2026-11-21T10:47:05.000Z">21 November 2026</time>')
+  assert.equal(momentOf(nowMs).toString(), '<time datetime="2026-11-21T10:47:05.000Z">21 Nov 2026, 10:47 UTC</time>')
+})
+
+test('what is past is told from now, until it is too long ago for that', () => {
+  const nowMs = Date.UTC(2026, 10, 21, 10, 47)
+  const ago = (seconds: number): string | undefined =>
+    />(.*)</.exec(agoOf(nowMs - seconds * 1000, nowMs).toString())?.[1]
+  assert.equal(ago(-30), 'just now')
+  assert.equal(ago(59), 'just now')
+  assert.equal(ago(60), '1 minute ago')
+  assert.equal(ago(3 * 3600 + 5), '3 hours ago')
+  assert.equal(ago(24 * 3600), 'yesterday')
+  assert.equal(ago(29 * 24 * 3600), '29 days ago')
+  assert.equal(ago(30 * 24 * 3600), '22 October 2026')
+  assert.match(agoOf(nowMs - 60_000, nowMs).toString(), /title="21 Nov 2026, 10:46 UTC"/)
+})

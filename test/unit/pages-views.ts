@@ -1,0 +1,113 @@
+import type { AccountView, LoginView, Pages, SignupView } from '../../src/pages/pages.ts'
+
+/** Every page in every state that it can be in, by name, with one text wherever somebody else's text is shown. */
+export const statesWith = (text: string): Record<string, (pages: Pages) => string> => {
+  const nowMs = Date.UTC(2026, 10, 21, 10, 47)
+  const minutesAgo = (minutes: number): number => nowMs - minutes * 60_000
+  const providers = [{ name: text, label: text, iconUrl: text }]
+  const entry = { csrfToken: text, returnTo: text, email: text, providers: [], errors: {} }
+  const login: LoginView = { ...entry, signupOpen: true }
+  const signup: SignupView = { ...entry, username: text, closed: false }
+  const session = { userAgent: text, address: text, createdAtMs: minutesAgo(90_000) }
+  const account: AccountView = {
+    csrfToken: text,
+    user: { email: text, username: text, createdAtMs: minutesAgo(100_000) },
+    nowMs,
+    sessions: [
+      { ...session, id: `${text}1`, lastSeenAtMs: nowMs, current: true },
+      { ...session, id: `${text}2`, lastSeenAtMs: minutesAgo(3), current: false },
+      { ...session, id: `${text}3`, lastSeenAtMs: minutesAgo(60_000), current: false },
+    ],
+    username: { value: text },
+    password: { errors: {} },
+    deletion: {},
+  }
+  const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95 } as const
+  const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
+    pages.error({ status, message: text, requestId: text, retryAfterSeconds })
+
+  return {
+    login: (pages) => pages.login(login),
+    'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
+    'login with providers': (pages) => pages.login({ ...login, providers }),
+    'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
+    'login after logout': (pages) => pages.login({ ...login, notice: 'signed_out' }),
+    'login refused': (pages) => pages.login({ ...login, problem: { kind: 'credentials_wrong' } }),
+    'login incomplete': (pages) =>
+      pages.login({ ...login, errors: { email: 'email_missing', password: 'password_missing' } }),
+    'login held up': (pages) => pages.login({ ...login, problem: tooMany }),
+    signup: (pages) => pages.signup(signup),
+    'signup with providers': (pages) => pages.signup({ ...signup, providers }),
+    'signup refused': (pages) =>
+      pages.signup({
+        ...signup,
+        errors: { email: 'email_taken', username: 'username_invalid', password: 'password_common' },
+      }),
+    'signup while busy': (pages) => pages.signup({ ...signup, problem: { kind: 'busy', retryAfterSeconds: 2 } }),
+    'signup closed': (pages) => pages.signup({ ...signup, closed: true }),
+    logout: (pages) => pages.logout({ csrfToken: text, signedIn: true, email: text }),
+    'logged out': (pages) => pages.logout({ csrfToken: text, signedIn: false }),
+    account: (pages) => pages.account(account),
+    'account after a change': (pages) => pages.account({ ...account, done: 'password' }),
+    'account with one session': (pages) => pages.account({ ...account, sessions: account.sessions.slice(0, 1) }),
+    'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
+    'password refused': (pages) =>
+      pages.account({
+        ...account,
+        password: { errors: { current_password: 'password_wrong', new_password: 'password_too_short' } },
+      }),
+    'deletion refused': (pages) => pages.account({ ...account, deletion: { error: 'password_wrong' } }),
+    'account held up': (pages) => pages.account({ ...account, problem: tooMany }),
+    'error 400': failure(400),
+    'error 403': failure(403),
+    'error 404': failure(404),
+    'error 429': failure(429, 30),
+    'error 500': failure(500),
+    'error 503': failure(503, 2),
+  }
+}
+
+/** The states in which something is wrong with a form, and the id of what has the focus then. */
+export const WRONG_STATES: Record<string, string> = {
+  'login refused': 'password',
+  'login incomplete': 'email',
+  'login held up': 'form-problem',
+  'signup refused': 'email',
+  'signup while busy': 'form-problem',
+  'username refused': 'username',
+  'password refused': 'current_password',
+  'deletion refused': 'password',
+  'account held up': 'form-problem',
+}
+
+const TOKEN = /<!doctype html>|<(\/?[a-z0-9]+)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*>|[^<>]+/gy
+const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/g
+
+export interface Tag {
+  name: string
+  attributes: Record<string, string>
+}
+
+const unescaped = (text: string): string =>
+  text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** The tags of a page in their order. Strict: throws where the text is not made of whole tags and escaped text. */
+export const tagsOf = (page: string): Tag[] => {
+  const tags: Tag[] = []
+  let read = 0
+  for (const [token, name, attributes = ''] of page.matchAll(TOKEN)) {
+    read += token.length
+    if (!name) continue
+    const pairs = attributes
+      .matchAll(ATTRIBUTE)
+      .map(([, key = '', value = '']): [string, string] => [key, unescaped(value)])
+    tags.push({ name, attributes: Object.fromEntries(pairs) })
+  }
+  if (read !== page.length) throw new Error(`Not HTML as we write it, from: ${page.slice(read, read + 200)}`)
+  return tags
+}
