@@ -16,10 +16,10 @@ export const requireWebhooks = ({ webhookUrl }: Config): void => {
 
 /** What became of an event, in a few words. */
 export const outcomeOf = ({ attempts, closedAtMs, deliveredAtMs, status, problem }: OutboxEvent): string => {
-  if (deliveredAtMs !== null) return `delivered, answered ${status}`
-  if (closedAtMs !== null) return `failed, ${problem}`
+  if (deliveredAtMs !== null) return `delivered (${status})`
+  if (closedAtMs !== null) return `failed (${problem})`
   if (attempts === 0) return 'waiting'
-  return problem === null ? 'under way' : `to be tried again, ${problem}`
+  return problem === null ? 'under way' : `waiting for another try (${problem})`
 }
 
 /** Makes the attempts that are due, this event's among them, and says on stderr what became of it. */

@@ -22,9 +22,10 @@ export const withDomain = async <T>(config: Config, work: (domain: Domain) => Pr
   }
 }
 
+const write = (line: string): boolean => process.stderr.write(line)
+
 const createWarningLog = async () => {
   const { createLog, readable } = await import('../lib/log.ts')
-  const write = (line: string) => void process.stderr.write(line)
   return createLog('warn', process.stderr.isTTY ? readable(write) : { write })
 }
 

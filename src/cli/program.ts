@@ -23,7 +23,7 @@ const EXIT_INTERRUPTED = 130
 export const runProgram = async (args: string[], surroundings: Surroundings): Promise<void> => {
   tolerateClosedPipes()
   try {
-    await createProgram(surroundings).parseAsync(helpAsOption(args), { from: 'user' })
+    await createProgram(surroundings).parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
     else if (error instanceof Interrupted) process.exitCode = EXIT_INTERRUPTED
@@ -36,7 +36,7 @@ const createProgram = (surroundings: Surroundings): Command => {
     .description('Authentication that sits under /auth beside your application.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help, of a command too')
-    .helpCommand('help [command...]', 'show help of a command')
+    .helpCommand(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })
     .showHelpAfterError('Try: svc --help')
@@ -53,6 +53,7 @@ const createProgram = (surroundings: Surroundings): Command => {
   addHealthcheck(program, surroundings)
   addBackup(program, surroundings)
   addConfig(program, surroundings)
+  addHelp(program)
   return program
 }
 
@@ -68,8 +69,14 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.`
 
-/** `help users create` as `users create --help`: commander's own looks at one name only. */
-const helpAsOption = (args: string[]): string[] => (args[0] === 'help' ? [...args.slice(1), '--help'] : args)
+/** Commander's own looks at one name only. */
+const addHelp = (program: Command): void => {
+  const help = addCommand(program, 'help [command...]', 'show help of a command', ['svc help users create'])
+  help.action((names: string[]) => names.reduce(requireCommand, program).help())
+}
+
+const requireCommand = (parent: Command, name: string): Command =>
+  parent.commands.find((command) => command.name() === name) ?? parent.error(`error: unknown command '${name}'`)
 
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 

@@ -54,7 +54,7 @@ const isOwn = ({ source }: Shown): boolean => source === 'environment' || source
 const COLUMNS: Column<Shown>[] = [
   { title: 'setting', value: ({ name }) => name },
   { title: 'value', value: valueText, least: 12, tone: (shown) => (isOwn(shown) ? 'bold' : undefined) },
-  { title: 'from', value: ({ source }) => source },
+  { title: 'from', value: ({ source }) => source, optional: true },
 ]
 
 const settingToJson = ({ name, value, source, isSecret, meaning }: Shown) => ({

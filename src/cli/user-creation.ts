@@ -10,7 +10,7 @@ import { userToJson } from './user-view.ts'
 interface CreateOptions extends JsonOption {
   email?: string
   username?: string
-  role: string[]
+  role?: string[]
   deliver?: boolean
 }
 
@@ -26,14 +26,14 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
     .addHelpText('after', '\nThe password is asked for on a terminal, else it is the one line of standard input.')
     .option('--email <email>', 'the email address, in place of the argument')
     .option('--username <username>', 'made from the email address when left out')
-    .option('--role <role>', 'a role; may come again', (role, roles: string[]) => [...roles, role], [])
+    .option('--role <role>', 'a role; may come again', addRole)
     .option('--deliver', 'send the webhook from here instead of leaving it to the service')
   withJson(create).action(async (argument: string | undefined, options: CreateOptions) => {
     const email = oneEmail(create, argument, options.email)
     const config = loadConfig()
     if (options.deliver) requireWebhooks(config)
     await withDomain(config, async (domain) => {
-      const { username, role } = options
+      const { username, role = [] } = options
       const user = await domain.users.create({
         email,
         username,
@@ -47,6 +47,8 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
     })
   })
 }
+
+const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
 
 const oneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
   const given = [argument, option].filter((email) => email !== undefined)

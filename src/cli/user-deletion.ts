@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { deliverNow, requireWebhooks } from './delivery.ts'
 import { requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson } from './output.ts'
+import { note, print, printJson } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { userToJson } from './user-view.ts'
 
@@ -35,6 +35,8 @@ export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): v
 
 const requireConsent = async ({ email, id }: User): Promise<void> => {
   const { withPrompt } = await import('./prompt.ts')
-  const answer = await withPrompt((prompt) => prompt.ask(`Delete ${email} (${id}) for good? [y/N] `))
+  // On a line of its own: a question that is longer than the terminal's line is drawn wrongly.
+  note(`this is about ${email}, id ${id}`)
+  const answer = await withPrompt((prompt) => prompt.ask('Delete the account for good? [y/N] '))
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new AppError('forbidden', 'nothing was deleted')
 }

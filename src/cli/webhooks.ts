@@ -78,7 +78,7 @@ const addTest = (webhooks: Command, { loadConfig }: Surroundings): void => {
       const { status, problem } = await domain.webhooks.test()
       if (json) await printJson({ url: config.webhookUrl, delivered: problem === null, status, problem })
       if (problem !== null) throw failure(`webhook.test to ${config.webhookUrl}`, problem)
-      if (!json) await print(`webhook.test to ${config.webhookUrl}: delivered, answered ${status}.\n`)
+      if (!json) await print(`webhook.test to ${config.webhookUrl}: delivered (${status}).\n`)
     })
   })
 }

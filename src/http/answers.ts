@@ -38,6 +38,7 @@ export const createAnswers = ({ log, pages }: Parts) => {
     }
     if (answer.contentType) reply.header('content-type', answer.contentType)
     if (answer.cacheSeconds) reply.header('cache-control', cacheControl(answer.cacheSeconds))
+    if (answer.status === 401) reply.header('www-authenticate', CHALLENGE)
     if (answer.retryAfterSeconds) reply.header('retry-after', answer.retryAfterSeconds)
     reply.code(answer.status).send(answer.body || undefined)
     return answer.status
@@ -79,7 +80,6 @@ export const createAnswers = ({ log, pages }: Parts) => {
     sendError(reply: FastifyReply, visit: RequestVisit, to: Destination, thrown: unknown): void {
       const error = toAppError(thrown)
       const speaks = to.speaks === 'json' ? 'json' : 'html'
-      if (error.code === 'unauthorized') reply.header('www-authenticate', CHALLENGE)
       note(to, visit, write(reply, visit, toAnswer(error, visit, speaks), speaks), error)
     },
   }

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
+import { AppError } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
 import { createCheckpoints } from './checkpoint.ts'
 import type { CachedRow, Database, Queries, Transaction, Value } from './database.ts'
@@ -14,7 +15,7 @@ import { createTurns } from './turns.ts'
 const LOCK_PATIENCE_MS = 2000
 /** How long SQLite itself may wait, and with it the whole event loop. */
 const BUSY_TIMEOUT_MS = 2
-const CACHED_ROWS = 20_000
+const CACHED_ROWS = 12_000
 const PAGE_CACHE_KIB = 16_384
 
 const PRAGMAS = `
@@ -40,7 +41,11 @@ interface Options {
  */
 export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const connection = await patiently(() => connect(file))
+  const connection = await patiently(() => connect(file)).catch((error: unknown) => {
+    throw error instanceof AppError
+      ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
+      : error
+  })
   const turns = createTurns()
   const log = openSync(`${file}-wal`, 'r+')
   const sync = createSharedSync(log)
@@ -92,7 +97,13 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
 
     cachedRow: (sql, keep) => cacheRow(prepare(sql), keep, once),
 
-    foreignChanges: () => (dataVersion.get() as unknown as [number])[0],
+    foreignChanges() {
+      try {
+        return (dataVersion.get() as unknown as [number])[0]
+      } catch (error) {
+        throw translateSqliteError(error)
+      }
+    },
 
     async backup(target) {
       // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).

@@ -19,36 +19,6 @@ const foreign = await generateKeyPair('ES256')
 const userWith = (cookie: string | string[]) => stranger.get('/auth/api/v1/user', { cookie })
 const userWithToken = (token: string) => userWith(`svc_access=${token}`)
 
-test('§4.1 when the request carries a valid session, then the response is 200 with the User, in JSON', async () => {
-  const answer = await agent.get('/auth/api/v1/user')
-  assert.equal(answer.status, 200)
-  assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
-  assert.equal(answer.json<{ email: string }>().email, person.email)
-})
-
-test('§4.1 required: valid access cookie svc_access, and no other cookie', async () => {
-  assert.equal((await userWithToken(genuine)).status, 200)
-})
-
-test('§4.1 the access cookie is found among the cookies of the application', async () => {
-  const others = 'theme=dark; _ga=GA1.2.3; broken; =x; a="b c"; empty=; svc_accessory=1'
-  assert.equal((await userWith(`${others}; svc_access=${genuine}; last=%zz`)).status, 200)
-})
-
-test('§4.1 the access token counts as a cookie only, not as a bearer token or in the query', async () => {
-  const headers = { cookie: [], authorization: `Bearer ${genuine}` }
-  const answer = await stranger.get(`/auth/api/v1/user?svc_access=${genuine}&access_token=${genuine}`, headers)
-  assertJsonError(answer, 401, 'unauthorized')
-})
-
-test('§4.1 when the access cookie is missing, then the response is 401 unauthorized', async () => {
-  assertJsonError(await userWith([]), 401, 'unauthorized')
-})
-
-test('the forger can sign: an unchanged token signed again with the tapped key is accepted', async () => {
-  assert.equal((await userWithToken(await forge(genuine, ownKey, {}))).status, 200)
-})
-
 const flipped = (text: string, at: number) => {
   const replacement = text.at(at) === 'A' ? 'B' : 'A'
   return text.slice(0, at) + replacement + text.slice(at === -1 ? text.length : at + 1)
@@ -105,6 +75,36 @@ const invalid: [string, string][] = [
     await forge(genuine, ownKey, { claims: { sub: '00000000-0000-4000-8000-000000000000' } }),
   ],
 ]
+
+test('§4.1 when the request carries a valid session, then the response is 200 with the User, in JSON', async () => {
+  const answer = await agent.get('/auth/api/v1/user')
+  assert.equal(answer.status, 200)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/json\b/)
+  assert.equal(answer.json<{ email: string }>().email, person.email)
+})
+
+test('§4.1 required: valid access cookie svc_access, and no other cookie', async () => {
+  assert.equal((await userWithToken(genuine)).status, 200)
+})
+
+test('§4.1 the access cookie is found among the cookies of the application', async () => {
+  const others = 'theme=dark; _ga=GA1.2.3; broken; =x; a="b c"; empty=; svc_accessory=1'
+  assert.equal((await userWith(`${others}; svc_access=${genuine}; last=%zz`)).status, 200)
+})
+
+test('§4.1 the access token counts as a cookie only, not as a bearer token or in the query', async () => {
+  const headers = { cookie: [], authorization: `Bearer ${genuine}` }
+  const answer = await stranger.get(`/auth/api/v1/user?svc_access=${genuine}&access_token=${genuine}`, headers)
+  assertJsonError(answer, 401, 'unauthorized')
+})
+
+test('§4.1 when the access cookie is missing, then the response is 401 unauthorized', async () => {
+  assertJsonError(await userWith([]), 401, 'unauthorized')
+})
+
+test('the forger can sign: an unchanged token signed again with the tapped key is accepted', async () => {
+  assert.equal((await userWithToken(await forge(genuine, ownKey, {}))).status, 200)
+})
 
 for (const [what, token] of invalid) {
   test(`§4.1 when the access cookie is invalid, then the response is 401 unauthorized: ${what}`, async () => {

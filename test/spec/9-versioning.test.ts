@@ -10,6 +10,13 @@ import type { Answer } from '../support/user-agent.ts'
 const service = await startService()
 const stranger = createUserAgent(service)
 
+type Operation = {
+  parameters?: { name: string; in: string; required?: boolean }[]
+  responses: Record<string, { content?: Record<string, { schema: object }> }>
+}
+type Description = { openapi: string; paths: Record<string, Record<string, Operation>> }
+
+const described = (await stranger.get('/auth/api/v1/openapi.json')).json<Description>()
 test('§9 rule 1: the JSON API is versioned by path; the current version is /auth/api/v1', async () => {
   const { agent } = await signedUp(service)
   assert.equal((await agent.get('/auth/api/v1/user')).status, 200)
@@ -21,13 +28,6 @@ for (const path of ['/auth/api/v2/user', '/auth/api/v0/user', '/auth/api/user', 
   })
 }
 
-type Operation = {
-  parameters?: { name: string; in: string; required?: boolean }[]
-  responses: Record<string, { content?: Record<string, { schema: object }> }>
-}
-type Description = { openapi: string; paths: Record<string, Record<string, Operation>> }
-
-const described = (await stranger.get('/auth/api/v1/openapi.json')).json<Description>()
 const userPath = '/auth/api/v1/user'
 const refreshPath = '/auth/api/v1/sessions/refresh'
 

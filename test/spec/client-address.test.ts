@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -13,13 +14,7 @@ const network = await startService({ env: { SVC_TRUST_PROXY: 'loopback, 10.0.0.0
 const clientOf = async (service: Service, headers: OutgoingHttpHeaders): Promise<unknown> => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
-  const id = answer.headers['x-request-id']
-  for (let tries = 0; tries < 200; tries++) {
-    const line = service.logLines().find((entry) => entry.message === 'request' && entry.request_id === id)
-    if (line) return line.client
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`no log line for request ${id}`)
+  return (await loggedRequest(service, answer)).client
 }
 
 const table: [string, Service, string | string[], string][] = [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'
+import { clearsCookie } from '../support/cookie-jar.ts'
 import { signUp, logOut, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -16,6 +17,8 @@ const shape = (answer: Answer, name: string) => {
   assert.equal(expires, undefined, 'Max-Age alone says how long')
   return { httpOnly: httponly === '', sameSite: samesite, path, secure: secure === '', domain }
 }
+const expiredPaths = (answer: Answer, name: string) =>
+  answer.setCookies.filter((cookie) => cookie.name === name && clearsCookie(cookie)).map(({ attributes }) => attributes.path)
 const maxAge = (answer: Answer, name: string) => Number(answer.cookie(name)?.attributes['max-age'])
 const common = { sameSite: 'Lax', secure: false, domain: undefined }
 const table = {
@@ -107,8 +110,7 @@ test('where svc_access arrives twice, the request counts as unauthenticated and 
   for (const cookie of [`svc_access=${token}; svc_access=evil`, `svc_access=evil; svc_access=${token}`]) {
     const answer = await agent.copy().get('/auth/api/v1/user', { cookie })
     assertJsonError(answer, 401, 'unauthorized')
-    assert.ok(answer.cleared.includes('svc_access'), 'expired')
-    assert.equal(answer.cookie('svc_access')?.attributes.path, '/')
+    assert.ok(expiredPaths(answer, 'svc_access').includes('/'), 'expired')
   }
   await assertSignedIn(agent)
 })
@@ -129,8 +131,7 @@ test('where svc_refresh arrives twice, refresh is 401, the duplicate is expired 
   const cookie = `svc_refresh=${svc_refresh}; svc_refresh=evil; svc_csrf=${svc_csrf}`
   const answer = await agent.copy().refresh('audience=app', { cookie })
   assertJsonError(answer, 401, 'unauthorized')
-  assert.ok(answer.cleared.includes('svc_refresh'))
-  assert.equal(answer.cookie('svc_refresh')?.attributes.path, '/auth')
+  assert.ok(expiredPaths(answer, 'svc_refresh').includes('/auth'), 'expired')
   assert.equal((await agent.refresh()).status, 200)
 })
 

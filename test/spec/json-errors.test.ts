@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertErrorPage, assertJsonError, assertShowsRequestId } from '../support/assertions.ts'
 import { signedUp } from '../support/people.ts'
+import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
@@ -100,8 +101,10 @@ for (const [what, status, ask] of pages) {
   })
 }
 
-test('a page that does not exist is HTML even for a program, and an API path JSON even for a browser', async () => {
-  assertErrorPage(await stranger.get('/auth/nothing', { accept: 'application/json' }), 404)
+test('a failure on a browser route is HTML even for a program, and one of the API JSON even for a browser', async () => {
+  const headers = { accept: 'application/json' }
+  assertErrorPage(await stranger.get('/auth/login?return_to=//x', headers), 400)
+  assertErrorPage(await stranger.send({ method: 'PUT', path: '/auth/login', headers }), 405)
   assertJsonError(await stranger.get('/auth/api/v1/nothing', { accept: 'text/html' }), 404, 'not_found')
 })
 

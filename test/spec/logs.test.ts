@@ -5,10 +5,10 @@ import { test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'
 import { operate } from '../support/operator.ts'
 import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
-import type { LogLine, Service } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
-import type { Answer, UserAgent } from '../support/user-agent.ts'
+import type { UserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
 const receiver = await startWebhookReceiver()
@@ -21,22 +21,11 @@ const service = await startService({
   },
 })
 
-/** The log line of a request, once it is written. */
-const lineOf = async (of: Service, answer: Answer): Promise<LogLine> => {
-  for (let tries = 0; tries < 200; tries++) {
-    const id = answer.headers['x-request-id']
-    const line = of.logLines().find((entry) => entry.message === 'request' && entry.request_id === id)
-    if (line) return line
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('the request is not in the log')
-}
-
 test('each request is one line with request id, route, status, duration, client address and user id', async () => {
   const { agent } = await signedUp(service)
   const { id } = await currentUser(agent)
   const answer = await agent.get('/auth/account?x=1')
-  const line = await lineOf(service, answer)
+  const line = await loggedRequest(service, answer)
   assert.equal(line.method, 'GET')
   assert.equal(line.route, '/auth/account')
   assert.equal(line.status, 200)
@@ -50,7 +39,7 @@ test('each request is one line with request id, route, status, duration, client 
 
 test('a path that nobody knows is no route, and does not stand in the log as one', async () => {
   const answer = await createUserAgent(service).get('/auth/secret-in-the-path-4711')
-  const line = await lineOf(service, answer)
+  const line = await loggedRequest(service, answer)
   assert.equal(line.status, 404)
   assert.ok(!JSON.stringify(line).includes('secret-in-the-path-4711'))
 })
@@ -60,7 +49,7 @@ test('a line break in what is sent does not make a second line', async () => {
     email: 'x@example.com\n{"level":"error","message":"forged"}',
     password: 'a\n{"message":"forged"}',
   })
-  await lineOf(service, answer)
+  await loggedRequest(service, answer)
   assert.ok(!service.logLines().some(({ message }) => message === 'forged'))
 })
 

@@ -36,6 +36,10 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
     { ...post, ...own, path: '/auth/account/password', answer: account.changePassword },
     { ...post, ...own, path: '/auth/account/sessions', answer: account.endSessions },
     { ...post, ...own, path: '/auth/account/delete', answer: account.delete },
+    // A refused form is shown under the address that it was sent to; who opens that again gets the page.
+    ...['username', 'password', 'sessions', 'delete'].map(
+      (form): Route => ({ ...get, ...open, path: `/auth/account/${form}`, answer: () => redirect('/auth/account') }),
+    ),
     ...parts.pages.assets.map(
       ({ path, contentType, body }): Route => ({
         ...get,

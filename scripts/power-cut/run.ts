@@ -1,0 +1,170 @@
+/**
+ * Cuts the power of a service under load, again and again, and looks for what it had acknowledged.
+ * Needs Linux and a C compiler: `npm run power-cut -- [ROUNDS]`.
+ *
+ * After each cut, the files are what a disk may hold at worst: what was synced for sure, and of what was written since,
+ * a random half of the pages. Prints what was acknowledged and lost; exit 1 when anything was.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const PAGE = 4096
+const SERVICE = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+const PASSWORD = 'a long enough phrase'
+const FILES = ['svc.db', 'svc.db-wal', 'svc.secret']
+const VISITORS = 8
+
+const root = mkdtempSync(join(tmpdir(), 'svc-power-cut-'))
+const disk = join(root, 'disk.so')
+execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', disk, fileURLToPath(new URL('disk.c', import.meta.url)), '-ldl'])
+
+interface Visitor {
+  email: string
+  refresh: string
+  csrf: string
+}
+
+const cookie = (response: Response, name: string): string =>
+  response.headers
+    .getSetCookie()
+    .find((line) => line.startsWith(`${name}=`))
+    ?.split(/[=;]/, 2)[1] ?? ''
+
+const start = async (folder: string, image: string | undefined) => {
+  const child = spawn(process.execPath, [SERVICE, 'serve'], {
+    cwd: root,
+    env: {
+      SVC_PORT: '0',
+      SVC_RATE_LIMIT: 'off',
+      SVC_REFRESH_GRACE: '1ms',
+      SVC_DATABASE_URL: `sqlite:${join(folder, 'svc.db')}`,
+      ...(image && { LD_PRELOAD: disk, DATA_DIR: folder, IMAGE_DIR: image }),
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  for await (const chunk of child.stderr.iterator({ destroyOnReturn: false })) {
+    log += String(chunk)
+    const [, url] = /"listen":"([^"]+)"/.exec(log) ?? []
+    if (url) {
+      child.stderr.resume()
+      return { child, url }
+    }
+  }
+  throw new Error(`the service did not start: ${log}`)
+}
+
+const post = (url: string, path: string, cookies: string, form: Record<string, string>) =>
+  fetch(url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: cookies, 'x-csrf-token': /svc_csrf=([^;]+)/.exec(cookies)?.[1] ?? '' },
+    body: new URLSearchParams(form),
+  })
+
+const freshCsrf = async (url: string) => `svc_csrf=${cookie(await fetch(`${url}/auth/login`), 'svc_csrf')}`
+
+const signUp = async (url: string, email: string): Promise<Visitor | undefined> => {
+  const response = await post(url, '/auth/signup', await freshCsrf(url), { email, password: PASSWORD })
+  if (response.status !== 303) throw new Error(`signup was answered ${response.status}`)
+  return { email, refresh: cookie(response, 'svc_refresh'), csrf: cookie(response, 'svc_csrf') }
+}
+
+const refresh = (url: string, visitor: Visitor) =>
+  post(
+    url,
+    '/auth/api/v1/sessions/refresh?audience=app',
+    `svc_refresh=${visitor.refresh}; svc_csrf=${visitor.csrf}`,
+    {},
+  )
+
+/** Signs up and refreshes until the power goes; keeps what was acknowledged, and nothing that was under way. */
+const visit = async (url: string, name: string, acknowledged: Visitor[]): Promise<number> => {
+  let refreshes = 0
+  try {
+    for (let count = 0; ; count += 1) {
+      const visitor = await signUp(url, `${name}-${count}@example.com`)
+      if (!visitor) continue
+      acknowledged.push(visitor)
+      for (let more = randomInt(200); more > 0; more -= 1) {
+        const before = visitor.refresh
+        // Under way: if the power goes now, either token may be the good one, so neither is asked for.
+        visitor.refresh = ''
+        const response = await refresh(url, { ...visitor, refresh: before })
+        if (response.status !== 200) throw new Error(`refresh was answered ${response.status}`)
+        visitor.refresh = cookie(response, 'svc_refresh')
+        refreshes += 1
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return refreshes
+  }
+}
+
+/** What was synced, with a random half of the pages that were written since. */
+const asTheDiskMayHold = (image: string, actual: string, target: string): void => {
+  for (const name of FILES) {
+    const sure = existsSync(join(image, name)) ? readFileSync(join(image, name)) : Buffer.alloc(0)
+    const perhaps = existsSync(join(actual, name)) ? readFileSync(join(actual, name)) : Buffer.alloc(0)
+    const size = randomInt(2) === 0 ? sure.length : Math.max(sure.length, perhaps.length)
+    const bytes = Buffer.alloc(size)
+    sure.copy(bytes)
+    for (let at = 0; at < size; at += PAGE) if (randomInt(2) === 0) perhaps.copy(bytes, at, at, at + PAGE)
+    writeFileSync(join(target, name), bytes)
+  }
+}
+
+const findLosses = async (url: string, acknowledged: Visitor[]): Promise<string[]> => {
+  const losses: string[] = []
+  for (const visitor of acknowledged) {
+    const login = await post(url, '/auth/login', await freshCsrf(url), { email: visitor.email, password: PASSWORD })
+    if (login.status !== 303) losses.push(`${visitor.email} cannot log in: ${login.status}`)
+    if (visitor.refresh === '') continue
+    const renewed = await refresh(url, visitor)
+    if (renewed.status !== 200) losses.push(`${visitor.email} was logged out: ${renewed.status}`)
+  }
+  return losses
+}
+
+const round = async (number: number) => {
+  const [actual, image, target] = ['actual', 'image', 'target'].map((name) => join(root, `${number}-${name}`))
+  if (!actual || !image || !target) throw new Error('no folder')
+  for (const folder of [actual, image, target]) mkdirSync(folder)
+  const acknowledged: Visitor[] = []
+  const { child, url } = await start(actual, image)
+  const visits = Array.from({ length: VISITORS }, (_, index) => visit(url, `v${index}`, acknowledged))
+  await sleep(randomInt(300, 3000))
+  child.kill('SIGKILL')
+  const refreshes = (await Promise.all(visits)).reduce((sum, count) => sum + count, 0)
+  cpSync(join(actual, 'svc.secret'), join(image, 'svc.secret'))
+  asTheDiskMayHold(image, actual, target)
+  const again = await start(target, undefined)
+  const losses = await findLosses(again.url, acknowledged)
+  again.child.kill('SIGKILL')
+  for (const folder of [actual, image, target]) rmSync(folder, { recursive: true })
+  return { users: acknowledged.length, refreshes, losses }
+}
+
+const rounds = Number(process.argv[2] ?? 20)
+let users = 0
+let refreshes = 0
+const losses: string[] = []
+for (let number = 1; number <= rounds; number += 1) {
+  const result = await round(number)
+  users += result.users
+  refreshes += result.refreshes
+  losses.push(...result.losses)
+  process.stdout.write(
+    `cut ${number}: ${result.users} users, ${result.refreshes} refreshes, ${result.losses.length} lost\n`,
+  )
+}
+rmSync(root, { recursive: true })
+process.stdout.write(`${rounds} cuts: ${users} users and ${refreshes} refreshes acknowledged, ${losses.length} lost\n`)
+for (const loss of losses.slice(0, 20)) process.stdout.write(`  ${loss}\n`)
+process.exitCode = losses.length > 0 ? 1 : 0
