@@ -28,6 +28,7 @@ await bench('GET /user during a storm of logins', async (run) => {
   const durationMs = run.duration(6000)
   const read = (server: Child, clients: Client[]): Promise<number[]> =>
     pace({ port: server.port, clients, ratePerS: READS_PER_S, durationMs })
+  await load({ port: service.port, clients: storm, durationMs })
   const bare = { hashes: [] as number[], p99Ms: [] as number[] }
   const svc = { logins: [] as number[], p99Ms: [] as number[] }
   for (let round = 0; round < run.rounds; round++) {

@@ -256,6 +256,12 @@ export const SETTINGS = {
     fallback: '#0f6b5c',
     ...colour,
   }),
+  drainMs: setting({
+    name: 'SVC_DRAIN',
+    meaning: 'How long a service that was told to stop goes on taking connections while `/auth/ready` says 503.',
+    fallback: '500ms',
+    ...timeout,
+  }),
   logLevel: setting({
     name: 'SVC_LOG_LEVEL',
     meaning: 'Least level that is logged.',

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Config } from './config.ts'
 import { createHousekeeping } from './housekeeping.ts'
 import { createRateLimits } from './http/rate-limit.ts'
@@ -27,6 +29,10 @@ export interface Overrides {
 }
 
 const DEFAULT_AUDIENCE = 'app'
+/** How long a stop waits for requests and deliveries that are under way. */
+const STOP_PATIENCE_MS = 7000
+
+type HttpServer = ReturnType<typeof createServer>
 
 /** What is there before any rule: the data, and the secret that protects them. */
 export interface Installation {
@@ -122,6 +128,7 @@ export const createService = async (
     }),
     limits: createRateLimits({ clock, enabled: config.rateLimit }),
     version: readVersion(),
+    isStopping: () => isStopping,
     async requireReady() {
       if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
       await db.get('SELECT 1')
@@ -146,14 +153,28 @@ export const createService = async (
       return address
     },
 
-    /** Takes no new connections, finishes what was begun, closes the database. */
+    /** Says that it is not ready, finishes what was begun, closes the database. */
     async stop(): Promise<void> {
       isStopping = true
-      await server.close()
-      await Promise.all([webhooks.stop(), housekeeping.stop()])
+      await drain(server, config.drainMs)
+      await Promise.all([closeServer(server), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()])
       await db.close()
     },
   }
+}
+
+/** Whoever has a connection may use it once more, and learns that it was the last time. */
+const drain = async ({ server }: HttpServer, drainMs: number): Promise<void> => {
+  const connections = await promisify(server.getConnections.bind(server))()
+  if (connections > 0) await setTimeout(drainMs)
+}
+
+const closeServer = async (app: HttpServer): Promise<void> => {
+  const impatience = AbortSignal.timeout(STOP_PATIENCE_MS)
+  const cutOff = () => app.server.closeAllConnections()
+  impatience.addEventListener('abort', cutOff)
+  await app.close()
+  impatience.removeEventListener('abort', cutOff)
 }
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>

@@ -40,7 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'version',
     'webhooks',
   ],
-  cli: ['config', 'lib', 'root-secret', 'service', 'version'],
+  cli: ['config', 'lib', 'pages/device.ts', 'root-secret', 'service', 'version'],
   main: ['cli', 'config', 'lib'],
 }
 

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { deriveKey } from '../../src/lib/secrets.ts'
+import { loadRootSecret } from '../../src/root-secret.ts'
 import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
 import { ask } from './connection.ts'
 import { DATABASE } from './servers.ts'
@@ -62,7 +62,7 @@ const AT_ONCE = 64
 
 /** Signs in the owners of so many seeded sessions: a refresh each, with a token made as the service makes them. */
 export const signInSeeded = async (port: number, folder: string, count: number): Promise<Visitor[]> => {
-  const rootSecret = readRootSecret(folder)
+  const rootSecret = loadRootSecret(join(folder, DATABASE))
   const tokens = createRefreshTokens(deriveKey(rootSecret, 'refresh tokens'))
   const stranger = await visit(port)
   const visitors: Visitor[] = pickSessions(folder, count).map((session) => ({
@@ -79,9 +79,4 @@ const refresh = async (port: number, { cookies }: Visitor): Promise<void> => {
   const { status, head, body } = await ask(port, postRefresh(cookies))
   if (status !== 200) throw new Error(`a seeded session could not be refreshed: ${status} ${body.toString()}`)
   keepCookies(cookies, head)
-}
-
-const readRootSecret = (folder: string): Buffer => {
-  const text = readFileSync(join(folder, 'data', 'svc.secret'), 'utf8').trim()
-  return /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')
 }

@@ -64,7 +64,7 @@ const addRedeliver = (webhooks: Command, { loadConfig }: Surroundings): void => 
       if (stateOf(event) === 'failed') throw failure(`${event.type} ${id}`, event.problem)
       await (json
         ? printJson(eventToJson(event))
-        : print(`${event.type} ${id}: ${deliver ? outcomeOf(event) : 'left to the service, which sends it now'}.\n`))
+        : print(`${event.type} ${id}: ${deliver ? outcomeOf(event) : 'waiting for the running service to send it'}.\n`))
     })
   })
 }

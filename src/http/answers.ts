@@ -11,6 +11,7 @@ import { type Answer, json, page } from './visit.ts'
 interface Parts {
   log: Log
   pages: Pages
+  isStopping: () => boolean
 }
 
 /** What is known of where a request went. */
@@ -23,11 +24,12 @@ export interface Destination {
 }
 
 /** Writes answers and errors, each with its headers and its line in the log. */
-export const createAnswers = ({ log, pages }: Parts) => {
+export const createAnswers = ({ log, pages, isStopping }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
   const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, speaks: Route['speaks']): number => {
+    if (isStopping()) reply.header('connection', 'close')
     const cookies = visit.cookiesToSet
     if (cookies.length > 0) reply.header('set-cookie', cookies)
     reply.header('x-request-id', visit.requestId)
@@ -64,6 +66,8 @@ export const createAnswers = ({ log, pages }: Parts) => {
   const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
+    // Every page gives a browser its CSRF token, this one too.
+    if (speaks === 'html') visit.giveCsrfToken()
     if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
     return page(
       status,

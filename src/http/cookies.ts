@@ -32,16 +32,18 @@ export const readCookies = (header: string | undefined): RequestCookies => {
     found.set(name, pair.slice(equals + 1).trim())
   }
   const get = (name: CookieName): string | undefined => (repeated.has(name) ? undefined : found.get(name)) || undefined
-  const csrf = get('svc_csrf')
   return {
     access: get('svc_access'),
     refresh: get('svc_refresh'),
-    csrf: csrf && CSRF_TOKEN.test(csrf) ? csrf : undefined,
+    csrf: get('svc_csrf'),
     repeated: [...repeated],
   }
 }
 
 const isCookieName = (name: string): name is CookieName => Object.hasOwn(COOKIES, name)
+
+/** Whether we could have made it. */
+export const isCsrfToken = (text: string | undefined): text is string => text !== undefined && CSRF_TOKEN.test(text)
 
 export const newCsrfToken = (): string => randomToken(32)
 

@@ -25,6 +25,9 @@ export const toAppError = (thrown: unknown): AppError => {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return new AppError('payload_too_large', 'The body is larger than 16 KiB.', { cause: thrown })
   }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new AppError('unsupported_media_type', 'The header Content-Type is not readable.', { cause: thrown })
+  }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new AppError('invalid_request', 'The request cannot be read.', { cause: thrown })
   }

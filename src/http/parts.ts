@@ -25,6 +25,8 @@ export interface ServerParts {
   pages: Pages
   limits: RateLimits
   version: string
+  /** While it is so, every answer is the last on its connection. */
+  isStopping: () => boolean
   /** Resolves when the service can do its work; otherwise `unavailable`, and the message says what is down. */
   requireReady: () => Promise<void>
 }

@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Device } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
-import { type CookieWriter, lastOfEach, newCsrfToken, type RequestCookies, readCookies } from './cookies.ts'
+import {
+  type CookieWriter,
+  isCsrfToken,
+  lastOfEach,
+  newCsrfToken,
+  type RequestCookies,
+  readCookies,
+} from './cookies.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from './visit.ts'
 
@@ -76,11 +83,16 @@ export class RequestVisit implements Visit {
   }
 
   get csrfToken(): string {
-    this.#csrfToken ??= this.cookies.csrf
+    if (isCsrfToken(this.cookies.csrf)) return this.cookies.csrf
     if (this.#csrfToken) return this.#csrfToken
     this.#csrfToken = newCsrfToken()
     this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken)])
     return this.#csrfToken
+  }
+
+  /** Sets the CSRF cookie where it is missing. */
+  giveCsrfToken(): string {
+    return this.csrfToken
   }
 
   setCookies(cookies: string[]): void {

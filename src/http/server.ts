@@ -110,11 +110,12 @@ export const createServer = (given: ServerParts): FastifyInstance => {
 const isExactly = (path: string, url = ''): boolean =>
   url.startsWith(path) && (url.length === path.length || url[path.length] === '?')
 
-/** What is not in the table speaks JSON where programs ask, and HTML to everybody else. */
-const unknownDestination = ({ method, headers }: FastifyRequest, path: string): Destination => {
-  const isForPrograms = /^\/auth\/(?:api|\.well-known)\//.test(path) || headers.accept?.startsWith('application/json')
-  return { path: undefined, method, speaks: isForPrograms ? 'json' : 'html' }
-}
+/** What is not in the table speaks JSON where only programs ask, and HTML elsewhere. */
+const unknownDestination = ({ method }: FastifyRequest, path: string): Destination => ({
+  path: undefined,
+  method,
+  speaks: /^\/auth\/(?:api|\.well-known)\//.test(path) ? 'json' : 'html',
+})
 
 /** Short ids that differ between processes and, within one, from request to request. */
 const createRequestIds = (): (() => string) => {

@@ -16,6 +16,8 @@ interface Target {
   secret: string
   /** Bounds the whole exchange, from the name look-up to the end of the answer. */
   timeoutMs: number
+  /** Cuts it off earlier. */
+  signal?: AbortSignal | undefined
 }
 
 interface Message {
@@ -34,7 +36,7 @@ export const deliver = async (target: Target, message: Message): Promise<Deliver
     const succeeded = status >= 200 && status < 300
     return { status, problem: succeeded ? null : `answered ${status}` }
   } catch (error) {
-    return { status, problem: describe(error, target.timeoutMs) }
+    return { status, problem: describe(error, target) }
   }
 }
 
@@ -47,7 +49,7 @@ const post = (target: Target, message: Message, onStatus: (status: number) => vo
       headers: headersOf(target, message),
       // A connection of its own: a kept one may be closed by the other side just as the only attempt is made on it.
       agent: false,
-      signal: AbortSignal.timeout(target.timeoutMs),
+      signal: AbortSignal.any([AbortSignal.timeout(target.timeoutMs), ...(target.signal ? [target.signal] : [])]),
     })
     outgoing.on('error', reject)
     outgoing.on('response', (answer) => {
@@ -75,7 +77,8 @@ const headersOf = ({ secret }: Target, { id, type, body }: Message): Record<stri
   'X-Svc-Signature': signBody(secret, body),
 })
 
-const describe = (error: unknown, timeoutMs: number): string => {
+const describe = (error: unknown, { timeoutMs, signal }: Target): string => {
+  if (signal?.aborted) return 'cut off as the service stopped'
   if (!(error instanceof Error)) return 'failed'
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`
   const { code } = error as NodeJS.ErrnoException

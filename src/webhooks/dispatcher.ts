@@ -24,6 +24,7 @@ const LONGEST_RETRY_MS = 3_600_000
 /** Makes the attempts: for each user one event after the other, for different users side by side. */
 export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
   const underWay = new Set<Promise<void>>()
+  const cutOff = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
   let again = false
@@ -31,7 +32,7 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
   const attempt = async (event: OutboxEvent): Promise<void> => {
     const claimed = await claimEvent(db, event, clock.now() + settings.timeoutMs + CLAIM_MARGIN_MS)
     if (claimed === 0) return
-    const delivery = await deliver(settings, event)
+    const delivery = await deliver({ ...settings, signal: cutOff.signal }, event)
     await settle({ ...event, attempts: event.attempts + 1 }, delivery)
   }
 
@@ -97,11 +98,14 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
       timer = setInterval(wake, POLL_MS).unref()
       wake()
     },
-    async stop(): Promise<void> {
+    /** Begins nothing more; resolves when what is under way has ended, or was cut off after so long. */
+    async stop(patienceMs: number): Promise<void> {
       clearInterval(timer)
       timer = undefined
       await round
+      const impatience = setTimeout(() => cutOff.abort(), patienceMs)
       await Promise.all(underWay)
+      clearTimeout(impatience)
     },
     async deliverDue(): Promise<void> {
       while ((await startDue()) > 0 || underWay.size > 0) await Promise.all(underWay)

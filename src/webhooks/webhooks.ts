@@ -70,8 +70,8 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs }: Parts)
     /** Begins to deliver in the background. */
     start: (): void => dispatcher?.start(),
 
-    /** Begins no more deliveries and resolves when those under way have ended. */
-    stop: async (): Promise<void> => dispatcher?.stop(),
+    /** Begins no more deliveries and resolves when those under way have ended, or were cut off after so long. */
+    stop: async (patienceMs: number): Promise<void> => dispatcher?.stop(patienceMs),
 
     /** Delivers everything that is due now, and resolves when that is done. */
     deliverDue: async (): Promise<void> => dispatcher?.deliverDue(),

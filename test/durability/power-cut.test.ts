@@ -43,10 +43,12 @@ const loadUntilPowerCut = async (service: Service, forMs: number): Promise<Promi
   const promised: Promises = { signedUp: [], loggedOut: [], refreshed: [], changed: [], deleted: [] }
   let goesOn = true
   const visitors = Array.from({ length: 8 }, () => live(service, promised, () => goesOn))
+  const outcomes = Promise.allSettled(visitors)
   await sleep(forMs)
   await service.kill()
   goesOn = false
-  await Promise.allSettled(visitors)
+  for (const outcome of await outcomes)
+    if (outcome.status === 'rejected') assert.ok(!(outcome.reason instanceof assert.AssertionError), outcome.reason)
   return promised
 }
 

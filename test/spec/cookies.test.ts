@@ -18,7 +18,9 @@ const shape = (answer: Answer, name: string) => {
   return { httpOnly: httponly === '', sameSite: samesite, path, secure: secure === '', domain }
 }
 const expiredPaths = (answer: Answer, name: string) =>
-  answer.setCookies.filter((cookie) => cookie.name === name && clearsCookie(cookie)).map(({ attributes }) => attributes.path)
+  answer.setCookies
+    .filter((cookie) => cookie.name === name && clearsCookie(cookie))
+    .map(({ attributes }) => attributes.path)
 const maxAge = (answer: Answer, name: string) => Number(answer.cookie(name)?.attributes['max-age'])
 const common = { sameSite: 'Lax', secure: false, domain: undefined }
 const table = {

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { launchChrome } from '../support/chrome.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { loggedIn, newPerson, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { assertAccessible, logInAt, openWindow, signUpAt } from '../support/visitors.ts'
+import type { Visitor } from '../support/visitors.ts'
+
+const service = await startService()
+const limited = await startService({ env: { SVC_RATE_LIMIT: 'on' } })
+const broken = await startService()
+const browser = await launchChrome()
+after(() => browser.close())
+
+const { person: known } = await signedUp(service)
+
+/** Signs the window in to an account of its own that is used on three devices. */
+const signIn = async (visitor: Visitor): Promise<Person> => {
+  const { person } = await signedUp(service)
+  await loggedIn(service, person)
+  await loggedIn(service, person)
+  await visitor.open('/auth/login?return_to=%2Fauth%2Faccount')
+  await logInAt(visitor, person)
+  return person
+}
+
+const account = async (visitor: Visitor) => {
+  const person = await signIn(visitor)
+  await visitor.open('/auth/account')
+  return person
+}
+
+/** Every page and state, the status that its document has, and the way there. */
+const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
+  ['login', 200, (visitor) => visitor.open('/auth/login')],
+  ['login with return_to', 200, (visitor) => visitor.open('/auth/login?return_to=%2Fshop')],
+  ['login after deletion', 200, (visitor) => visitor.open('/auth/login?done=deleted')],
+  [
+    'login with a wrong password',
+    401,
+    async (visitor) => {
+      await visitor.open('/auth/login')
+      await logInAt(visitor, { ...known, password: 'not the password' })
+    },
+  ],
+  ['signup', 200, (visitor) => visitor.open('/auth/signup')],
+  [
+    'signup with every field at fault',
+    422,
+    async (visitor) => {
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, { email: 'x', username: 'y', password: 'z' })
+    },
+  ],
+  [
+    'signup with an email that is taken',
+    409,
+    async (visitor) => {
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, { ...newPerson(), email: known.email })
+    },
+  ],
+  ['account', 200, account],
+  ...['username', 'password', 'session', 'sessions'].map((done): [string, number, (visitor: Visitor) => Promise<void>] => [
+    `account, ${done} done`,
+    200,
+    async (visitor) => {
+      await signIn(visitor)
+      await visitor.open(`/auth/account?done=${done}`)
+    },
+  ]),
+  [
+    'account with a username that does not fit',
+    422,
+    async (visitor) => {
+      await account(visitor)
+      await visitor.submit('/auth/account/username', { username: 'x' })
+    },
+  ],
+  [
+    'account with a username that is taken',
+    409,
+    async (visitor) => {
+      await account(visitor)
+      await visitor.submit('/auth/account/username', { username: known.username })
+    },
+  ],
+  [
+    'account with a wrong current password',
+    401,
+    async (visitor) => {
+      await account(visitor)
+      await visitor.submit('/auth/account/password', { current_password: 'x', new_password: newPerson().password })
+    },
+  ],
+  [
+    'account with a new password that is too short',
+    422,
+    async (visitor) => {
+      const { password } = await account(visitor)
+      await visitor.submit('/auth/account/password', { current_password: password, new_password: 'x' })
+    },
+  ],
+  [
+    'account about to be deleted, with a wrong password',
+    401,
+    async (visitor) => {
+      await account(visitor)
+      await visitor.submit('/auth/account/delete', { password: 'x' })
+    },
+  ],
+  [
+    'logout',
+    200,
+    async (visitor) => {
+      await signIn(visitor)
+      await visitor.open('/auth/logout')
+    },
+  ],
+  ['logout without a session', 200, (visitor) => visitor.open('/auth/logout')],
+  ['error 400', 400, (visitor) => visitor.open('/auth/login?return_to=%2F%2Fevil.example')],
+  [
+    'error 403',
+    403,
+    async (visitor) => {
+      await visitor.open('/auth/login')
+      await visitor.context.clearCookies()
+      await logInAt(visitor, known)
+    },
+  ],
+  ['error 404', 404, (visitor) => visitor.open('/auth/nothing')],
+]
+
+const assertState = async (of: { url: string }, status: number, reach: (visitor: Visitor) => Promise<unknown>) => {
+  const visitor = await openWindow(browser, of)
+  const statuses: number[] = []
+  visitor.page.on('response', (response) => {
+    if (response.request().isNavigationRequest()) statuses.push(response.status())
+  })
+  await reach(visitor)
+  assert.equal(statuses.at(-1), status, visitor.path())
+  await assertAccessible(visitor)
+  assert.deepEqual(visitor.complaints, [])
+  const title = await visitor.page.title()
+  assert.ok(title.length > 0)
+  await visitor.page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await visitor.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(Number(overflow) <= 0, 'nothing is wider than a small phone')
+  await visitor.context.close()
+}
+
+for (const [name, status, reach] of states) {
+  test(`an accessibility check of every page and state, light and dark, with no violation: ${name}`, async () => {
+    await assertState(service, status, reach)
+  })
+}
+
+test('an accessibility check of every page and state, light and dark, with no violation: 429', async () => {
+  await assertState(limited, 429, async (visitor) => {
+    for (let tries = 0; tries < 100; tries++) {
+      await visitor.open('/auth/login')
+      const answered = visitor.page.waitForResponse((response) => response.request().method() === 'POST')
+      await logInAt(visitor, { ...known, password: 'not the password' })
+      if ((await answered).status() === 429) return
+    }
+  })
+})
+
+test('an accessibility check of every page and state, light and dark, with no violation: error 503', async (t) => {
+  const database = new DatabaseSync(path.join(service.directory, 'data', 'svc.db'))
+  database.exec('PRAGMA busy_timeout = 5000')
+  afterwards(t, () => database.close())
+  await assertState(service, 503, async (visitor) => {
+    await visitor.open('/auth/login')
+    database.exec('BEGIN EXCLUSIVE')
+    await logInAt(visitor, known)
+    database.exec('ROLLBACK')
+  })
+})
+
+test('an accessibility check of every page and state, light and dark, with no violation: error 500', async (t) => {
+  const database = new DatabaseSync(path.join(broken.directory, 'data', 'svc.db'))
+  afterwards(t, () => database.close())
+  database.exec('PRAGMA foreign_keys=OFF')
+  const tables = database.prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'").all()
+  await assertState(broken, 500, async (visitor) => {
+    await visitor.open('/auth/login')
+    for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)
+    await logInAt(visitor, known)
+  })
+})

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { assertCannotLogIn } from '../support/assertions.ts'
+import { launchChrome } from '../support/chrome.ts'
+import { newPerson } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { logInAt, openWindow, signUpAt } from '../support/visitors.ts'
+import type { Visitor } from '../support/visitors.ts'
+
+const service = await startService()
+const browser = await launchChrome()
+after(() => browser.close())
+
+const account = '/auth/account'
+
+/** A window that is closed after the test, in which nothing was complained about. */
+const newWindow = async (t: TestContext, scripts: boolean): Promise<Visitor> => {
+  const visitor = await openWindow(browser, service, { scripts })
+  t.after(async () => {
+    await visitor.context.close()
+    assert.deepEqual(visitor.complaints, [], 'no error in the console, nothing blocked by the policy')
+  })
+  return visitor
+}
+
+const assertAsksToLogIn = async (visitor: Visitor) => {
+  await visitor.open(account)
+  assert.equal(visitor.path(), '/auth/login?return_to=%2Fauth%2Faccount')
+}
+
+for (const scripts of [true, false]) {
+  describe(`with scripts ${scripts ? 'on' : 'off'}`, () => {
+    test('somebody signs up on the way to a page, and is sent there', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      await visitor.open('/auth/login?return_to=%2Fshop%3Fitem%3D1%23top')
+      await visitor.page.locator('a[href^="/auth/signup"]').click()
+      await signUpAt(visitor, newPerson())
+      assert.equal(visitor.path(), '/shop?item=1#top')
+      await visitor.open(account)
+      assert.equal(visitor.path(), account)
+    })
+
+    test('somebody mistypes, is told where, corrects it and is in', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      const person = newPerson()
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, { ...person, password: 'password' })
+      const password = visitor.page.locator('input[name="password"]')
+      assert.equal(await password.getAttribute('aria-invalid'), 'true')
+      assert.equal(await password.inputValue(), '')
+      assert.equal(await visitor.page.locator('input[name="email"]').inputValue(), person.email)
+      assert.ok(await password.evaluate('(input) => input === document.activeElement'), 'focus at the first error')
+      const told = await password.getAttribute('aria-describedby')
+      assert.ok(told?.split(' ').length, 'the error is tied to its field')
+      await visitor.submit('/auth/signup', { password: person.password })
+      assert.equal(visitor.path(), '/')
+    })
+
+    test('somebody logs in with return_to, at first with a wrong password', async (t) => {
+      const [first, later] = [await newWindow(t, scripts), await newWindow(t, scripts)]
+      const person = newPerson()
+      await first.open('/auth/signup')
+      await signUpAt(first, person)
+      await later.open('/auth/login?return_to=%2Fcaf%C3%A9')
+      await logInAt(later, { ...person, password: 'not my password' })
+      assert.equal(await later.page.locator('input[name="email"]').inputValue(), person.email)
+      assert.ok(await later.page.locator('[role="alert"]').first().isVisible(), 'the error is announced')
+      await logInAt(later, person)
+      assert.equal(later.path(), '/caf%C3%A9')
+    })
+
+    test('somebody changes the password in one window and finds the other signed out', async (t) => {
+      const [laptop, phone] = [await newWindow(t, scripts), await newWindow(t, scripts)]
+      const person = newPerson()
+      await laptop.open('/auth/signup')
+      await signUpAt(laptop, person)
+      await phone.open('/auth/login?return_to=%2Fauth%2Faccount')
+      await logInAt(phone, person)
+      assert.equal(phone.path(), account)
+      await laptop.open(account)
+      const now = { ...person, password: newPerson().password }
+      const action = '/auth/account/password'
+      await laptop.submit(action, { current_password: 'not my password', new_password: now.password })
+      assert.equal(await laptop.page.locator('input[name="current_password"]').getAttribute('aria-invalid'), 'true')
+      await laptop.submit(action, { current_password: person.password, new_password: now.password })
+      assert.equal(laptop.path(), '/auth/account?done=password')
+      await assertAsksToLogIn(phone)
+      await logInAt(phone, person)
+      assert.match(phone.path(), /^\/auth\/login/, 'the old password is no longer good')
+      await logInAt(phone, now)
+      assert.equal(phone.path(), account)
+    })
+
+    test('somebody ends a session from the list, then all others', async (t) => {
+      const [laptop, phone, tablet] = [
+        await newWindow(t, scripts),
+        await newWindow(t, scripts),
+        await newWindow(t, scripts),
+      ]
+      const person = newPerson()
+      await laptop.open('/auth/signup')
+      await signUpAt(laptop, person)
+      await laptop.open(account)
+      assert.equal(await laptop.page.locator('button[name="session_id"]').count(), 0, 'only this one')
+      await phone.open('/auth/login')
+      await logInAt(phone, person)
+      await laptop.open(account)
+      const ends = laptop.page.locator('button[name="session_id"]')
+      assert.equal(await ends.count(), 1)
+      await Promise.all([laptop.page.waitForEvent('load'), ends.first().click()])
+      assert.equal(laptop.path(), '/auth/account?done=session')
+      await assertAsksToLogIn(phone)
+      await logInAt(phone, person)
+      await tablet.open('/auth/login')
+      await logInAt(tablet, person)
+      await laptop.open(account)
+      const endAll = laptop.page.locator('button[name="all_others"]')
+      await Promise.all([laptop.page.waitForEvent('load'), endAll.click()])
+      assert.equal(laptop.path(), '/auth/account?done=sessions')
+      await assertAsksToLogIn(phone)
+      await assertAsksToLogIn(tablet)
+      await laptop.open(account)
+      assert.equal(laptop.path(), account)
+    })
+
+    test('somebody changes the username and sees it', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, newPerson())
+      await visitor.open(account)
+      const { username } = newPerson()
+      await visitor.submit('/auth/account/username', { username })
+      assert.equal(visitor.path(), '/auth/account?done=username')
+      assert.ok(await visitor.page.getByText(username, { exact: true }).first().isVisible())
+      assert.ok(await visitor.page.locator('[role="status"]').first().isVisible(), 'it is announced')
+    })
+
+    test('somebody logs out, and the back button does not bring the account back', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      const person = newPerson()
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, person)
+      await visitor.open(account)
+      await visitor.submit('/auth/logout', {})
+      assert.equal(visitor.path(), '/')
+      await visitor.page.goBack()
+      assert.ok(!(await visitor.page.content()).includes(person.email))
+      await assertAsksToLogIn(visitor)
+    })
+
+    test('somebody deletes the account, with the password', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      const person = newPerson()
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, person)
+      await visitor.open(account)
+      await visitor.submit('/auth/account/delete', { password: 'not my password' })
+      const password = visitor.page.locator('form[action="/auth/account/delete"] input[name="password"]')
+      assert.ok(await password.isVisible(), 'the form is still open')
+      assert.equal(await password.getAttribute('aria-invalid'), 'true')
+      await visitor.submit('/auth/account/delete', { password: person.password })
+      assert.equal(visitor.path(), '/auth/login?done=deleted')
+      assert.ok(await visitor.page.locator('[role="status"]').first().isVisible(), 'it is announced')
+      await assertCannotLogIn(service, person)
+    })
+
+    test('a form of a page that was open while the session ended leads to the login, not into nothing', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      await visitor.open('/auth/signup')
+      await signUpAt(visitor, newPerson())
+      await visitor.open(account)
+      const old = visitor.page
+      const other = await visitor.context.newPage()
+      await other.goto(account)
+      const logOut = other.locator('form[action="/auth/logout"] button').last()
+      await Promise.all([other.waitForEvent('load'), logOut.click()])
+      const save = old.locator('form[action="/auth/account/username"] button').last()
+      await Promise.all([old.waitForEvent('load'), save.click()])
+      assert.ok((await old.locator('h1').count()) === 1 && (await old.locator('a, form').count()) > 0)
+      await assertAsksToLogIn(visitor)
+    })
+  })
+}
+
+test('everything can be reached and sent with the keyboard alone', async (t) => {
+  const visitor = await newWindow(t, true)
+  const person = newPerson()
+  await visitor.open('/auth/signup?return_to=%2Fkeyboard')
+  await visitor.page.locator('input[name="email"]').focus()
+  await visitor.page.keyboard.type(person.email)
+  for (let tabs = 0; tabs < 6; tabs++) {
+    await visitor.page.keyboard.press('Tab')
+    if (await visitor.page.evaluate("document.activeElement.name === 'password'")) break
+  }
+  await visitor.page.keyboard.type(person.password)
+  await Promise.all([visitor.page.waitForEvent('load'), visitor.page.keyboard.press('Enter')])
+  assert.equal(visitor.path(), '/keyboard')
+})

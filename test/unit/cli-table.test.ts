@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Column, createTable, recordText } from '../../src/cli/table.ts'
+
+interface Row {
+  id: string
+  email: string
+  note: string
+}
+
+const columns: Column<Row>[] = [
+  { title: 'id', value: ({ id }) => id, least: 5, keeps: 'end' },
+  { title: 'email', value: ({ email }) => email, least: 8 },
+  { title: 'note', value: ({ note }) => note, optional: true, tone: ({ note }) => (note ? 'red' : undefined) },
+]
+
+const ada = { id: '0123456789', email: 'ada@example.com', note: '' }
+const bob = { id: '9876543210', email: 'bob@a-long-domain.example', note: 'gone' }
+
+const plain = (_tone: unknown, text: string): string => text
+const tableOf = (width?: number, paint = plain) => createTable(columns, { width, paint })
+
+test('columns are as wide as their widest cell, and no line ends in spaces', () => {
+  assert.equal(
+    tableOf().page([ada, bob]),
+    'id          email                      note\n' +
+      '0123456789  ada@example.com\n' +
+      '9876543210  bob@a-long-domain.example  gone\n',
+  )
+})
+
+test('on a terminal cells are cut, at the end that tells less, and every line fits', () => {
+  const text = tableOf(30).page([ada, bob])
+  assert.equal(
+    text,
+    'id     email             note\n…6789  ada@example.com\n…3210  bob@a-long-doma…  gone\n'.replace(
+      /…6789/,
+      '…56789'.slice(0, 1) + '6789',
+    ),
+  )
+  for (const line of text.split('\n')) assert.ok([...line].length <= 30, line)
+})
+
+test('an optional column goes where there is no room for it', () => {
+  assert.equal(tableOf(16).page([ada, bob]), 'id     email\n…6789  ada@exam…\n…3210  bob@a-lo…\n')
+})
+
+test('where a line cannot hold a row, each is a record with every cell whole', () => {
+  assert.equal(
+    tableOf(12).page([ada, bob]),
+    'id     0123456789\nemail  ada@example.com\nnote\n\nid     9876543210\nemail  bob@a-long-domain.example\nnote   gone\n',
+  )
+})
+
+test('a later page has no heading, keeps the widths and may only widen them', () => {
+  const table = tableOf()
+  table.page([bob])
+  assert.equal(table.page([ada]), '0123456789  ada@example.com\n')
+  assert.equal(table.page([{ ...ada, note: 'x' }]), '0123456789  ada@example.com            x\n')
+})
+
+test('colour comes around the cell, never into its width', () => {
+  const marked = (tone: unknown, text: string) => (tone === 'red' ? `<${text}>` : text)
+  assert.match(tableOf(undefined, marked).page([bob]), /example {2}<gone>\n$/)
+})
+
+test('what steers a terminal is shown as a question mark: escape, line end, bidirectional override', () => {
+  const text = tableOf().page([{ ...ada, note: 'a\x1b[2J\nb\u202ec' }])
+  assert.match(text, / a\?\[2J\?b\?c\n$/)
+  assert.equal(recordText([['name', 'a\x1b]0;b\x07']], plain), 'name  a?]0;b?\n')
+})
+
+test('characters outside the basic plane count as one and are never halved', () => {
+  const text = createTable([{ title: 'x', value: (row: string) => row, least: 2 }], { width: 3, paint: plain }).page([
+    '😀😀😀😀',
+  ])
+  assert.equal(text, 'x\n😀😀…\n')
+})
