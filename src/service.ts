@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -16,7 +17,7 @@ import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
 import type { Database } from './storage/database.ts'
-import { migrate } from './storage/migrations.ts'
+import { findPendingMigrations, migrate } from './storage/migrations.ts'
 import { openSqlite } from './storage/sqlite.ts'
 import { createPasswords } from './users/passwords.ts'
 import { createUsers } from './users/users.ts'
@@ -53,6 +54,18 @@ export const openInstallation = async (
   const applied = await migrate(db, clock)
   if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
   return { db, rootSecret }
+}
+
+/** The names of the migrations that a start would apply. Changes nothing. */
+export const findPending = async (config: Config): Promise<string[]> => {
+  const file = resolve(config.database.file)
+  if (!existsSync(file)) return findPendingMigrations(undefined)
+  const db = await openSqlite({ file, onFailure: () => {} })
+  try {
+    return await findPendingMigrations(db)
+  } finally {
+    await db.close()
+  }
 }
 
 /** The rules without HTTP: what the service and the command line share. */

@@ -11,7 +11,8 @@ interface Terminal {
 
 /** Asks questions on a terminal. `Interrupted` when Ctrl+C or Ctrl+D is the answer. */
 export const createPrompt = ({ input, output }: Terminal) => {
-  let isHidden = false
+  // Until an open question is asked: keys that come early may be a password.
+  let isHidden = true
   const screen = new Writable({
     write(chunk, _encoding, done) {
       if (!isHidden) output.write(chunk)

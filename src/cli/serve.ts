@@ -22,18 +22,19 @@ export const serve = async (given: Config, { log, greet }: Surroundings): Promis
   const config = { ...given, port: given.port || (await findFreePort(given.host)) }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService(config, log, await openInstallation(config, log))
-  const listen = await service.start().catch((error: unknown) => {
-    throw listenError(error, config)
-  })
-  const facts = describe(config, listen)
-  if (greet) greet(greeting(facts))
-  log.info(facts, 'svc is serving')
+  // Before anybody is told that it serves: from then on it may be told to stop.
   closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
     else log.info({ signal }, 'stopping')
     await service.stop()
     log.info('stopped')
   })
+  const listen = await service.start().catch((error: unknown) => {
+    throw listenError(error, config)
+  })
+  const facts = describe(config, listen)
+  if (greet) greet(greeting(facts))
+  log.info(facts, 'svc is serving')
 }
 
 /** The base URL stands in every token, so it must be known before anything listens. */

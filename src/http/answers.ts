@@ -89,8 +89,6 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
   }
 }
 
-export type Answers = ReturnType<typeof createAnswers>
-
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const CHALLENGE = 'Cookie realm="svc", form-action="/auth/login", cookie-name=svc_access'
 

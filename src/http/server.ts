@@ -15,7 +15,7 @@ import { RequestVisit } from './request-visit.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './routes.ts'
 
-export const MAX_BODY_BYTES = 16 * 1024
+const MAX_BODY_BYTES = 16 * 1024
 /** A whole request must have come by then: who sends slower holds a connection for nothing. */
 const REQUEST_TIMEOUT_MS = 20_000
 const HEADERS_TIMEOUT_MS = 10_000

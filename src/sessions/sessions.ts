@@ -21,7 +21,7 @@ import type { SigningKeys } from './signing-keys.ts'
 
 export type { Session } from './session-store.ts'
 
-export interface Lifetimes {
+interface Lifetimes {
   accessTokenMs: number
   sessionMs: number
   idleMs: number

@@ -44,12 +44,11 @@ export const migrate = async (db: Database, clock: Clock): Promise<string[]> => 
   return done
 }
 
-/** The names of what `migrate` would apply. */
-export const findPendingMigrations = async (db: Database): Promise<string[]> => {
-  const applied = await findApplied(db)
-  return readMigrations()
-    .map(({ name }) => name)
-    .filter((name) => !applied.includes(name))
+/** The names of what `migrate` would apply; without a database, of everything. */
+export const findPendingMigrations = async (db: Database | undefined): Promise<string[]> => {
+  const names = readMigrations().map(({ name }) => name)
+  const applied = db ? await findApplied(db) : []
+  return names.filter((name) => !applied.includes(name))
 }
 
 const applyOnce = async (db: Database, { name, statements }: Migration, nowMs: number): Promise<boolean> => {

@@ -111,8 +111,6 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs }: Parts)
   }
 }
 
-export type Webhooks = ReturnType<typeof createWebhooks>
-
 interface Content {
   id: string
   type: string

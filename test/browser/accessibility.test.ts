@@ -65,14 +65,16 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     },
   ],
   ['account', 200, account],
-  ...['username', 'password', 'session', 'sessions'].map((done): [string, number, (visitor: Visitor) => Promise<void>] => [
-    `account, ${done} done`,
-    200,
-    async (visitor) => {
-      await signIn(visitor)
-      await visitor.open(`/auth/account?done=${done}`)
-    },
-  ]),
+  ...['username', 'password', 'session', 'sessions'].map(
+    (done): [string, number, (visitor: Visitor) => Promise<void>] => [
+      `account, ${done} done`,
+      200,
+      async (visitor) => {
+        await signIn(visitor)
+        await visitor.open(`/auth/account?done=${done}`)
+      },
+    ],
+  ),
   [
     'account with a username that does not fit',
     422,
@@ -186,7 +188,9 @@ test('an accessibility check of every page and state, light and dark, with no vi
   const database = new DatabaseSync(path.join(broken.directory, 'data', 'svc.db'))
   afterwards(t, () => database.close())
   database.exec('PRAGMA foreign_keys=OFF')
-  const tables = database.prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'").all()
+  const tables = database
+    .prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
+    .all()
   await assertState(broken, 500, async (visitor) => {
     await visitor.open('/auth/login')
     for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)

@@ -18,6 +18,7 @@ const ada = { id: '0123456789', email: 'ada@example.com', note: '' }
 const bob = { id: '9876543210', email: 'bob@a-long-domain.example', note: 'gone' }
 
 const plain = (_tone: unknown, text: string): string => text
+const marked = (tone: unknown, text: string): string => (tone === 'red' ? `<${text}>` : text)
 const tableOf = (width?: number, paint = plain) => createTable(columns, { width, paint })
 
 test('columns are as wide as their widest cell, and no line ends in spaces', () => {
@@ -31,13 +32,7 @@ test('columns are as wide as their widest cell, and no line ends in spaces', () 
 
 test('on a terminal cells are cut, at the end that tells less, and every line fits', () => {
   const text = tableOf(30).page([ada, bob])
-  assert.equal(
-    text,
-    'id     email             note\n…6789  ada@example.com\n…3210  bob@a-long-doma…  gone\n'.replace(
-      /…6789/,
-      '…56789'.slice(0, 1) + '6789',
-    ),
-  )
+  assert.equal(text, 'id         email          note\n…23456789  ada@example.…\n…76543210  bob@a-long-d…  gone\n')
   for (const line of text.split('\n')) assert.ok([...line].length <= 30, line)
 })
 
@@ -60,7 +55,6 @@ test('a later page has no heading, keeps the widths and may only widen them', ()
 })
 
 test('colour comes around the cell, never into its width', () => {
-  const marked = (tone: unknown, text: string) => (tone === 'red' ? `<${text}>` : text)
   assert.match(tableOf(undefined, marked).page([bob]), /example {2}<gone>\n$/)
 })
 
