@@ -319,7 +319,7 @@ export const readConfig = (environment: Environment, readFile: (path: string) =>
     read[key] = readSetting(entry, environment, readFile, problems)
   }
   const settings = read as Read
-  problems.push(...findContradictions(settings))
+  problems.push(...findContradictions(environment))
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...settings,
@@ -356,9 +356,11 @@ const readSetting = (
   return value
 }
 
-const findContradictions = ({ webhookUrl, webhookSecret }: Read): string[] => {
-  if (webhookUrl && !webhookSecret) return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_URL is']
-  if (webhookSecret && !webhookUrl) return ['SVC_WEBHOOK_URL is missing: it must be set when SVC_WEBHOOK_SECRET is']
+const findContradictions = (environment: Environment): string[] => {
+  const url = environment.SVC_WEBHOOK_URL
+  const secret = environment.SVC_WEBHOOK_SECRET || environment.SVC_WEBHOOK_SECRET_FILE
+  if (url && !secret) return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_URL is']
+  if (secret && !url) return ['SVC_WEBHOOK_URL is missing: it must be set when SVC_WEBHOOK_SECRET is']
   return []
 }
 

@@ -46,7 +46,9 @@ const report = (error: unknown): void => {
   }
   const message =
     error instanceof AppError ? error.message : `unexpected failure: ${(error as Error)?.message ?? error}`
-  const cause = error instanceof AppError && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  // What went wrong underneath helps with a failure of ours; with a mistake of the caller's, the message says it all.
+  const isOurs = error instanceof AppError && (error.code === 'internal_error' || error.code === 'unavailable')
+  const cause = isOurs && error.cause instanceof Error ? ` (${error.cause.message})` : ''
   process.stderr.write(`svc: ${message}${cause}\n`)
   process.exitCode ||= EXIT_FAILURE
 }

@@ -9,8 +9,19 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
+/** Random bytes are fetched so many at once: one call costs more than a page takes to render. */
+const POOL_BYTES = 4096
+let pool = Buffer.alloc(0)
+
 /** Fresh random bytes, base64url. 32 bytes make 43 characters. */
-export const randomToken = (bytes = 32): string => randomBytes(bytes).toString('base64url')
+export const randomToken = (bytes = 32): string => {
+  if (pool.length < bytes) pool = randomBytes(POOL_BYTES)
+  const token = pool.toString('base64url', 0, bytes)
+  // Used once, and not left in memory for longer than that.
+  pool.fill(0, 0, bytes)
+  pool = pool.subarray(bytes)
+  return token
+}
 
 /** HMAC-SHA256 (RFC 2104). With a `KeyObject` it costs a ninth of what it does with the key's bytes. */
 export const hmac = (key: KeyObject | string, message: string, encoding: 'hex' | 'base64url'): string =>

@@ -109,6 +109,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
       await turns.take(() => connection.prepare('VACUUM INTO ?').run(target))
       syncPath(target)
+      syncPath(dirname(target))
     },
 
     async close() {
