@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,12 +22,14 @@ export interface Run {
   note(text: string): void
 }
 
+const EXIT_INTERRUPTED = 130
 const FULL_ROUNDS = 5
 const QUICK_ROUNDS = 2
 
 /** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. Exit code 1 if it fails. */
 export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>): Promise<void> => {
   const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT_INTERRUPTED))
   try {
     const report = await runOnce(title, measure, values.quick ?? false)
     console.log(values.json ? JSON.stringify(report) : formatTable(report))
@@ -48,6 +51,7 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
     newFolder: async () => {
       const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
       stack.defer(() => rm(folder, { recursive: true, force: true }))
+      process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
       return folder
     },
     use: (resource) => stack.use(resource),

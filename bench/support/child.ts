@@ -31,12 +31,21 @@ const MB = 1_000_000
 export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOptions): ChildProcess => {
   const node = [process.execPath, ...imports.flatMap((module) => ['--import', module])]
   const [file = '', ...args] = onCores(cores, [...node, ...command])
-  return spawn(file, args, {
+  const child = spawn(file, args, {
     cwd,
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
+  return child
 }
+
+// However a benchmark ends, what it started ends with it.
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
 
 /** Starts a server and waits until it says on stderr, in a JSON line with `listen`, where it listens. */
 export const startServer = async (options: ChildOptions): Promise<Child> => {

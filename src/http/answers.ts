@@ -23,27 +23,40 @@ export interface Destination {
   frequent?: boolean | undefined
 }
 
-/** Writes answers and errors, each with its headers and its line in the log. */
+type Headers = Record<string, string | number | string[]>
+
+/**
+ * Writes answers and errors, each with its headers and its line in the log. It writes to Node's response itself: the
+ * web framework's way there costs as much as all the rest of a request.
+ */
 export const createAnswers = ({ log, pages, isStopping }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
-  const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, speaks: Route['speaks']): number => {
-    if (isStopping()) reply.header('connection', 'close')
-    const cookies = visit.cookiesToSet
-    if (cookies.length > 0) reply.header('set-cookie', cookies)
-    reply.header('x-request-id', visit.requestId)
-    reply.headers(speaks === 'html' ? pageHeaders : COMMON_HEADERS)
+  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], more: Headers | undefined): Headers => {
+    const headers: Headers = { 'x-request-id': visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS) }
+    if (visit.cookiesToSet.length > 0) headers['set-cookie'] = visit.cookiesToSet
+    if (isStopping()) headers.connection = 'close'
+    return more ? { ...headers, ...more } : headers
+  }
+
+  const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, to: Destination, more?: Headers): number => {
+    const headers = headersOf(visit, to.speaks, more)
+    reply.hijack()
     if ('redirect' in answer) {
-      reply.code(303).header('location', answer.redirect).send()
+      reply.raw.writeHead(303, { ...headers, location: answer.redirect, 'content-length': 0 }).end()
       return 303
     }
-    if (answer.contentType) reply.header('content-type', answer.contentType)
-    if (answer.cacheSeconds) reply.header('cache-control', cacheControl(answer.cacheSeconds))
-    if (answer.status === 401) reply.header('www-authenticate', CHALLENGE)
-    if (answer.retryAfterSeconds) reply.header('retry-after', answer.retryAfterSeconds)
-    reply.code(answer.status).send(answer.body || undefined)
-    return answer.status
+    const { status, body, contentType, cacheSeconds, retryAfterSeconds } = answer
+    if (contentType) headers['content-type'] = contentType
+    if (cacheSeconds) headers['cache-control'] = cacheControl(cacheSeconds)
+    if (retryAfterSeconds) headers['retry-after'] = retryAfterSeconds
+    if (status === 401) headers['www-authenticate'] = CHALLENGE
+    // What is ASCII needs no encoder, and its length is known.
+    const isAscii = ASCII.test(body)
+    headers['content-length'] = isAscii ? body.length : Buffer.byteLength(body)
+    reply.raw.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
+    return status
   }
 
   const note = (to: Destination, visit: RequestVisit, status: number, error?: AppError): void => {
@@ -78,16 +91,19 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
 
   return {
     send(reply: FastifyReply, visit: RequestVisit, to: Destination, answer: Answer): void {
-      note(to, visit, write(reply, visit, answer, to.speaks))
+      note(to, visit, write(reply, visit, answer, to))
     },
     /** Says what went wrong as the route speaks; the cause goes to the log only. */
-    sendError(reply: FastifyReply, visit: RequestVisit, to: Destination, thrown: unknown): void {
+    sendError(reply: FastifyReply, visit: RequestVisit, to: Destination, thrown: unknown, more?: Headers): void {
       const error = toAppError(thrown)
-      const speaks = to.speaks === 'json' ? 'json' : 'html'
-      note(to, visit, write(reply, visit, toAnswer(error, visit, speaks), speaks), error)
+      const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
+      const answer = toAnswer(error, visit, destination.speaks)
+      note(destination, visit, write(reply, visit, answer, destination, more), error)
     },
   }
 }
+
+const ASCII = /^\p{ASCII}*$/u
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const CHALLENGE = 'Cookie realm="svc", form-action="/auth/login", cookie-name=svc_access'

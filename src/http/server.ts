@@ -74,9 +74,8 @@ export const createServer = (given: ServerParts): FastifyInstance => {
       return
     }
     const allow = [...new Set(allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(', ')
-    reply.header('allow', allow)
     const message = `The method ${request.method} is not allowed here; allowed: ${allow}.`
-    answers.sendError(reply, visit, to, new AppError('method_not_allowed', message))
+    answers.sendError(reply, visit, to, new AppError('method_not_allowed', message), { allow })
   }
 
   // Bodies are read as they come: what is done with them is the matter of each route.

@@ -121,6 +121,23 @@ describe('the power cut', { concurrency: 2 }, () => {
     assert.ok(lateAnswered >= ended + 2, `answered after ${lateAnswered - ended} syncs`)
   })
 
+  test("the loser of a race is not handed the winner's new token before that is on disk", async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const { agent } = await signedUp(service)
+    const { begun } = disk.syncs()
+    disk.hold()
+    const winner = agent.copy().refresh()
+    await disk.begun(begun + 1)
+    const state = { answered: false }
+    const loser = agent.refresh()
+    void loser.then(() => (state.answered = true)).catch(() => {})
+    await sleep(250)
+    assert.equal(state.answered, false)
+    disk.letGo()
+    assert.deepEqual([(await winner).status, (await loser).status], [200, 200])
+  })
+
   test('many parallel requests share syncs', async (t) => {
     const disk = watchDisk({ t, delayMs: 20 })
     const service = await startService({ t, cwd: disk.directory, env: disk.env })
