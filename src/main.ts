@@ -34,7 +34,10 @@ const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(
 const runServe = async (config: Config): Promise<void> => {
   const { serve } = await import('./cli/serve.ts')
   const isTerminal = process.stderr.isTTY
-  const log = createLog(config.logLevel, isTerminal ? readable(write) : destination({ dest: 2, sync: false }))
+  const log = createLog(
+    config.logLevel,
+    isTerminal ? readable(write) : destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }),
+  )
   return serve(config, { log, greet: isTerminal ? write : undefined })
 }
 

@@ -35,6 +35,7 @@ export const serve = async (given: Config, { log, greet }: Surroundings): Promis
   const facts = describe(config, listen)
   if (greet) greet(greeting(facts))
   log.info(facts, 'svc is serving')
+  log.flush()
 }
 
 /** The base URL stands in every token, so it must be known before anything listens. */

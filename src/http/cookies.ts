@@ -21,23 +21,18 @@ export interface RequestCookies {
 const CSRF_TOKEN = /^[\w-]{43}$/
 
 /** Reads our cookies from a `Cookie` header (RFC 6265bis section 5.8.3). Empty is absent. */
-export const readCookies = (header: string | undefined): RequestCookies => {
-  const found = new Map<string, string>()
+export const readCookies = (header = ''): RequestCookies => {
+  const found: Partial<Record<CookieName, string>> = {}
   const repeated = new Set<CookieName>()
-  for (const pair of header?.split(';') ?? []) {
+  for (const pair of header.split(';')) {
     const equals = pair.indexOf('=')
     const name = pair.slice(0, equals).trim()
     if (equals < 0 || !isCookieName(name)) continue
-    if (found.has(name)) repeated.add(name)
-    found.set(name, pair.slice(equals + 1).trim())
+    if (found[name] !== undefined) repeated.add(name)
+    found[name] = pair.slice(equals + 1).trim()
   }
-  const get = (name: CookieName): string | undefined => (repeated.has(name) ? undefined : found.get(name)) || undefined
-  return {
-    access: get('svc_access'),
-    refresh: get('svc_refresh'),
-    csrf: get('svc_csrf'),
-    repeated: [...repeated],
-  }
+  const get = (name: CookieName): string | undefined => (repeated.has(name) ? undefined : found[name]) || undefined
+  return { access: get('svc_access'), refresh: get('svc_refresh'), csrf: get('svc_csrf'), repeated: [...repeated] }
 }
 
 const isCookieName = (name: string): name is CookieName => Object.hasOwn(COOKIES, name)
