@@ -40,6 +40,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
     // Whoever still has a connection while we stop is served, and told to open another one next time.
     return503OnClosing: false,
     clientErrorHandler: refuseBrokenConnection,
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     frameworkErrors: (_error, request, reply) => notFound(request, reply),
   })
 
@@ -104,6 +105,11 @@ export const createServer = (given: ServerParts): FastifyInstance => {
     })
   }
   return app
+}
+
+/** Stands in for two compilers that would take a quarter of the start to load, and that no route asks for. */
+const noSchemas = () => () => {
+  throw new TypeError('No route hands its schema to the web framework.')
 }
 
 const isExactly = (path: string, url = ''): boolean =>

@@ -3,6 +3,9 @@ import type { TestContext } from 'node:test'
 
 type Undo = () => unknown
 
+// A signal would end this process without its 'exit' event, on which children are killed and folders removed.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 
