@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { SETTINGS } from '../src/config.ts'
+import { SETTINGS } from '../src/settings.ts'
 
 /** Where the reference of the settings is kept. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)

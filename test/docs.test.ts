@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
-import { SETTINGS } from '../src/config.ts'
+import { SETTINGS } from '../src/settings.ts'
 import { startService } from './support/service.ts'
 import { createUserAgent } from './support/user-agent.ts'
 

@@ -10,7 +10,11 @@ export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
 
 /** Opens the installation (and makes it where there is none), does the work, closes it again. */
 export const withDomain = async <T>(config: Config, work: (domain: Domain) => Promise<T>): Promise<T> => {
-  const [{ createDomain, openInstallation }, log] = await Promise.all([import('../service.ts'), createWarningLog()])
+  const [{ createDomain }, { openInstallation }, log] = await Promise.all([
+    import('../service.ts'),
+    import('../installation.ts'),
+    createWarningLog(),
+  ])
   const file = resolve(config.database.file)
   // Who is in the wrong folder should not wonder where all users have gone.
   if (!existsSync(file)) note(`there is no database yet: making ${file}`)

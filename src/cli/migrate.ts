@@ -16,7 +16,7 @@ export const addMigrate = (program: Command, { loadConfig }: Surroundings): void
   ]).option('--check', 'change nothing; exit 1 and say what is pending when the schema is not up to date')
   withJson(migrate).action(async ({ check, json }: MigrateOptions) => {
     const config = loadConfig()
-    const { findPending } = await import('../service.ts')
+    const { findPending } = await import('../installation.ts')
     const pending = await findPending(config)
     if (check) {
       if (pending.length > 0) process.exitCode = 1

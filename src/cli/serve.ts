@@ -5,8 +5,9 @@ import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { openInstallation } from '../installation.ts'
 import { rootSecretFile } from '../root-secret.ts'
-import { createService, openInstallation } from '../service.ts'
+import { createService } from '../service.ts'
 
 /** Past this, what is still under way is cut off. */
 const STOP_WITHIN_MS = 9500

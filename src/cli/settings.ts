@@ -22,7 +22,7 @@ export const addConfig = (program: Command, surroundings: Surroundings): void =>
   withJson(config).action(async ({ json }: JsonOption) => {
     const { warnings } = surroundings.loadConfig()
     for (const warning of warnings) note(`warning: ${warning}`)
-    const { SETTINGS } = await import('../config.ts')
+    const { SETTINGS } = await import('../settings.ts')
     const shown = Object.values(SETTINGS).map((entry) => look(entry, surroundings))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
   })

@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
-import { deriveKey, randomToken } from '../lib/secrets.ts'
-import { type Clock, toTimestamp } from '../lib/time.ts'
+import { deriveKey } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens } from './access-token.ts'
+import { beginSession, type Device, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
 import { createRefreshTokens, type RefreshClaim, readRefreshToken } from './refresh-token.ts'
 import {
   cacheSessions,
@@ -17,17 +18,12 @@ import {
   type Session,
   type SessionOfUser,
 } from './session-store.ts'
+import { type SignedIn, toSignedIn } from './signed-in.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
+export type { Device } from './lifetime.ts'
 export type { Session } from './session-store.ts'
-
-interface Lifetimes {
-  accessTokenMs: number
-  sessionMs: number
-  idleMs: number
-  /** How long a refresh token that was just replaced stays good. */
-  graceMs: number
-}
+export type { SignedIn } from './signed-in.ts'
 
 interface Parts {
   db: Database
@@ -39,12 +35,6 @@ interface Parts {
   defaultAudience: string
 }
 
-/** From where somebody signs in, for his list of sessions. */
-export interface Device {
-  userAgent: string
-  address: string
-}
-
 /** What a browser is given, with the seconds for which each is good. */
 export interface Tokens {
   sessionId: string
@@ -54,27 +44,14 @@ export interface Tokens {
   sessionSeconds: number
 }
 
-/** Who is signed in, in which session. */
-export interface SignedIn {
-  sessionId: string
-  userId: string
-  email: string
-  username: string
-  createdAtMs: number
-  /** When the session ends if nothing happens. */
-  expiresAtMs: number
-  /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
-  userJson: string
-}
-
 export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: SignedIn }
   /** `reused`: a token past its grace came again; the session is dead, on disk. */
   | { outcome: 'unknown' | 'reused'; sessionId?: string; userId?: string }
 
-// Rotations that are remembered within one grace window: more than any honest browser makes.
-const MAX_REMEMBERED_ROTATIONS = 64
-const MAX_USER_AGENT_LENGTH = 512
+/** What is remembered of a session: its row, and what is made of it for every request. */
+const toKnown = (session: SessionOfUser) => ({ session, signedIn: toSignedIn(session) })
+type Known = ReturnType<typeof toKnown>
 
 /** Sessions: that somebody is here, on this browser. */
 export const createSessions = (parts: Parts) => {
@@ -96,40 +73,29 @@ export const createSessions = (parts: Parts) => {
   }
 
   /** The session of a genuine token, if it can still be refreshed. */
-  const findClaimed = async (claim: RefreshClaim): Promise<SessionOfUser | undefined> => {
-    const session = (await known.get(claim.sessionId, db.foreignChanges()))?.session
-    if (!session || !refreshTokens.isGenuine(session, claim)) return undefined
-    return session.expiresAtMs > clock.now() && !session.user.disabled ? session : undefined
-  }
-
-  const withNextToken = (session: SessionOfUser, device: Device): SessionOfUser => {
-    const nowMs = clock.now()
-    const recent = session.replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
-    return {
-      ...session,
-      ...trimmed(device),
-      generation: session.generation + 1,
-      replacedAtMs: [...recent, nowMs].slice(-MAX_REMEMBERED_ROTATIONS),
-      lastSeenAtMs: nowMs,
-      expiresAtMs: Math.min(nowMs + lifetimes.idleMs, session.absoluteExpiresAtMs),
-    }
+  const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
+    const found = await known.get(claim.sessionId, db.foreignChanges())
+    if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
+    return found.session.expiresAtMs > clock.now() && !found.session.user.disabled ? found : undefined
   }
 
   /** Undefined when another request, here or elsewhere, was first. */
-  const rotate = (session: SessionOfUser, device: Device): Promise<SessionOfUser | undefined> => {
-    const next = withNextToken(session, device)
+  const rotate = (found: Known, device: Device): Promise<Known | undefined> => {
+    const next = moveOn(found.session, device, clock.now(), lifetimes)
     return db.inTransaction(async (transaction) => {
       const isFirst = (await rotateSession(transaction, next)) === 1
-      transaction.afterCommit(() => (isFirst ? known.replace(next.id, toKnown(next)) : known.forget(next.id)))
-      return isFirst ? next : undefined
+      // The user's row may have changed while the transaction waited for its turn: then what was found is old.
+      const isCurrent = known.peek(next.id, db.foreignChanges()) === found
+      const rotated = toKnown(next)
+      transaction.afterCommit(() => (isFirst && isCurrent ? known.replace(next.id, rotated) : known.forget(next.id)))
+      return isFirst ? rotated : undefined
     })
   }
 
-  /** Whether a replaced token is still within its grace. */
-  const isInGrace = (session: Session, generation: number): boolean => {
-    const replacedAtMs = session.replacedAtMs.at(generation - session.generation)
-    return replacedAtMs !== undefined && clock.now() < replacedAtMs + lifetimes.graceMs
-  }
+  const trade = async ({ session, signedIn }: Known, audience: string) => ({
+    tokens: await issue(session, audience),
+    signedIn,
+  })
 
   const end = (id: string): Promise<void> =>
     db.inTransaction(async (transaction) => {
@@ -153,11 +119,10 @@ export const createSessions = (parts: Parts) => {
       device: Device,
       holds: (transaction: Queries) => Promise<boolean> = async () => true,
     ): Promise<Tokens | undefined> {
-      const nowMs = clock.now()
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
         if (!(await holds(transaction))) return undefined
-        await insertSession(transaction, { ...newSession(id, userId, nowMs, lifetimes), ...trimmed(device) })
+        await insertSession(transaction, beginSession({ id, userId, device, nowMs: clock.now() }, lifetimes))
         return findSession(transaction, id)
       })
       return session && issue(session, parts.defaultAudience)
@@ -181,16 +146,16 @@ export const createSessions = (parts: Parts) => {
       const claim = readRefreshToken(refreshToken)
       if (!claim) return { outcome: 'unknown' }
       for (;;) {
-        const session = await findClaimed(claim)
-        if (!session || claim.generation > session.generation) return { outcome: 'unknown' }
+        const found = await findClaimed(claim)
+        if (!found || claim.generation > found.session.generation) return { outcome: 'unknown' }
+        const { session } = found
         if (claim.generation === session.generation) {
-          const rotated = await rotate(session, device)
-          if (rotated)
-            return { outcome: 'rotated', tokens: await issue(rotated, audience), signedIn: toSignedIn(rotated) }
-        } else if (isInGrace(session, claim.generation)) {
+          const rotated = await rotate(found, device)
+          if (rotated) return { outcome: 'rotated', ...(await trade(rotated, audience)) }
+        } else if (isInGrace(session, claim.generation, clock.now(), lifetimes)) {
           // The winner's rotation may be on its way to the disk still; its token must not get out before it is there.
           await db.durable()
-          return { outcome: 'grace', tokens: await issue(session, audience), signedIn: toSignedIn(session) }
+          return { outcome: 'grace', ...(await trade(found, audience)) }
         } else {
           await end(session.id)
           return { outcome: 'reused', sessionId: session.id, userId: session.userId }
@@ -201,7 +166,7 @@ export const createSessions = (parts: Parts) => {
     /** The session of a refresh token that is good now, without refreshing it. */
     async identify(refreshToken: string): Promise<string | undefined> {
       const claim = readRefreshToken(refreshToken)
-      return claim && (await findClaimed(claim))?.id
+      return claim && (await findClaimed(claim))?.session.id
     },
 
     end,
@@ -229,42 +194,3 @@ export const createSessions = (parts: Parts) => {
 }
 
 export type Sessions = ReturnType<typeof createSessions>
-
-const newSession = (id: string, userId: string, nowMs: number, lifetimes: Lifetimes): Session => ({
-  id,
-  userId,
-  salt: randomToken(16),
-  generation: 1,
-  replacedAtMs: [],
-  createdAtMs: nowMs,
-  lastSeenAtMs: nowMs,
-  expiresAtMs: nowMs + Math.min(lifetimes.idleMs, lifetimes.sessionMs),
-  absoluteExpiresAtMs: nowMs + lifetimes.sessionMs,
-  userAgent: '',
-  address: '',
-})
-
-const trimmed = ({ userAgent, address }: Device): Device => ({
-  userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
-  address,
-})
-
-/** What is remembered of a session: its row, and what is made of it for every request. */
-const toKnown = (session: SessionOfUser) => ({ session, signedIn: toSignedIn(session) })
-
-const toSignedIn = ({ id, userId, expiresAtMs, user }: SessionOfUser): SignedIn => ({
-  sessionId: id,
-  userId,
-  email: user.email,
-  username: user.username,
-  createdAtMs: user.createdAtMs,
-  expiresAtMs,
-  userJson: JSON.stringify({
-    id: userId,
-    email: user.email,
-    username: user.username,
-    roles: user.roles,
-    disabled: user.disabled,
-    created_at: toTimestamp(user.createdAtMs),
-  }),
-})

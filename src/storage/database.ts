@@ -18,6 +18,8 @@ export interface Transaction extends Queries {
 export interface CachedRow<Kept> {
   /** `asOf` is what `foreignChanges` has just said. */
   get(key: string, asOf: number): Kept | undefined | Promise<Kept | undefined>
+  /** What is remembered, if it is still true, without asking the database. */
+  peek(key: string, asOf: number): Kept | undefined
   /** To be called in `afterCommit` by whoever changes the row of this key. */
   forget(key: string): void
   /** To be called in `afterCommit` by whoever has just written the row of this key. */

@@ -1,31 +1,19 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
 import { createCheckpoints } from './checkpoint.ts'
-import type { CachedRow, Database, Queries, Transaction, Value } from './database.ts'
+import type { Database, Queries, Transaction, Value } from './database.ts'
+import { cacheRow } from './row-cache.ts'
 import { createSharedSync } from './shared-sync.ts'
+import { connect, syncPath } from './sqlite-connection.ts'
 import { isBusy, translateSqliteError } from './sqlite-errors.ts'
 import { createTurns } from './turns.ts'
 
 /** How long a write waits for a lock that another process holds, without holding up anything else. */
 const LOCK_PATIENCE_MS = 2000
-/** How long SQLite itself may wait, and with it the whole event loop. */
-const BUSY_TIMEOUT_MS = 2
-const CACHED_ROWS = 12_000
-const PAGE_CACHE_KIB = 16_384
-
-const PRAGMAS = `
-  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
-  PRAGMA foreign_keys = ON;
-  PRAGMA trusted_schema = OFF;
-  PRAGMA cache_size = -${PAGE_CACHE_KIB};
-  PRAGMA journal_size_limit = 8388608;
-  PRAGMA wal_autocheckpoint = 0;`
-
 interface Options {
   file: string
   /** Hears of what goes wrong behind the scenes. */
@@ -122,30 +110,6 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   }
 }
 
-const connect = (file: string): DatabaseSync => {
-  const connection = new DatabaseSync(file)
-  try {
-    connection.exec(PRAGMAS)
-    connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
-    connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
-    syncPath(dirname(file))
-    return connection
-  } catch (error) {
-    connection.close()
-    throw error
-  }
-}
-
-/** The name of a new file is on disk only when its folder is. */
-const syncPath = (path: string): void => {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 const createStatements = (connection: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
@@ -187,37 +151,5 @@ const transact = async <T>(
     // SQLite has rolled back by itself where the disk is full or broken.
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
-  }
-}
-
-/**
- * `PRAGMA data_version` tells at no cost whether another connection has committed since; then nothing kept is believed.
- * Reading and keeping are one step, so that no commit of ours can come between them.
- */
-const cacheRow = <Row, Kept>(
-  statement: StatementSync,
-  keep: (row: Row) => Kept,
-  once: <T>(statement: () => T) => Promise<T>,
-): CachedRow<Kept> => {
-  const kept = new LRUCache<string, { value: Kept }>({ max: CACHED_ROWS })
-  let keptAsOf = -1
-
-  const read = (key: string): Kept | undefined => {
-    const row = statement.get(key) as Row | undefined
-    if (row === undefined) return undefined
-    const value = keep(row)
-    kept.set(key, { value })
-    return value
-  }
-
-  return {
-    get(key, asOf) {
-      if (asOf !== keptAsOf) kept.clear()
-      keptAsOf = asOf
-      return kept.get(key)?.value ?? once(() => read(key))
-    },
-    forget: (key) => kept.delete(key),
-    replace: (key, value) => kept.set(key, { value }),
-    forgetAll: () => kept.clear(),
   }
 }

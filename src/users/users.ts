@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
-import { type Email, readEmail, requireEmail } from './email.ts'
-import { normalizePassword, requireGoodPassword } from './password-rules.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import { createCredentials, type PasswordChange } from './credentials.ts'
+import { type Email, requireEmail } from './email.ts'
+import { requireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
 import {
@@ -13,7 +14,6 @@ import {
   findUserByUsername,
   findUsers,
   insertUser,
-  replacePasswordHash,
   type UserRecord,
   updateDisabled,
   updatePasswordHash,
@@ -45,22 +45,6 @@ export interface NewUser {
   roles?: string[]
 }
 
-export interface PasswordChange {
-  current: string
-  next: string
-  /** The session of who asks; every other one ends. */
-  sessionId: string
-}
-
-export interface Proof {
-  user: User
-  /** Whether it is still so in this transaction. */
-  holds(transaction: Queries): Promise<boolean>
-}
-
-const wrongPassword = (field: string): AppError =>
-  new AppError('unauthorized', 'This is not your current password.', { field, reason: 'password_wrong' })
-
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
 export const createUsers = ({ db, clock, passwords, announce, endSessions, userChanged }: Parts) => {
   /** Inserts and announces; `conflict` when email or username is taken. */
@@ -89,23 +73,13 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
     throw refusal
   }
 
+  const { authenticate, changePassword, requireOwnPassword } = createCredentials({ db, passwords, endSessions })
+
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
     if (!user) throw new AppError('not_found', `There is no user ${id}.`)
     return user
   }
-
-  const requireOwnPassword = async (user: UserRecord, entered: string, field: string, signal?: AbortSignal) => {
-    if (!(await passwords.matches(entered, user.passwordHash, signal))) throw wrongPassword(field)
-  }
-
-  /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
-  const changeHash = (user: UserRecord, hash: string, sessionId: string): Promise<void> =>
-    db.inTransaction(async (transaction) => {
-      const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
-      if (changed === 0) throw wrongPassword('current_password')
-      await endSessions(transaction, user.id, sessionId)
-    })
 
   const remove = (id: string): Promise<void> =>
     db.inTransaction(async (transaction) => {
@@ -113,14 +87,6 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
       await announce(transaction, 'user.deleted', id)
       userChanged(transaction)
     })
-
-  const withCurrentHash = async (user: UserRecord, password: string, signal?: AbortSignal): Promise<UserRecord> => {
-    const checked = user.passwordHash ?? ''
-    if (!passwords.isOutdated(checked)) return user
-    const passwordHash = await passwords.hash(normalizePassword(password), signal)
-    await replacePasswordHash(db, user.id, checked, passwordHash)
-    return { ...user, passwordHash }
-  }
 
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
@@ -139,24 +105,11 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
       return account.username === undefined ? insertWithFreeUsername(user) : insert(user)
     },
 
-    /**
-     * Proof that somebody knows this email's password, or undefined: unknown email, wrong password and a disabled
-     * account are one answer after the same work. An older hash is replaced on the way.
-     */
-    async authenticate(email: string, password: string, signal?: AbortSignal): Promise<Proof | undefined> {
-      const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
-      const matches = await passwords.matches(password, user?.passwordHash, signal)
-      if (!matches || !user || user.disabled) return undefined
-      return proofOf(await withCurrentHash(user, password, signal))
-    },
+    authenticate,
 
     /** `unauthorized` when the current password is wrong; every other session ends. */
     async changePassword(id: string, change: PasswordChange, signal?: AbortSignal): Promise<void> {
-      const user = await requireUser(id)
-      await requireOwnPassword(user, change.current, 'current_password', signal)
-      const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
-      const hash = await passwords.hash(password, signal)
-      await changeHash(user, hash, change.sessionId)
+      await changePassword(await requireUser(id), change, signal)
     },
 
     async changeUsername(id: string, entered: string): Promise<void> {
@@ -219,18 +172,6 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
 
 export type Users = ReturnType<typeof createUsers>
 
-/**
- * A password change may come between the check of a password, which is slow, and the start of a session: the session
- * is started in a transaction in which `holds` is asked again.
- */
-const proofOf = (user: UserRecord): Proof => ({
-  user,
-  async holds(transaction) {
-    const now = await findUserById(transaction, user.id)
-    return now !== undefined && !now.disabled && now.passwordHash === user.passwordHash
-  },
-})
-
 interface Account {
   email: Email
   username: string | undefined
@@ -239,7 +180,9 @@ interface Account {
 
 const requireAccount = (email: string, password: string, username: string | undefined): Account => {
   const account = { email: requireEmail(email), username: username ? requireUsername(username) : undefined }
-  const names = [account.email.shown, ...(account.username === undefined ? [] : [account.username])]
+  // Without a username of his own choice, somebody most likely gets the first that is made for him.
+  const [made = ''] = usernamesFor(account.email.lower)
+  const names = [account.email.shown, account.username ?? made]
   return { ...account, password: requireGoodPassword(password, names) }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { afterwards } from '../support/cleanup.ts'
 import { listUsers } from '../support/operator.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
@@ -20,7 +21,8 @@ const assertUnharmed = async () => {
   assert.deepEqual(await listUsers(service), before.users)
 }
 
-after(async () => {
+afterwards(undefined, async () => {
+  await service.stop()
   for (const line of service.logLines())
     assert.ok(line.level !== 'fatal' && Number(line.status ?? 0) < 500, JSON.stringify(line))
 })

@@ -144,6 +144,7 @@ test('after them the service serves, and the user who was there is unharmed', as
   const user = (await listUsers(service)).find(({ id }) => id === before.id)
   assert.equal(user?.email, before.email)
   assert.equal(user?.username, before.username)
+  await service.stop()
   assert.deepEqual(
     service.logLines().filter(({ level }) => level === 'error' || level === 'fatal'),
     [],

@@ -83,6 +83,10 @@ test('§4.1 when the request carries a valid session, then the response is 200 w
   assert.equal(answer.json<{ email: string }>().email, person.email)
 })
 
+test('who somebody is is kept by no cache on the way', async () => {
+  assert.match((await agent.get('/auth/api/v1/user')).headers['cache-control'] ?? '', /no-store|private/)
+})
+
 test('§4.1 required: valid access cookie svc_access, and no other cookie', async () => {
   assert.equal((await userWithToken(genuine)).status, 200)
 })

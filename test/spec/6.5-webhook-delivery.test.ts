@@ -84,11 +84,12 @@ describe('§6.5', { concurrency: 4 }, () => {
     const held = Promise.withResolvers<void>()
     let answered = false
     receiver.answerWith(({ event }, response) => {
-      if (event.type === 'user.deleted') return void response.writeHead(answered ? 204 : 409).end()
-      void held.promise.then(() => {
+      const answer = () => {
         answered = true
         response.writeHead(204).end()
-      })
+      }
+      if (event.type === 'user.deleted') response.writeHead(answered ? 204 : 409).end()
+      else void held.promise.then(answer)
     })
     const { agent, person } = await signedUp(service)
     const { id } = await currentUser(agent)

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { assertErrorPage, assertJsonError } from '../support/assertions.ts'
 import { newPerson, signUp, signedUp } from '../support/people.ts'
+import { loggedLine } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -41,9 +42,7 @@ test('§7 500 internal_error: POST /sessions/refresh when the database is broken
   assertJsonError(answer, 500, 'internal_error')
   assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
   assertErrorPage(await signUp(createUserAgent(broken), newPerson()), 500)
-  const logged = broken.logLines().filter(({ level }) => level === 'error')
-  assert.ok(
-    logged.some((line) => line.request_id === answer.headers['x-request-id']),
-    'the cause is in the log under the id that was shown',
-  )
+  const id = answer.headers['x-request-id']
+  // The cause is in the log under the id that was shown.
+  await loggedLine(broken, (line) => line.level === 'error' && line.request_id === id)
 })

@@ -134,7 +134,7 @@ test('ten signups at once with one email: one account, nine times 409', async ()
       return signUp(createUserAgent(service), { email, username, password })
     }),
   )
-  const statuses = answers.map(({ status }) => status).sort()
+  const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
   assert.deepEqual(statuses, [303, ...Array.from({ length: 9 }, () => 409)])
   const users = await listUsers(service)
   assert.equal(users.filter(({ email }) => email.toLowerCase() === person.email).length, 1)

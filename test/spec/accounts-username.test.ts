@@ -102,7 +102,7 @@ test('when left out by ten at once, all sign up and no two names are the same', 
   assert.equal(new Set(names).size, 10)
 })
 
-for (const local of ['a', '!', "o'neil", 'first.last+tag', 'UPPER', `${'l'.repeat(64)}`, '___', '{|}']) {
+for (const local of ['a', '!', "o'neil", 'first.last+tag', 'UPPER', 'l'.repeat(64), '___', '{|}']) {
   test(`when left out, what is made is a username by the rule, also from ${local}`, async () => {
     assert.match(await signUpWithout(`${local}@${tag()}.example`), rule)
     assert.match(await signUpWithout(`${local}@${tag()}.example`), rule)

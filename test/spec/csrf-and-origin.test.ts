@@ -132,6 +132,14 @@ test("SVC_BASE_URL's Origin passes behind a proxy that names another host", asyn
 test('an own Origin does not make up for Sec-Fetch-Site: cross-site', async () => {
   assert.equal(await harmless({ origin: service.url, 'sec-fetch-site': 'cross-site' }), 403)
 })
+test('no other origin is allowed to read an answer', async () => {
+  for (const method of ['GET', 'OPTIONS']) {
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'GET' }
+    const answer = await agent.send({ method, path: '/auth/api/v1/user', headers })
+    assert.equal(answer.headers['access-control-allow-origin'], undefined)
+    assert.equal(answer.headers['access-control-allow-credentials'], undefined)
+  }
+})
 test('a GET may come from anywhere: a link of another site opens the login page', async () => {
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
   assert.equal((await createUserAgent(service).get('/auth/login', headers)).status, 200)

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { assertCanLogIn, assertErrorPage, assertJsonError, assertPage, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { operateJson } from '../support/operator.ts'
 import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
@@ -98,6 +98,28 @@ describe('operation', { concurrency: 3 }, () => {
     assert.equal((await agent.get('/auth/login?return_to=%2Fshop')).status, 303)
     agent.cookies.set('svc_access', token)
     await assertSignedIn(agent)
+  })
+
+  test('a storm of logins: past a bounded queue 503 with Retry-After, nobody is told anything wrong, and then all is well', async (t) => {
+    const service = await startService({ t })
+    const { agent, person } = await signedUp(service)
+    const visitors = Array.from({ length: 800 }, () => createUserAgent(service))
+    const csrf = 'x'.repeat(43)
+    const answers = await Promise.all(
+      visitors.map((visitor) => {
+        visitor.cookies.set('svc_csrf', csrf)
+        return logIn(visitor, { ...person, password: 'not the password' })
+      }),
+    )
+    const busy = answers.filter(({ status }) => status === 503)
+    assert.ok(busy.length > 0 && busy.length < answers.length, `${busy.length} of ${answers.length}`)
+    for (const answer of busy) {
+      assertPage(answer, 503)
+      assertUnavailable(answer)
+    }
+    assert.ok(answers.every(({ status }) => status === 503 || status === 401))
+    await assertSignedIn(agent)
+    await assertCanLogIn(service, person)
   })
 
   test('GET /auth/health (process up) and GET /auth/ready (database answers, migrations done, not draining)', async (t) => {

@@ -10,6 +10,7 @@ import type { Environment } from '../support/command.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const secret = Buffer.alloc(32, 7)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
@@ -169,6 +170,17 @@ describe('settings', { concurrency: 3 }, () => {
     const other = await startService({ t, env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` } })
     await signedUp(other)
     assert.ok(existsSync(path.join(directory, 'absolute.db')))
+  })
+
+  test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR takes a colour and nothing else', async (t) => {
+    const env = { SVC_APP_NAME: 'Ärger & <b>Co</b>', SVC_ACCENT_COLOR: '#7a1fa2' }
+    const service = await startService({ t, env })
+    for (const path of ['/auth/login', '/auth/signup', '/auth/nothing']) {
+      const { text } = await createUserAgent(service).get(path)
+      assert.ok(text.includes('Ärger &amp; &lt;b&gt;Co&lt;/b&gt;'), path)
+      assert.ok(!text.includes('<b>Co</b>'), path)
+    }
+    await assertRefused(t, { SVC_ACCENT_COLOR: 'red;} body{display:none', SVC_LOGO_URL: 'javascript:alert(1)' })
   })
 
   test('a wrong command line is told before a wrong configuration matters: --version works with neither', async (t) => {

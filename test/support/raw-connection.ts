@@ -15,20 +15,19 @@ export type RawConnection = {
 export const connectRaw = async ({ port }: { port: number }, t: TestContext): Promise<RawConnection> => {
   const socket = net.connect(port, '127.0.0.1')
   socket.setEncoding('latin1')
-  let text = ''
-  let closed = false
-  socket.on('data', (chunk: string) => (text += chunk))
+  const received = { text: '', closed: false }
+  socket.on('data', (chunk: string) => (received.text += chunk))
   socket.on('error', () => {})
-  socket.once('close', () => (closed = true))
+  socket.once('close', () => (received.closed = true))
   afterwards(t, () => socket.destroy())
   await once(socket, 'connect')
   const answer = async (until?: RegExp) => {
     const patience = Date.now() + 10_000
-    while (!closed && !until?.test(text)) {
-      if (Date.now() > patience) throw new Error(`no end of the answer within 10 s: ${text}`)
+    while (!received.closed && !until?.test(received.text)) {
+      if (Date.now() > patience) throw new Error(`no end of the answer within 10 s: ${received.text}`)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
-    return text
+    return received.text
   }
   return { write: (data) => void socket.write(data, 'latin1'), answer, close: () => socket.destroy() }
 }

@@ -1,0 +1,64 @@
+import { randomToken } from '../lib/secrets.ts'
+import type { Session } from './session-store.ts'
+
+export interface Lifetimes {
+  accessTokenMs: number
+  sessionMs: number
+  idleMs: number
+  /** How long a refresh token that was just replaced stays good. */
+  graceMs: number
+}
+
+/** From where somebody signs in, for his list of sessions. */
+export interface Device {
+  userAgent: string
+  address: string
+}
+
+// Rotations that are remembered within one grace window: more than any honest browser makes.
+const MAX_REMEMBERED_ROTATIONS = 64
+const MAX_USER_AGENT_LENGTH = 512
+
+const trimmed = ({ userAgent, address }: Device): Device => ({
+  userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
+  address,
+})
+
+interface Beginning {
+  id: string
+  userId: string
+  device: Device
+  nowMs: number
+}
+
+export const beginSession = ({ id, userId, device, nowMs }: Beginning, lifetimes: Lifetimes): Session => ({
+  id,
+  userId,
+  salt: randomToken(16),
+  generation: 1,
+  replacedAtMs: [],
+  createdAtMs: nowMs,
+  lastSeenAtMs: nowMs,
+  expiresAtMs: nowMs + Math.min(lifetimes.idleMs, lifetimes.sessionMs),
+  absoluteExpiresAtMs: nowMs + lifetimes.sessionMs,
+  ...trimmed(device),
+})
+
+/** The session after its refresh token was replaced by the next one. */
+export const moveOn = <S extends Session>(session: S, device: Device, nowMs: number, lifetimes: Lifetimes): S => {
+  const recent = session.replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
+  return {
+    ...session,
+    ...trimmed(device),
+    generation: session.generation + 1,
+    replacedAtMs: [...recent, nowMs].slice(-MAX_REMEMBERED_ROTATIONS),
+    lastSeenAtMs: nowMs,
+    expiresAtMs: Math.min(nowMs + lifetimes.idleMs, session.absoluteExpiresAtMs),
+  }
+}
+
+/** Whether a token that was replaced is still within its grace. */
+export const isInGrace = (session: Session, generation: number, nowMs: number, { graceMs }: Lifetimes): boolean => {
+  const replacedAtMs = session.replacedAtMs.at(generation - session.generation)
+  return replacedAtMs !== undefined && nowMs < replacedAtMs + graceMs
+}

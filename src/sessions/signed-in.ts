@@ -1,0 +1,32 @@
+import { toTimestamp } from '../lib/time.ts'
+import type { SessionOfUser } from './session-store.ts'
+
+/** Who is signed in, in which session. */
+export interface SignedIn {
+  sessionId: string
+  userId: string
+  email: string
+  username: string
+  createdAtMs: number
+  /** When the session ends if nothing happens. */
+  expiresAtMs: number
+  /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
+  userJson: string
+}
+
+export const toSignedIn = ({ id, userId, expiresAtMs, user }: SessionOfUser): SignedIn => ({
+  sessionId: id,
+  userId,
+  email: user.email,
+  username: user.username,
+  createdAtMs: user.createdAtMs,
+  expiresAtMs,
+  userJson: JSON.stringify({
+    id: userId,
+    email: user.email,
+    username: user.username,
+    roles: user.roles,
+    disabled: user.disabled,
+    created_at: toTimestamp(user.createdAtMs),
+  }),
+})

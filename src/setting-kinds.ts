@@ -1,0 +1,96 @@
+import { isAudience } from './lib/audience.ts'
+import { isNetwork } from './lib/network.ts'
+import { readOrigin } from './lib/origin.ts'
+import { MAX_TIMER_MS, parseDuration } from './lib/time.ts'
+
+/** What a variable may be given, in words, and how it is read: undefined when it is not that. */
+export interface Kind<T> {
+  accepts: string
+  read: (text: string) => T | undefined
+}
+
+const kind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({ accepts, read })
+
+export const oneOf = <T extends string>(...choices: readonly T[]) =>
+  kind(choices.map((choice) => `"${choice}"`).join(' or '), (text) => choices.find((choice) => choice === text))
+
+export const onOff = kind('"on" or "off"', (text) => (text === 'on' ? true : text === 'off' ? false : undefined))
+
+export const wholeNumber = (least: number, most: number) =>
+  kind(`a whole number from ${least} to ${most}`, (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return number >= least && number <= most ? number : undefined
+  })
+
+/** Milliseconds from Go's notation. */
+export const duration = (mostMs = Number.MAX_SAFE_INTEGER, most = '') =>
+  kind(`a duration such as 300ms, 1m30s or 720h, at least 1ms${most}`, (text) => {
+    const ms = parseDuration(text)
+    return ms !== undefined && ms >= 1 && ms <= mostMs ? ms : undefined
+  })
+export const timeout = duration(MAX_TIMER_MS, ' and at most 596h')
+
+/** Items between commas, without the spaces around them; none may be empty. */
+export const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined) =>
+  kind(accepts, (text) => {
+    const items = text.split(',').map((item) => readItem(item.trim()))
+    return items.some((item) => item === undefined) ? undefined : (items as T[])
+  })
+
+export const printable = (most: number) =>
+  kind(`text of 1 to ${most} characters without control characters`, (text) =>
+    text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined,
+  )
+
+export const origin = kind('an origin such as https://example.com, without path, query or user', readOrigin)
+
+export const host = kind('an IP address or host name to listen on', (text) =>
+  /^[\w.:-]+$/.test(text) ? text : undefined,
+)
+
+/** A path on the same origin or an absolute URL, for the `src` of an image. */
+export const imageUrl = kind('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
+  (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
+)
+
+export const webhookUrl = kind('an http:// or https:// URL without user, password or fragment', (text) =>
+  isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
+)
+
+/** Judged as it is written: a URL parser would repair `http:host` and `http:///host`. */
+const isHttpUrl = (text: string): boolean => {
+  if (!/^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\s\\]*)?$/i.test(text) || !URL.canParse(text)) return false
+  const url = new URL(text)
+  return url.username === '' && url.password === ''
+}
+
+export const secretText = kind('text without line ends', (text) => (/[\r\n\0]/.test(text) ? undefined : text))
+
+const MIN_ROOT_SECRET_BYTES = 32
+
+export const rootSecret = kind('at least 32 bytes as hex or base64', (text) => {
+  const bytes = /^(?:[0-9a-f]{2})+$/i.test(text)
+    ? Buffer.from(text, 'hex')
+    : /^[\w+/-]+={0,2}$/.test(text)
+      ? Buffer.from(text, 'base64')
+      : Buffer.alloc(0)
+  return bytes.length >= MIN_ROOT_SECRET_BYTES ? bytes : undefined
+})
+
+export const databaseUrl = kind('sqlite:PATH', (text) => {
+  const [, file] = /^sqlite:([^\0]+)$/.exec(text) ?? []
+  return file ? { kind: 'sqlite' as const, file } : undefined
+})
+
+export const audiences = listOf(
+  'names of 1 to 128 of the characters A-Z a-z 0-9 . _ : / -, with commas between',
+  (item) => (isAudience(item) ? item : undefined),
+)
+
+export const networks = listOf('"loopback", addresses and CIDR ranges, with commas between, or "none"', (item) =>
+  isNetwork(item) ? item : undefined,
+)
+
+export const colour = kind('a colour such as #0f6b5c', (text) =>
+  /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,
+)

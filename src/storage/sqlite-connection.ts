@@ -1,0 +1,40 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+/** How long SQLite itself may wait, and with it the whole event loop. */
+const BUSY_TIMEOUT_MS = 2
+const PAGE_CACHE_KIB = 16_384
+
+const PRAGMAS = `
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cache_size = -${PAGE_CACHE_KIB};
+  PRAGMA journal_size_limit = 8388608;
+  PRAGMA wal_autocheckpoint = 0;`
+
+/** A connection in WAL mode; the file and its log are there afterwards, on disk. */
+export const connect = (file: string): DatabaseSync => {
+  const connection = new DatabaseSync(file)
+  try {
+    connection.exec(PRAGMAS)
+    connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
+    connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
+    syncPath(dirname(file))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+}
+
+/** The name of a new file is on disk only when its folder is. */
+export const syncPath = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,92 @@
+import { AppError } from '../lib/errors.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { readEmail } from './email.ts'
+import { normalizePassword, requireGoodPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { findUserByEmail, findUserById, replacePasswordHash, type User, type UserRecord } from './user-store.ts'
+
+export interface PasswordChange {
+  current: string
+  next: string
+  /** The session of who asks; every other one ends. */
+  sessionId: string
+}
+
+export interface Proof {
+  user: User
+  /** Whether it is still so in this transaction. */
+  holds(transaction: Queries): Promise<boolean>
+}
+
+interface Parts {
+  db: Database
+  passwords: Passwords
+  /** Ends a user's sessions in the transaction of the action: all, or all but one. */
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
+}
+
+const wrongPassword = (field: string): AppError =>
+  new AppError('unauthorized', 'This is not your current password.', { field, reason: 'password_wrong' })
+
+/** Passwords as proof of who somebody is. */
+export const createCredentials = ({ db, passwords, endSessions }: Parts) => {
+  /** `unauthorized` on `field` when it is not this user's password. */
+  const requireOwnPassword = async (user: UserRecord, entered: string, field: string, signal?: AbortSignal) => {
+    if (!(await passwords.matches(entered, user.passwordHash, signal))) throw wrongPassword(field)
+  }
+
+  /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
+  const changeHash = (user: UserRecord, hash: string, sessionId: string): Promise<void> =>
+    db.inTransaction(async (transaction) => {
+      const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
+      if (changed === 0) throw wrongPassword('current_password')
+      await endSessions(transaction, user.id, sessionId)
+    })
+
+  /** The user with a hash of today's cost; undefined when the hash was replaced by somebody else meanwhile. */
+  const withCurrentHash = async (user: UserRecord, password: string, signal?: AbortSignal) => {
+    const checked = user.passwordHash ?? ''
+    if (!passwords.isOutdated(checked)) return user
+    const passwordHash = await passwords.hash(normalizePassword(password), signal)
+    const replaced = await replacePasswordHash(db, user.id, checked, passwordHash)
+    return replaced === 1 ? { ...user, passwordHash } : undefined
+  }
+
+  const authenticate = async (email: string, password: string, signal?: AbortSignal): Promise<Proof | undefined> => {
+    const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
+    const matches = await passwords.matches(password, user?.passwordHash, signal)
+    if (!matches || !user || user.disabled) return undefined
+    const current = await withCurrentHash(user, password, signal)
+    return current ? proofOf(current) : authenticate(email, password, signal)
+  }
+
+  return {
+    requireOwnPassword,
+
+    /**
+     * Proof that somebody knows this email's password, or undefined: unknown email, wrong password and a disabled
+     * account are one answer after the same work. An older hash is replaced on the way.
+     */
+    authenticate,
+
+    /** `unauthorized` when the current password is wrong; every other session ends. */
+    async changePassword(user: UserRecord, change: PasswordChange, signal?: AbortSignal): Promise<void> {
+      await requireOwnPassword(user, change.current, 'current_password', signal)
+      const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
+      const hash = await passwords.hash(password, signal)
+      await changeHash(user, hash, change.sessionId)
+    },
+  }
+}
+
+/**
+ * A password change may come between the check of a password, which is slow, and the start of a session: the session
+ * is started in a transaction in which `holds` is asked again.
+ */
+const proofOf = (user: UserRecord): Proof => ({
+  user,
+  async holds(transaction) {
+    const now = await findUserById(transaction, user.id)
+    return now !== undefined && !now.disabled && now.passwordHash === user.passwordHash
+  },
+})
