@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { canPin } from './cores.ts'
+import { busyShare, canPin } from './cores.ts'
 import { type Report, type Row, formatTable } from './report.ts'
 
 /** What a benchmark is given to work with. */
@@ -23,8 +23,15 @@ export interface Run {
 }
 
 const EXIT_INTERRUPTED = 130
+const QUIET = 0.1
 const FULL_ROUNDS = 5
 const QUICK_ROUNDS = 2
+
+// Also what an interrupted run leaves behind.
+const folders = new Set<string>()
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
 /** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. Exit code 1 if it fails. */
 export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>): Promise<void> => {
@@ -43,6 +50,10 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
   await using stack = new AsyncDisposableStack()
   const notes: string[] = []
   if (quick) notes.push('A smoke run: the figures mean nothing.')
+  const othersBusy = await busyShare()
+  if (othersBusy > QUIET) {
+    notes.push(`Other programs kept the machine ${Math.round(othersBusy * 100)} % busy before the run: read with care.`)
+  }
   if (!canPin) notes.push('Not pinned to cores: this machine lacks taskset or a second core.')
   const rows = await measure({
     quick,
@@ -51,7 +62,7 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
     newFolder: async () => {
       const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
       stack.defer(() => rm(folder, { recursive: true, force: true }))
-      process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+      folders.add(folder)
       return folder
     },
     use: (resource) => stack.use(resource),

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
 
 /** Which of the machine's cores a process may use: the first, the second, or both. */
 export type Cores = 'first' | 'second' | 'both'
@@ -18,4 +19,18 @@ export const onCores = (cores: Cores, command: string[]): string[] =>
 /** Moves this process, all its threads, to these cores. */
 export const moveTo = (cores: Cores): void => {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', LISTS[cores], String(process.pid)])
+}
+
+const sampleCores = () =>
+  cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({ idle, all: idle + user + nice + sys + irq }))
+
+/** The part of the machine's cores that is in use by whomever, over half a second. */
+export const busyShare = async (): Promise<number> => {
+  const before = sampleCores()
+  await wait(500)
+  const shares = sampleCores().map(({ idle, all }, core) => {
+    const since = before[core] ?? { idle: 0, all: 0 }
+    return 1 - (idle - since.idle) / (all - since.all)
+  })
+  return shares.reduce((sum, share) => sum + share, 0) / shares.length
 }

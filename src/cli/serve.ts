@@ -24,13 +24,15 @@ export const serve = async (given: Config, { log, greet }: Surroundings): Promis
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService(config, log, await openInstallation(config, log))
   // Before anybody is told that it serves: from then on it may be told to stop.
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
+  const grace = closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
     else log.info({ signal }, 'stopping')
     await service.stop()
     log.info('stopped')
   })
-  const listen = await service.start().catch((error: unknown) => {
+  const listen = await service.start().catch(async (error: unknown) => {
+    grace.uninstall()
+    await service.stop()
     throw listenError(error, config)
   })
   const facts = describe(config, listen)

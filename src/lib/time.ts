@@ -37,5 +37,5 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
-/** Resolves after so many milliseconds; keeps no process alive. */
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())
+/** Resolves after so many milliseconds. */
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

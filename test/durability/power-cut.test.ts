@@ -21,8 +21,8 @@ type Promises = {
 }
 
 /** A visitor who signs up and does one thing more, again and again; what got an answer is kept in `promised`. */
-const live = async (service: Service, promised: Promises, goesOn: () => boolean) => {
-  for (let turn = 0; goesOn(); turn++) {
+const live = async (service: Service, promised: Promises, first: number, goesOn: () => boolean) => {
+  for (let turn = first; goesOn(); turn++) {
     const { agent, person } = await signedUp(service)
     const kept = agent.copy()
     if (turn % 5 === 0) promised.signedUp.push(person)
@@ -38,13 +38,14 @@ const live = async (service: Service, promised: Promises, goesOn: () => boolean)
   }
 }
 
-/** Load from eight visitors for a while, then the power goes in the middle of it. */
-const loadUntilPowerCut = async (service: Service, forMs: number): Promise<Promises> => {
+/** Load from ten visitors until so many of each kind are promised, then the power goes in the middle of it. */
+const loadUntilPowerCut = async (service: Service, ofEach: number): Promise<Promises> => {
   const promised: Promises = { signedUp: [], loggedOut: [], refreshed: [], changed: [], deleted: [] }
   let goesOn = true
-  const visitors = Array.from({ length: 8 }, () => live(service, promised, () => goesOn))
+  const visitors = Array.from({ length: 10 }, (_, index) => live(service, promised, index, () => goesOn))
   const outcomes = Promise.allSettled(visitors)
-  await sleep(forMs)
+  const isEnough = () => Object.values(promised).every(({ length }) => length >= ofEach)
+  while (!isEnough()) await Promise.race([sleep(20), Promise.all(visitors)])
   await service.kill()
   goesOn = false
   for (const outcome of await outcomes)
@@ -71,8 +72,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     test(`nothing acknowledged that is not on disk (syncs that take ${delayMs} ms more)`, async (t) => {
       const disk = watchDisk({ t, delayMs, images: true })
       const service = await startService({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
-      const promised = await loadUntilPowerCut(service, 2500)
-      assert.ok(promised.signedUp.length >= 5 && promised.refreshed.length >= 5 && promised.loggedOut.length >= 5)
+      const promised = await loadUntilPowerCut(service, 15)
       const env = { ...secret, SVC_PORT: String(service.port) }
       const survivor = await startService({ t, cwd: disk.afterPowerCut(), env })
       for (const person of promised.signedUp) await assertCanLogIn(survivor, person)

@@ -190,6 +190,21 @@ describe('§6.5', { concurrency: 4 }, () => {
     assert.equal(new Set(receiver.deliveries.map(({ event }) => event.id)).size, 2)
   })
 
+  test('exactly one attempt: one that a crash interrupted may have arrived, and is not made again', async (t) => {
+    const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '500ms' })
+    receiver.answerWith(silence)
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    await receiver.received(1)
+    await service.kill()
+    receiver.answerWith(status(204))
+    await service.restart()
+    // The attempt counts as lost once its timeout, and what is allowed on top of it, have passed; then comes the next.
+    await agent.post('/auth/account/delete', { password: person.password })
+    await receiver.receivedEvent(({ event }) => event.type === 'user.deleted')
+    assert.deepEqual(typesFor(receiver.deliveries, id), ['user.created', 'user.deleted'])
+  })
+
   test('a crash between commit and delivery loses no event and repeats none: 40 signups, kill -9, start', async (t) => {
     const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '10m' })
     receiver.answerWith(silence)

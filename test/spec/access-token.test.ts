@@ -77,11 +77,12 @@ test('iss is SVC_BASE_URL, whatever Host and X-Forwarded-Host say', async (t) =>
 })
 
 test('SVC_ACCESS_TOKEN_TTL: an access token that has run out is refused, and refresh brings the next', async (t) => {
-  const quick = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '1s' } })
+  const quick = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '2s' } })
   const { agent } = await signedUp(quick)
   const token = accessToken(agent)
   const { exp = 0, iat = 0 } = claimsOf(token)
-  assert.equal(exp - iat, 1)
+  assert.equal(exp - iat, 2)
+  await assertSignedIn(agent)
   await new Promise((resolve) => setTimeout(resolve, 2100))
   assertJsonError(await agent.get('/auth/api/v1/user', { cookie: `svc_access=${token}` }), 401, 'unauthorized')
   assert.equal((await agent.refresh()).status, 200)

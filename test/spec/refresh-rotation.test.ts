@@ -8,8 +8,8 @@ import { startService } from '../support/service.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
-const impatient = await startService({ env: { SVC_REFRESH_GRACE: '1s' } })
-const pastGrace = () => sleep(1300)
+const impatient = await startService({ env: { SVC_REFRESH_GRACE: '2s' } })
+const pastGrace = () => sleep(2300)
 
 const assertUsable = async (agent: UserAgent) => {
   await assertSignedIn(agent)

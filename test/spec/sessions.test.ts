@@ -6,10 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { accessToken, claimsOf, keyTap } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { deleteUser, disableUser, enableUser, operate, setPassword } from '../support/operator.ts'
-import { logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
+import { logIn, logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
@@ -63,7 +64,7 @@ test('logout, 100 times: 0 accepted afterwards', async () => {
 })
 
 test('a logout that races with refreshes wins: nothing they handed out is good afterwards', async () => {
-  for (let trial = 0; trial < 20; trial++) {
+  for (let trial = 0; trial < 10; trial++) {
     const { agent } = await signedUp(service)
     const tabs = [agent.copy(), agent.copy(), agent.copy()]
     await Promise.all([...tabs.map((tab) => tab.refresh()), logOut(agent.copy())])
@@ -72,9 +73,36 @@ test('a logout that races with refreshes wins: nothing they handed out is good a
   }
 })
 
+test('a login that races with a password change: what it got is dead, or it got nothing', async () => {
+  for (let trial = 0; trial < 10; trial++) {
+    const { agent, person } = await signedUp(service)
+    const rivals = [createUserAgent(service), createUserAgent(service)]
+    for (const rival of rivals) await rival.get('/auth/login')
+    const passwords = { current_password: person.password, new_password: newPerson().password }
+    const [change] = await Promise.all([
+      agent.post('/auth/account/password', passwords),
+      ...rivals.map((rival) => logIn(rival, person)),
+    ])
+    assert.equal(change?.status, 303)
+    for (const rival of rivals) assertJsonError(await rival.get('/auth/api/v1/user'), 401, 'unauthorized')
+  }
+})
+
+test('a login that races with the deletion of the account opens nothing', async () => {
+  for (let trial = 0; trial < 10; trial++) {
+    const { agent, person } = await signedUp(service)
+    const rival = createUserAgent(service)
+    await rival.get('/auth/login')
+    const deletion = agent.post('/auth/account/delete', { password: person.password })
+    const [{ status }] = await Promise.all([deletion, logIn(rival, person)])
+    assert.equal(status, 303)
+    assertJsonError(await rival.get('/auth/api/v1/user'), 401, 'unauthorized')
+  }
+})
+
 describe('session lifetime', { concurrency: 3 }, () => {
   test('absolute: refreshing does not carry a session beyond it', async (t) => {
-    const brief = await startService({ t, env: { SVC_SESSION_TTL: '3s', SVC_SESSION_IDLE_TTL: '3s' } })
+    const brief = await startService({ t, env: { SVC_SESSION_TTL: '5s', SVC_SESSION_IDLE_TTL: '5s' } })
     const { agent } = await signedUp(brief)
     const start = agent.copy()
     await sleep(1000)
@@ -82,7 +110,7 @@ describe('session lifetime', { concurrency: 3 }, () => {
     await sleep(1000)
     assert.equal((await agent.refresh()).status, 200)
     const [token, refresh] = [accessToken(agent), agent.cookies.get('svc_refresh')]
-    await sleep(1600)
+    await sleep(3300)
     for (const visitor of [agent, start]) {
       visitor.cookies.set('svc_refresh', refresh ?? '', '/auth')
       visitor.cookies.set('svc_access', token)
