@@ -1,7 +1,6 @@
 // POST /auth/api/v1/sessions/refresh, durable, against bare node:http answering the same bytes.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { type Run, bench } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { moveTo } from './support/cores.ts'
@@ -73,11 +72,10 @@ interface Watched {
 
 async function loadAndWatch({ server, clients, durationMs, log }: Watched) {
   const logMb: number[] = []
-  const loading = load({ port: server.port, clients, durationMs })
-  await server.tell('start')
-  for (const endMs = performance.now() + durationMs; performance.now() < endMs; await wait(50)) {
+  const looking = setInterval(() => {
     if (log) logMb.push(statSync(log).size / 1e6)
-  }
-  await loading
+  }, 50)
+  await server.tell('start')
+  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(looking))
   return { stallMs: await server.tell<number>('stop'), logMb }
 }

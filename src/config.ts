@@ -28,6 +28,9 @@ export type Config = Omit<Read, 'audiences' | 'hashesAtOnce' | 'webhookEvents'> 
   warnings: string[]
 }
 
+/** The public origin when nothing was said. */
+export const defaultBaseUrl = (port: number): string => new URL(`http://localhost:${port}`).origin
+
 /** All that is wrong with the configuration, a line each. */
 export class ConfigError extends Error {
   readonly problems: string[]
@@ -78,9 +81,10 @@ const readSetting = (
   try {
     if (file) text = readFile(file).trim()
   } catch (error) {
-    problems.push(`${name}_FILE cannot be read (${(error as NodeJS.ErrnoException).code}): a path of a readable file`)
+    problems.push(`${name}_FILE=${JSON.stringify(file)} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     return undefined
   }
+  if (file && !text) problems.push(`${name}_FILE=${JSON.stringify(file)} is empty: ${accepts}`)
   if (!text) return undefined
   const value = entry.read(text)
   if (value === undefined)

@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { destination } from 'pino'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, readable } from './lib/log.ts'
+import { createLogStream } from './lib/log-stream.ts'
 
 /** sysexits.h: EX_CONFIG */
 const EXIT_CONFIG = 78
 const EXIT_FAILURE = 1
+const STDERR = 2
 
 /** The command `svc`. Sets the exit code; nothing that goes wrong shows a stack. */
 export const main = async (args: string[]): Promise<void> => {
@@ -14,7 +15,7 @@ export const main = async (args: string[]): Promise<void> => {
   process.umask(0o077)
   try {
     const given = new Set(Object.keys(process.env))
-    if (existsSync('.env')) process.loadEnvFile('.env')
+    loadEnvFile()
     if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
     else {
       const { runProgram } = await import('./cli/program.ts')
@@ -29,15 +30,23 @@ export const main = async (args: string[]): Promise<void> => {
 
 const write = (text: string): boolean => process.stderr.write(text)
 
+const loadEnvFile = (): void => {
+  if (!existsSync('.env')) return
+  try {
+    process.loadEnvFile('.env')
+  } catch (error) {
+    throw new ConfigError([
+      `.env cannot be read (${(error as NodeJS.ErrnoException).code}): a file of NAME=value lines`,
+    ])
+  }
+}
+
 const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
 
 const runServe = async (config: Config): Promise<void> => {
   const { serve } = await import('./cli/serve.ts')
   const isTerminal = process.stderr.isTTY
-  const log = createLog(
-    config.logLevel,
-    isTerminal ? readable(write) : destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 100 }),
-  )
+  const log = createLog(config.logLevel, isTerminal ? readable(write) : createLogStream(STDERR))
   return serve(config, { log, greet: isTerminal ? write : undefined })
 }
 

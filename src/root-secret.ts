@@ -6,7 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  unlinkSync,
+  rmSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -25,7 +25,9 @@ export const rootSecretFile = (databaseFile: string): string => join(dirname(dat
  */
 export const loadRootSecret = (databaseFile: string): Uint8Array => {
   const file = rootSecretFile(databaseFile)
-  if (!existsSync(file)) create(file, existsSync(databaseFile))
+  // In this order: another process that starts just now makes the secret first, and then the database.
+  const databaseExists = existsSync(databaseFile)
+  if (!existsSync(file)) create(file, databaseExists)
   const secret = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url')
   if (secret.length >= SECRET_BYTES) return secret
   throw new AppError(
@@ -42,15 +44,16 @@ const create = (file: string, databaseExists: boolean): void => {
     )
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.${process.pid}`
-  writeDurably(draft, `${randomToken(SECRET_BYTES)}\n`)
+  // Its name comes back never, so that what a crash leaves behind is in nobody's way.
+  const draft = `${file}.${randomToken(6)}`
   try {
+    writeDurably(draft, `${randomToken(SECRET_BYTES)}\n`)
     // Unlike a rename, a link never replaces what another process has put there meanwhile.
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
   }
   syncFolder(dirname(file))
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Config } from './config.ts'
+import { type Config, defaultBaseUrl } from './config.ts'
 import { createHousekeeping } from './housekeeping.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import type { Installation } from './installation.ts'
@@ -35,7 +35,7 @@ export const createDomain = (
   { db, rootSecret }: Installation,
   { clock = systemClock }: Overrides = {},
 ) => {
-  const baseUrl = config.baseUrl ?? `http://localhost:${config.port}`
+  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
   const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
@@ -69,6 +69,7 @@ export const createDomain = (
     endSessions: async (transaction, userId, exceptId) => {
       await sessions.endAllIn(transaction, userId, exceptId)
     },
+    requireSession: sessions.requireIn,
     userChanged: sessions.userChanged,
   })
   return { baseUrl, clock, db, keys, sessions, users, webhooks }
@@ -109,14 +110,18 @@ export const createService = async (
     isStopping: () => isStopping,
     async requireReady() {
       if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
-      await db.get('SELECT 1')
+      await db.requireHealthy()
     },
   })
   const housekeeping = createHousekeeping({
     log,
     intervalMs: config.cleanupIntervalMs,
     chores: [
-      { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, idleMs: config.sessionIdleMs }) },
+      {
+        name: 'sessions',
+        run: () =>
+          deleteExpiredSessions({ db, clock, shortestMs: Math.min(config.sessionIdleMs, config.sessionLifetimeMs) }),
+      },
       { name: 'webhook events', run: webhooks.deleteOld },
       { name: 'signing keys', run: keys.deleteRetired },
     ],

@@ -61,7 +61,7 @@ export const webhookUrl = kind('an http:// or https:// URL without user, passwor
 const isHttpUrl = (text: string): boolean => {
   if (!/^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\s\\]*)?$/i.test(text) || !URL.canParse(text)) return false
   const url = new URL(text)
-  return url.username === '' && url.password === ''
+  return url.username === '' && url.password === '' && /^[\w.:[\]-]+$/.test(url.host)
 }
 
 export const secretText = kind('text without line ends', (text) => (/[\r\n\0]/.test(text) ? undefined : text))
@@ -77,9 +77,9 @@ export const rootSecret = kind('at least 32 bytes as hex or base64', (text) => {
   return bytes.length >= MIN_ROOT_SECRET_BYTES ? bytes : undefined
 })
 
-export const databaseUrl = kind('sqlite:PATH', (text) => {
+export const databaseUrl = kind('sqlite:PATH, a file', (text) => {
   const [, file] = /^sqlite:([^\0]+)$/.exec(text) ?? []
-  return file ? { kind: 'sqlite' as const, file } : undefined
+  return file && file !== ':memory:' ? { kind: 'sqlite' as const, file } : undefined
 })
 
 export const audiences = listOf(

@@ -41,6 +41,9 @@ export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOpti
   return child
 }
 
+/** Those that were told to end. */
+const stopping = new WeakSet<ChildProcess>()
+
 // However a benchmark ends, what it started ends with it.
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -51,8 +54,14 @@ process.once('exit', () => {
 export const startServer = async (options: ChildOptions): Promise<Child> => {
   const child = startChild(options)
   const port = await portOf(child, options.command.join(' '))
-  // What it goes on to log is read and dropped, so that the pipe never fills.
-  child.stderr?.resume()
+  // What it goes on to log is read, so that the pipe never fills, and shown if it ends before it is told to.
+  let lastWords: Buffer | undefined
+  child.stderr?.on('data', (chunk: Buffer) => {
+    lastWords = chunk
+  })
+  child.once('exit', (code, signal) => {
+    if (!stopping.has(child)) console.error(`a server ended by itself (${code ?? signal}): ${lastWords?.toString()}`)
+  })
   return { ...wrap(child), port }
 }
 
@@ -65,6 +74,7 @@ export const startTool = (options: ChildOptions): Child => {
 
 const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
   const stop = async (): Promise<void> => {
+    stopping.add(child)
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGTERM')
     const impatience = setTimeout(() => child.kill('SIGKILL'), 10_000)
@@ -73,11 +83,16 @@ const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
   }
   return {
     pid: child.pid ?? 0,
-    tell: async <T>(message: Serializable): Promise<T> => {
-      child.send(message)
-      const [answer] = (await once(child, 'message')) as [T]
-      return answer
-    },
+    tell: <T>(message: Serializable): Promise<T> =>
+      new Promise((resolve, reject) => {
+        const fail = (): void => reject(new Error('a program ended before it answered'))
+        child.once('disconnect', fail)
+        child.once('message', (answer) => {
+          child.off('disconnect', fail)
+          resolve(answer as T)
+        })
+        child.send(message)
+      }),
     residentMb: () => residentBytes(child.pid ?? 0) / MB,
     stop,
     [Symbol.asyncDispose]: stop,

@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import type { Config } from '../config.ts'
+import { type Config, defaultBaseUrl } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openInstallation } from '../installation.ts'
@@ -20,11 +20,16 @@ interface Surroundings {
 
 /** `svc serve`: runs until it is told to stop. */
 export const serve = async (given: Config, { log, greet }: Surroundings): Promise<void> => {
-  const config = { ...given, port: given.port || (await findFreePort(given.host)) }
+  const port =
+    given.port ||
+    (await findFreePort(given.host).catch((error: unknown) => {
+      throw listenError(error, given)
+    }))
+  const config = { ...given, port }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService(config, log, await openInstallation(config, log))
   // Before anybody is told that it serves: from then on it may be told to stop.
-  const grace = closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
+  const grace = closeWithGrace({ delay: config.drainMs + STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
     else log.info({ signal }, 'stopping')
     await service.stop()
@@ -64,7 +69,7 @@ const listenError = (error: unknown, { host, port }: Config): unknown => {
 
 const describe = (config: Config, listen: string) => ({
   listen,
-  base_url: config.baseUrl ?? `http://localhost:${config.port}`,
+  base_url: config.baseUrl ?? defaultBaseUrl(config.port),
   database: resolve(config.database.file),
   secret: config.secret ? 'SVC_SECRET' : rootSecretFile(resolve(config.database.file)),
   signup: config.signup ? 'on' : 'off',

@@ -8,11 +8,13 @@ import { print, printJson, printList, toMinute } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Column } from './table.ts'
 
-type Session = Awaited<ReturnType<Domain['sessions']['list']>>[number]
+type Session = Awaited<ReturnType<Domain['sessions']['list']>>['sessions'][number]
 
 interface RevokeOptions extends JsonOption {
   session?: string
 }
+
+const ALL = Number.MAX_SAFE_INTEGER
 
 /** `svc sessions`: where somebody is signed in. */
 export const addSessions = (program: Command, surroundings: Surroundings): void => {
@@ -33,7 +35,7 @@ const addList = (sessions: Command, { loadConfig }: Surroundings): void => {
     withDomain(loadConfig(), async (domain) => {
       const user = await requireUser(domain, name)
       const listing = { columns: COLUMNS, toJson: sessionToJson, empty: `${user.email} is signed in nowhere` }
-      await printList([await domain.sessions.list(user.id)], listing, json)
+      await printList([(await domain.sessions.list(user.id, ALL)).sessions], listing, json)
     }),
   )
 }

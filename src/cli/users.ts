@@ -57,8 +57,8 @@ const addShow = (users: Command, { loadConfig }: Surroundings): void => {
     withDomain(loadConfig(), async (domain) => {
       const user = await requireUser(domain, name)
       if (json) return printJson(userToJson(user))
-      const { length } = await domain.sessions.list(user.id)
-      return printRecord(userRecord(user, length))
+      const { count } = await domain.sessions.list(user.id, 1)
+      return printRecord(userRecord(user, count))
     }),
   )
 }

@@ -18,7 +18,6 @@ interface Parts {
 export interface Destination {
   /** As the table says it; undefined for what is not in the table. */
   path: string | undefined
-  method: string
   speaks: Route['speaks']
   frequent?: boolean | undefined
 }
@@ -64,12 +63,12 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
     if (isRoutine && !isDebugging) return
     const facts = {
       request_id: visit.requestId,
-      method: to.method,
+      method: visit.method,
       route: to.path,
       status,
       duration_ms: Math.round((performance.now() - visit.startedMs) * 100) / 100,
       client: visit.device.address,
-      user_id: visit.userId,
+      user_id: visit.signedIn?.userId,
       ...(error && { code: error.code, problem: error.message }),
       ...(error && status >= 500 && { err: error.cause ?? error }),
     }
@@ -79,8 +78,8 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
   const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
-    // Every page gives a browser its CSRF token, this one too.
-    if (speaks === 'html') visit.giveCsrfToken()
+    // Every page under /auth gives a browser its CSRF token, this one too.
+    if (speaks === 'html' && /^\/auth(?:\/|$)/.test(visit.path)) visit.giveCsrfToken()
     if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
     return page(
       status,

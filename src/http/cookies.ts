@@ -10,10 +10,12 @@ const COOKIES = {
 
 type CookieName = keyof typeof COOKIES
 
-/** What a request brought. A name that came twice counts as absent: nobody can tell which one is ours. */
+/** What a request brought. Where a name came twice, nobody can tell which is ours, and nobody is signed in. */
 export interface RequestCookies {
   access: string | undefined
   refresh: string | undefined
+  /** Whether a refresh token came, once, however it stands with the others. */
+  bringsRefresh: boolean
   csrf: string | undefined
   repeated: CookieName[]
 }
@@ -31,8 +33,13 @@ export const readCookies = (header = ''): RequestCookies => {
     if (found[name] !== undefined) repeated.add(name)
     found[name] = pair.slice(equals + 1).trim()
   }
-  const get = (name: CookieName): string | undefined => (repeated.has(name) ? undefined : found[name]) || undefined
-  return { access: get('svc_access'), refresh: get('svc_refresh'), csrf: get('svc_csrf'), repeated: [...repeated] }
+  const csrf = repeated.has('svc_csrf') ? undefined : found.svc_csrf || undefined
+  const bringsRefresh = !repeated.has('svc_refresh') && Boolean(found.svc_refresh)
+  if (repeated.size > 0) {
+    return { access: undefined, refresh: undefined, bringsRefresh, csrf, repeated: [...repeated] }
+  }
+  const { svc_access: access, svc_refresh: refresh } = found
+  return { access: access || undefined, refresh: refresh || undefined, bringsRefresh, csrf, repeated: [] }
 }
 
 const isCookieName = (name: string): name is CookieName => Object.hasOwn(COOKIES, name)
@@ -83,9 +90,12 @@ export const createCookieWriter = ({ baseUrl }: { baseUrl: string }) => {
 
 export type CookieWriter = ReturnType<typeof createCookieWriter>
 
+/** No route of ours lies deeper. */
+const MAX_DEPTH = 5
+
 /** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
 const ancestorPaths = (path: string): string[] => {
-  const parts = path.split('/').filter(Boolean).slice(0, 4)
+  const parts = path.split('/').filter(Boolean).slice(0, MAX_DEPTH)
   return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
 }
 

@@ -8,23 +8,25 @@ import { type Answer, redirect } from './visit.ts'
 export const createGuards = ({ sessions, recognize }: RouteParts) => ({
   /** What is refused before anything else is looked at. */
   precheck(route: Route, visit: RequestVisit): void {
-    if (route.guard !== 'refresh_token' || visit.cookies.refresh) return
+    if (route.guard !== 'refresh_token' || visit.cookies.bringsRefresh) return
     throw unauthorized('The cookie svc_refresh is missing. Log in.')
   },
 
   async answer(route: Route, visit: RequestVisit): Promise<Answer> {
     if (route.guard === 'none') return route.answer(visit)
-    if (route.guard === 'refresh_token') return route.answer(visit, visit.cookies.refresh ?? '')
+    if (route.guard === 'refresh_token') {
+      if (!visit.cookies.refresh) throw unauthorized('A cookie of the service came more than once. Log in.')
+      return route.answer(visit, visit.cookies.refresh)
+    }
     if (route.guard === 'access_token') {
       const { access } = visit.cookies
       const signedIn = access ? await sessions.authenticate(access) : undefined
       if (!signedIn) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
-      visit.userId = signedIn.userId
+      visit.signedIn = signedIn
       return route.answer(visit, signedIn)
     }
     const signedIn = await recognize(visit)
     if (!signedIn) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
-    visit.userId = signedIn.userId
     return route.answer(visit, signedIn)
   },
 })

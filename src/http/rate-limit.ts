@@ -42,23 +42,40 @@ export const createRateLimits = ({ clock, enabled }: { clock: Clock; enabled: bo
     return counter
   }
 
+  /** Counts a try; `rate_limited` when there were too many. */
+  const count = (name: LimitName, key: string): void => {
+    if (!enabled) return
+    const counter = counterOf(name, key)
+    if (counter.count >= LIMITS[name].tries) {
+      const retryAfterSeconds = Math.max(1, Math.ceil((counter.endsAtMs - clock.now()) / 1000))
+      throw new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, {
+        retryAfterSeconds,
+      })
+    }
+    counter.count += 1
+  }
+
+  /** Takes a try back that turned out to be none. */
+  const forgive = (name: LimitName, key: string): void => {
+    const counter = enabled ? counterOf(name, key) : undefined
+    if (counter && counter.count > 0) counter.count -= 1
+  }
+
   return {
-    /** Counts a try; `rate_limited` when there were too many. */
-    count(name: LimitName, key: string): void {
-      if (!enabled) return
-      const counter = counterOf(name, key)
-      if (counter.count >= LIMITS[name].tries) {
-        const retryAfterSeconds = Math.max(1, Math.ceil((counter.endsAtMs - clock.now()) / 1000))
-        throw new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, {
-          retryAfterSeconds,
-        })
+    count,
+    forgive,
+    /** Does something that counts when it ends in `unauthorized`, and not when it succeeds or fails otherwise. */
+    async countFailures<T>(tries: [LimitName, string][], action: () => Promise<T>): Promise<T> {
+      let isWrong = false
+      for (const [name, key] of tries) count(name, key)
+      try {
+        return await action()
+      } catch (error) {
+        isWrong = error instanceof AppError && error.code === 'unauthorized'
+        throw error
+      } finally {
+        if (!isWrong) for (const [name, key] of tries) forgive(name, key)
       }
-      counter.count += 1
-    },
-    /** Takes a try back that turned out to be an honest one. */
-    forgive(name: LimitName, key: string): void {
-      const counter = enabled ? counterOf(name, key) : undefined
-      if (counter && counter.count > 0) counter.count -= 1
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Device } from '../sessions/sessions.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Device, SignedIn } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
 import {
   type CookieWriter,
@@ -15,6 +16,7 @@ import type { Visit } from './visit.ts'
 interface Parts {
   cookieWriter: CookieWriter
   isTrustedProxy: (address: string) => boolean
+  clock: Clock
 }
 
 /** A `Visit` made from what the web framework gives. Nothing is worked out before it is asked for. */
@@ -24,8 +26,7 @@ export class RequestVisit implements Visit {
   readonly cookies: RequestCookies
   readonly startedMs = performance.now()
   form: Fields = NO_FIELDS
-  /** Who is signed in, for the log. */
-  userId: string | undefined
+  signedIn: SignedIn | undefined
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   readonly #parts: Parts
@@ -49,6 +50,21 @@ export class RequestVisit implements Visit {
   /** The path as it was sent. */
   get path(): string {
     return (this.#request.raw.url ?? '').split('?', 1)[0] ?? ''
+  }
+
+  get isHttp10(): boolean {
+    return this.#request.raw.httpVersion === '1.0'
+  }
+
+  /** How many `Host` headers came: Node shows only the first. */
+  get hostCount(): number {
+    const { rawHeaders } = this.#request.raw
+    let count = 0
+    for (let index = 0; index < rawHeaders.length; index += 2) {
+      const name = rawHeaders[index]
+      if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
+    }
+    return count
   }
 
   get query(): Fields {
@@ -86,8 +102,16 @@ export class RequestVisit implements Visit {
     if (isCsrfToken(this.cookies.csrf)) return this.cookies.csrf
     if (this.#csrfToken) return this.#csrfToken
     this.#csrfToken = newCsrfToken()
-    this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken)])
+    this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken, this.#sessionSeconds)])
     return this.#csrfToken
+  }
+
+  get #sessionSeconds(): number | undefined {
+    return this.signedIn && Math.max(0, Math.round((this.signedIn.expiresAtMs - this.#parts.clock.now()) / 1000))
+  }
+
+  get method(): string {
+    return this.#request.method
   }
 
   /** Sets the CSRF cookie where it is missing. */

@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import { createAnswers, type Destination } from './answers.ts'
 import { createRecognition } from './browser/recognition.ts'
 import { isOwnHost } from './client.ts'
-import { refuseBrokenConnection } from './broken-connection.ts'
+import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
 import { readForm } from './form.ts'
@@ -30,16 +30,20 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const answers = createAnswers(given)
   const guards = createGuards(parts)
 
+  const newRequestId = createRequestIds()
+  const brokenConnections = createBrokenConnections({ log: given.log, newRequestId })
+
   const app = fastify({
     logger: false,
-    genReqId: createRequestIds(),
+    genReqId: newRequestId,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    // We look for the Host header ourselves: Node's refusal has no id.
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, requireHostHeader: false },
     forceCloseConnections: 'idle',
     // Whoever still has a connection while we stop is served, and told to open another one next time.
     return503OnClosing: false,
-    clientErrorHandler: refuseBrokenConnection,
+    clientErrorHandler: brokenConnections.onClientError,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     frameworkErrors: (_error, request, reply) => notFound(request, reply),
   })
@@ -58,6 +62,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   }
 
   const answer = async (route: Route, visit: RequestVisit, body: unknown) => {
+    requireOneHost(visit)
     guards.precheck(route, visit)
     if (route.method === 'POST') {
       visit.form = readForm(body, visit.headers['content-type'], route.speaks === 'html')
@@ -69,7 +74,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const notFound = (request: FastifyRequest, reply: FastifyReply): void => {
     const visit = visitOf(request, reply)
     const allowed = routes.filter((route) => route.path === visit.path).map((route) => route.method)
-    const to = unknownDestination(request, visit.path)
+    const to = unknownDestination(visit.path)
     if (allowed.length === 0) {
       answers.sendError(reply, visit, to, new AppError('not_found', 'There is nothing here.'))
       return
@@ -79,6 +84,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
     answers.sendError(reply, visit, to, new AppError('method_not_allowed', message), { allow })
   }
 
+  brokenConnections.watch(app.server)
   // Bodies are read as they come: what is done with them is the matter of each route.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -86,7 +92,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   app.setErrorHandler((error, request, reply) => {
     const visit = visitOf(request, reply)
     const route = routes.find(({ path, method }) => path === visit.path && method === request.method)
-    answers.sendError(reply, visit, route ?? unknownDestination(request, visit.path), error)
+    answers.sendError(reply, visit, route ?? unknownDestination(visit.path), error)
   })
 
   for (const route of routes) {
@@ -107,6 +113,12 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   return app
 }
 
+/** RFC 9112 section 3.2: exactly one, but for HTTP/1.0. */
+const requireOneHost = ({ hostCount, isHttp10 }: RequestVisit): void => {
+  if (hostCount === 1 || (hostCount === 0 && isHttp10)) return
+  throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
+}
+
 /** Stands in for two compilers that would take a quarter of the start to load, and that no route asks for. */
 const noSchemas = () => () => {
   throw new TypeError('No route hands its schema to the web framework.')
@@ -116,9 +128,8 @@ const isExactly = (path: string, url = ''): boolean =>
   url.startsWith(path) && (url.length === path.length || url[path.length] === '?')
 
 /** What is not in the table speaks JSON where only programs ask, and HTML elsewhere. */
-const unknownDestination = ({ method }: FastifyRequest, path: string): Destination => ({
+const unknownDestination = (path: string): Destination => ({
   path: undefined,
-  method,
   speaks: /^\/auth\/(?:api|\.well-known)\//.test(path) ? 'json' : 'html',
 })
 

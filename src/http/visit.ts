@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Device } from '../sessions/sessions.ts'
+import type { Device, SignedIn } from '../sessions/sessions.ts'
 import type { RequestCookies } from './cookies.ts'
 import type { Fields } from './url-encoded.ts'
 
@@ -15,6 +15,8 @@ export interface Visit {
   device: Device
   /** Aborted when the sender has gone. */
   signal: AbortSignal
+  /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
+  signedIn?: SignedIn | undefined
   /** The CSRF token of this browser; a new one is set with the answer when it had none. */
   readonly csrfToken: string
   /** Adds `Set-Cookie` values to whatever is answered, an error too. The last of a name counts. */

@@ -42,10 +42,6 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
   }
 
   return {
-    /** How much waits for its turn now. */
-    get length(): number {
-      return queue.size
-    },
     async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
       if (signal?.aborted) throw new AppError('unavailable', 'The request was given up by its sender.')
       if (running < atOnce) running += 1

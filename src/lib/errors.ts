@@ -21,6 +21,8 @@ interface Details {
   reason?: string
   /** Seconds until another try makes sense. */
   retryAfterSeconds?: number
+  /** More that is wrong with the same input. */
+  others?: AppError[]
   cause?: unknown
 }
 
@@ -30,6 +32,7 @@ export class AppError extends Error {
   readonly field: string | undefined
   readonly reason: string | undefined
   readonly retryAfterSeconds: number | undefined
+  readonly others: AppError[]
 
   constructor(code: ErrorCode, message: string, details: Details = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -38,7 +41,28 @@ export class AppError extends Error {
     this.field = details.field
     this.reason = details.reason
     this.retryAfterSeconds = details.retryAfterSeconds
+    this.others = details.others ?? []
   }
+}
+
+/** Runs every check; what several of them refuse is one error, which names the first and carries the others. */
+export const checkAll = <Checks extends Record<string, () => unknown>>(
+  checks: Checks,
+): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {
+  const refusals: AppError[] = []
+  const passed: Record<string, unknown> = {}
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      passed[name] = check()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      refusals.push(error)
+    }
+  }
+  const [first, ...others] = refusals
+  if (!first) return passed as { [Name in keyof Checks]: ReturnType<Checks[Name]> }
+  const { code, field, reason } = first
+  throw new AppError(code, first.message, { ...(field && { field }), ...(reason && { reason }), others })
 }
 
 /** The database (or another part) is away, locked or full: try again, nobody is logged out. */

@@ -22,11 +22,12 @@ ${session.current ? undefined : endButton(session, device)}
 }
 
 /** The list of sessions: one form, in which each button says which session it ends. */
-export const sessionsSection = ({ csrfToken, sessions, nowMs }: AccountView): HtmlFragment =>
+export const sessionsSection = ({ csrfToken, sessions, moreSessions, nowMs }: AccountView): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
 ${csrfInput(csrfToken)}
 <ul class="sessions">
 ${sessions.map((session) => row(session, nowMs))}</ul>
+${moreSessions > 0 && html`<p class="about">${texts.moreSessions(moreSessions)}</p>`}
 ${
   sessions.some((session) => !session.current) &&
   html`<button class="second" name="all_others" value="1">${texts.endOtherSessions}</button>`

@@ -64,13 +64,18 @@ const wordsOf = (problem: FormProblem): string => {
   return say(problem.retryAfterSeconds)
 }
 
+const requestNote = (problem: FormProblem): HtmlFragment | undefined =>
+  problem.kind === 'credentials_wrong'
+    ? undefined
+    : html`<p class="about">${texts.requestId} <code>${problem.requestId}</code></p>`
+
 /** The id of what `formProblem` makes. */
 export const FORM_PROBLEM_ID = 'form-problem'
 
 /** What is wrong with the form as a whole. */
 export const formProblem = (problem: FormProblem | undefined, focused = false): HtmlFragment | undefined =>
   problem &&
-  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>`
+  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${requestNote(problem)}`
 
 /** What has just been done. It takes the focus, so that it is read out and not scrolled past. */
 export const notice = (text: string | undefined): HtmlFragment | undefined =>

@@ -113,6 +113,7 @@ export const texts = {
   endSession: 'Log out',
   endSessionOf: (device: string, address: string): string => `Log out ${device}, ${address}`,
   endOtherSessions: 'Log out all others',
+  moreSessions: (count: number): string => `And ${count} more, seen longer ago.`,
   deleteAccount: 'Delete account',
   deleteAccountAbout: 'Removes your account here for good.',
   deleteAccountOpen: 'Delete account …',

@@ -19,11 +19,11 @@ export type FieldProblem = (typeof FIELD_PROBLEMS)[number]
 export const isFieldProblem = (reason: string | undefined): reason is FieldProblem =>
   FIELD_PROBLEMS.some((problem) => problem === reason)
 
-/** What is wrong with a form as a whole. */
+/** What is wrong with a form as a whole. The id of the request leads an operator to its line in the log. */
 export type FormProblem =
   | { kind: 'credentials_wrong' }
-  | { kind: 'too_many_attempts'; retryAfterSeconds: number }
-  | { kind: 'busy'; retryAfterSeconds: number }
+  | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
+  | { kind: 'busy'; retryAfterSeconds: number; requestId: string }
 
 /** An external provider to continue with; its form posts to `/auth/oauth/{name}`. */
 export interface ProviderView {
@@ -83,6 +83,8 @@ export interface AccountView extends FormView {
   user: { email: string; username: string; createdAtMs: number }
   nowMs: number
   sessions: readonly SessionView[]
+  /** How many there are besides those. */
+  moreSessions: number
   done?: 'username' | 'password' | 'session' | 'sessions' | undefined
   /** `value` is what stands in the field: the username, or what was typed. */
   username: { value: string; error?: FieldProblem | undefined }

@@ -8,7 +8,8 @@ const WINDOW = 500
 interface Parts {
   db: Database
   clock: Clock
-  idleMs: number
+  /** No session runs out sooner than this after its start. */
+  shortestMs: number
 }
 
 /** The least UUID of version 7 that could have been made at this time (RFC 9562 section 5.7). */
@@ -21,8 +22,8 @@ const leastIdAt = (timeMs: number): string => {
  * Deletes sessions that have run out, which are refused long before: in order of id, which is the order of their start,
  * and only up to those that are old enough, a small window at a time. Resolves to how many were deleted.
  */
-export const deleteExpiredSessions = async ({ db, clock, idleMs }: Parts): Promise<number> => {
-  const before = leastIdAt(clock.now() - idleMs)
+export const deleteExpiredSessions = async ({ db, clock, shortestMs }: Parts): Promise<number> => {
+  const before = leastIdAt(clock.now() - shortestMs)
   let after = ''
   let deleted = 0
   for (;;) {

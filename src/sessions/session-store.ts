@@ -91,13 +91,26 @@ export const findSession = async (db: Queries, id: string): Promise<SessionOfUse
 }
 
 /** Sessions of a user that have not run out, the last seen first. */
-export const findSessionsOfUser = async (db: Queries, userId: string, nowMs: number): Promise<Session[]> => {
+export const findSessionsOfUser = async (
+  db: Queries,
+  { userId, nowMs, limit }: { userId: string; nowMs: number; limit: number },
+): Promise<Session[]> => {
   const rows = await db.all<SessionRow>(
-    `SELECT ${COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC, id DESC`,
+    `SELECT ${COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC, id DESC LIMIT ?`,
+    userId,
+    nowMs,
+    limit,
+  )
+  return rows.map(toSession)
+}
+
+export const countSessions = async (db: Queries, userId: string, nowMs: number): Promise<number> => {
+  const row = await db.get<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?',
     userId,
     nowMs,
   )
-  return rows.map(toSession)
+  return row?.count ?? 0
 }
 
 export const insertSession = (db: Queries, session: Session): Promise<number> =>

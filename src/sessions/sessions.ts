@@ -8,6 +8,7 @@ import { beginSession, type Device, isInGrace, type Lifetimes, moveOn } from './
 import { createRefreshTokens, type RefreshClaim, readRefreshToken } from './refresh-token.ts'
 import {
   cacheSessions,
+  countSessions,
   deleteSession,
   deleteSessionOfUser,
   deleteSessionsOfUser,
@@ -42,6 +43,12 @@ export interface Tokens {
   accessTokenSeconds: number
   refreshToken: string
   sessionSeconds: number
+}
+
+interface Terms {
+  holds?: (transaction: Queries) => Promise<boolean>
+  /** Sessions that end as this one begins. */
+  replaces?: string[]
 }
 
 export type RefreshResult =
@@ -97,11 +104,12 @@ export const createSessions = (parts: Parts) => {
     signedIn,
   })
 
-  const end = (id: string): Promise<void> =>
-    db.inTransaction(async (transaction) => {
-      await deleteSession(transaction, id)
-      transaction.afterCommit(() => known.forget(id))
-    })
+  const endIn = async (transaction: Transaction, id: string): Promise<void> => {
+    await deleteSession(transaction, id)
+    transaction.afterCommit(() => known.forget(id))
+  }
+
+  const end = (id: string): Promise<void> => db.inTransaction((transaction) => endIn(transaction, id))
 
   const endAllIn = async (transaction: Transaction, userId: string, exceptId?: string): Promise<number> => {
     const changes = await deleteSessionsOfUser(transaction, userId, exceptId)
@@ -111,17 +119,14 @@ export const createSessions = (parts: Parts) => {
 
   return {
     /**
-     * Starts a session for a user. `holds` is asked in the same transaction whether the reason to let him in still
-     * stands; undefined when it does not.
+     * Starts a session for a user, in place of those that his browser had. `holds` is asked in the same transaction
+     * whether the reason to let him in still stands; undefined when it does not.
      */
-    async start(
-      userId: string,
-      device: Device,
-      holds: (transaction: Queries) => Promise<boolean> = async () => true,
-    ): Promise<Tokens | undefined> {
+    async start(userId: string, device: Device, { holds, replaces = [] }: Terms = {}): Promise<Tokens | undefined> {
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
-        if (!(await holds(transaction))) return undefined
+        if (holds && !(await holds(transaction))) return undefined
+        for (const former of replaces) await endIn(transaction, former)
         await insertSession(transaction, beginSession({ id, userId, device, nowMs: clock.now() }, lifetimes))
         return findSession(transaction, id)
       })
@@ -186,10 +191,21 @@ export const createSessions = (parts: Parts) => {
     endAll: (userId: string, exceptId?: string): Promise<number> =>
       db.inTransaction((transaction) => endAllIn(transaction, userId, exceptId)),
 
+    /** Within a transaction: `unauthorized` when the session has ended. */
+    async requireIn(transaction: Transaction, id: string): Promise<void> {
+      if (await findSession(transaction, id)) return
+      throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.')
+    },
+
     /** To be called in the transaction that changes a user's row. */
     userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
 
-    list: (userId: string): Promise<Session[]> => findSessionsOfUser(db, userId, clock.now()),
+    /** The sessions last seen, so many at most, and how many there are. */
+    async list(userId: string, limit: number): Promise<{ sessions: Session[]; count: number }> {
+      const nowMs = clock.now()
+      const sessions = await findSessionsOfUser(db, { userId, nowMs, limit })
+      return { sessions, count: sessions.length < limit ? sessions.length : await countSessions(db, userId, nowMs) }
+    },
   }
 }
 

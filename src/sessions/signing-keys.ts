@@ -100,7 +100,11 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     list: (queries: Queries = db): Promise<KeySummary[]> => findKeys(queries),
 
     /** Deletes keys of which no good token can be left. */
-    deleteRetired: (): Promise<number> => deleteKeysRetiredBefore(db, clock.now() - graceMs),
+    async deleteRetired(): Promise<number> {
+      const deleted = await deleteKeysRetiredBefore(db, clock.now() - graceMs)
+      if (deleted > 0) ring = undefined
+      return deleted
+    },
   }
 }
 

@@ -35,6 +35,8 @@ export interface CachedRow<Kept> {
 export interface Database extends Queries {
   /** Commits what `work` did, or nothing of it. Resolves when the commit is on disk. No slow work inside. */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  /** `unavailable` when it cannot be read, or writes do not reach the disk. */
+  requireHealthy(): Promise<void>
   /** Resolves when everything that can be read now is on disk. */
   durable(): Promise<void>
   cachedRow<Row, Kept>(sql: string, keep: (row: Row) => Kept): CachedRow<Kept>

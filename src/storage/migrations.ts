@@ -28,6 +28,10 @@ const findApplied = async (db: Pick<Database, 'all'>): Promise<string[]> => {
   return rows.map((row) => row.name)
 }
 
+/** A start that was killed early leaves a database without any table. */
+const hasNoTable = (error: unknown): boolean =>
+  error instanceof AppError && error.cause instanceof Error && error.cause.message.includes('no such table')
+
 /**
  * Brings the schema up to date and resolves to the names of what was applied. Forward only; each step is one
  * transaction that looks again at what is there, so that two starts at once and a kill half-way are harmless.
@@ -44,10 +48,16 @@ export const migrate = async (db: Database, clock: Clock): Promise<string[]> => 
   return done
 }
 
+const findAppliedIfAny = (db: Database): Promise<string[]> =>
+  findApplied(db).catch((error: unknown) => {
+    if (hasNoTable(error)) return []
+    throw error
+  })
+
 /** The names of what `migrate` would apply; without a database, of everything. */
 export const findPendingMigrations = async (db: Database | undefined): Promise<string[]> => {
   const names = readMigrations().map(({ name }) => name)
-  const applied = db ? await findApplied(db) : []
+  const applied = db ? await findAppliedIfAny(db) : []
   return names.filter((name) => !applied.includes(name))
 }
 

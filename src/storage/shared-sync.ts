@@ -31,14 +31,27 @@ export const createSharedSync = (fileDescriptor: number) => {
     })
   }
 
+  /** What is written to a file without a name is gone with the process, synced or not. */
+  const findFailure = (): Error | undefined => {
+    if (!failure && fs.fstatSync(fileDescriptor).nlink === 0) {
+      failure = unavailable('The database files have been removed; the service must be restarted.')
+    }
+    return failure
+  }
+
   const wait = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (failure) return reject(failure)
+      if (findFailure()) return reject(failure)
       waiting.push({ resolve, reject })
       if (!underWay) start()
     })
 
   return {
+    /** `unavailable` once a sync has failed. */
+    requireSound(): void {
+      const found = findFailure()
+      if (found) throw found
+    },
     /** Resolves when all that was written before the call is on disk; `unavailable` once a sync has failed. */
     wait,
     /** Resolves when no sync is under way. */

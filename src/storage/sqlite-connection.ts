@@ -2,12 +2,10 @@ import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-/** How long SQLite itself may wait, and with it the whole event loop. */
-const BUSY_TIMEOUT_MS = 2
 const PAGE_CACHE_KIB = 16_384
 
 const PRAGMAS = `
-  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
+  PRAGMA busy_timeout = 0;
   PRAGMA foreign_keys = ON;
   PRAGMA trusted_schema = OFF;
   PRAGMA cache_size = -${PAGE_CACHE_KIB};

@@ -14,6 +14,7 @@ import { createTurns } from './turns.ts'
 
 /** How long a write waits for a lock that another process holds, without holding up anything else. */
 const LOCK_PATIENCE_MS = 2000
+
 interface Options {
   file: string
   /** Hears of what goes wrong behind the scenes. */
@@ -35,6 +36,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       : error
   })
   const turns = createTurns()
+  const writers = createTurns()
   const log = openSync(`${file}-wal`, 'r+')
   const sync = createSharedSync(log)
   const checkpoints = createCheckpoints({ file, turns, onFailure })
@@ -46,6 +48,12 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   /** Runs one statement now, or after whoever has the connection to himself. */
   const once = <T>(statement: () => T): Promise<T> =>
     patiently(() => (turns.taken ? turns.take(statement) : statement()))
+
+  /** Writes one after the other: only the first of those who wait for another process's lock asks for it. */
+  const write = <T>(work: () => T | Promise<T>): Promise<T> => {
+    const deadline = performance.now() + LOCK_PATIENCE_MS
+    return writers.take(() => patiently(() => turns.take(work), deadline))
+  }
 
   const queries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
     all: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).all(...values) as Row[]),
@@ -70,18 +78,23 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
     ...outside,
 
     async run(sql, ...values) {
-      const changes = await outside.run(sql, ...values)
+      const changes = await write(() => Number(prepare(sql).run(...values).changes))
       if (changes > 0) await committed()
       return changes
     },
 
     async inTransaction(work) {
-      const result = await patiently(() => turns.take(() => transact(connection, prepare, inside, work)))
+      const result = await write(() => transact(connection, prepare, inside, work))
       await committed()
       return result
     },
 
     durable: () => sync.wait(),
+
+    async requireHealthy() {
+      sync.requireSound()
+      await outside.get('SELECT 1')
+    },
 
     cachedRow: (sql, keep) => cacheRow(prepare(sql), keep, once),
 
@@ -101,7 +114,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
     },
 
     async close() {
-      await turns.take(async () => {})
+      await writers.take(() => turns.take(() => {}))
       await sync.settle()
       await checkpoints.stop()
       connection.close()
@@ -122,8 +135,10 @@ const createStatements = (connection: DatabaseSync) => {
 }
 
 /** Tries again, with the event loop free in between, while another process holds the lock. */
-const patiently = async <T>(attempt: () => T | Promise<T>): Promise<T> => {
-  const deadline = performance.now() + LOCK_PATIENCE_MS
+const patiently = async <T>(
+  attempt: () => T | Promise<T>,
+  deadline = performance.now() + LOCK_PATIENCE_MS,
+): Promise<T> => {
   for (;;) {
     try {
       return await attempt()

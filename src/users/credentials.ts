@@ -23,13 +23,15 @@ interface Parts {
   passwords: Passwords
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
+  /** `unauthorized` when the session of who asks has ended while his password was checked. */
+  requireSession: (transaction: Transaction, sessionId: string) => Promise<void>
 }
 
 const wrongPassword = (field: string): AppError =>
   new AppError('unauthorized', 'This is not your current password.', { field, reason: 'password_wrong' })
 
 /** Passwords as proof of who somebody is. */
-export const createCredentials = ({ db, passwords, endSessions }: Parts) => {
+export const createCredentials = ({ db, passwords, endSessions, requireSession }: Parts) => {
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, signal?: AbortSignal) => {
     if (!(await passwords.matches(entered, user.passwordHash, signal))) throw wrongPassword(field)
@@ -38,6 +40,7 @@ export const createCredentials = ({ db, passwords, endSessions }: Parts) => {
   /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
   const changeHash = (user: UserRecord, hash: string, sessionId: string): Promise<void> =>
     db.inTransaction(async (transaction) => {
+      await requireSession(transaction, sessionId)
       const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
       if (changed === 0) throw wrongPassword('current_password')
       await endSessions(transaction, user.id, sessionId)

@@ -31,7 +31,7 @@ export const createPasswords = ({ atOnce, waiting }: Limits) => {
     /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
     async matches(entered: string, phc: string | null | undefined, signal?: AbortSignal): Promise<boolean> {
       const password = Buffer.from(normalizePassword(entered))
-      const matches = await queue.run(() => verify(phc ?? NOBODYS_HASH, password), signal)
+      const matches = await queue.run(() => verifyOrRefuse(phc ?? NOBODYS_HASH, password), signal)
       return matches && typeof phc === 'string'
     },
 
@@ -39,10 +39,15 @@ export const createPasswords = ({ atOnce, waiting }: Limits) => {
     isOutdated(phc: string): boolean {
       return !phc.startsWith(CURRENT)
     },
+  }
+}
 
-    get waiting(): number {
-      return queue.length
-    },
+/** A hash that cannot be read matches nothing, after the same work: it tells nobody that there is an account. */
+const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> => {
+  try {
+    return await verify(phc, password)
+  } catch {
+    return (await verify(NOBODYS_HASH, password)) && false
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import { createCredentials, type PasswordChange } from './credentials.ts'
@@ -33,6 +33,8 @@ interface Parts {
   announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
+  /** `unauthorized` when this session has ended. */
+  requireSession: (transaction: Transaction, sessionId: string) => Promise<void>
   /** To be called when somebody's row changed, so that nobody is shown the old one. */
   userChanged: (transaction: Transaction) => void
 }
@@ -45,8 +47,15 @@ export interface NewUser {
   roles?: string[]
 }
 
+interface Deletion {
+  password: string
+  /** The session of who asks. */
+  sessionId: string
+}
+
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
-export const createUsers = ({ db, clock, passwords, announce, endSessions, userChanged }: Parts) => {
+export const createUsers = (parts: Parts) => {
+  const { db, clock, passwords, announce, endSessions, requireSession, userChanged } = parts
   /** Inserts and announces; `conflict` when email or username is taken. */
   const insert = async (user: UserRecord): Promise<User> => {
     try {
@@ -73,7 +82,7 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
     throw refusal
   }
 
-  const { authenticate, changePassword, requireOwnPassword } = createCredentials({ db, passwords, endSessions })
+  const { authenticate, changePassword, requireOwnPassword } = createCredentials(parts)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -81,8 +90,10 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
     return user
   }
 
-  const remove = (id: string): Promise<void> =>
+  /** Deletes a user, on condition that `mayGo` does not object. */
+  const remove = (id: string, mayGo: (transaction: Transaction) => Promise<void> = async () => {}): Promise<void> =>
     db.inTransaction(async (transaction) => {
+      await mayGo(transaction)
       if ((await deleteUser(transaction, id)) === 0) return
       await announce(transaction, 'user.deleted', id)
       userChanged(transaction)
@@ -112,10 +123,11 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
       await changePassword(await requireUser(id), change, signal)
     },
 
-    async changeUsername(id: string, entered: string): Promise<void> {
+    async changeUsername(id: string, entered: string, sessionId: string): Promise<void> {
       const username = requireUsername(entered)
       try {
         await db.inTransaction(async (transaction) => {
+          await requireSession(transaction, sessionId)
           await updateUsername(transaction, id, username)
           userChanged(transaction)
         })
@@ -125,13 +137,13 @@ export const createUsers = ({ db, clock, passwords, announce, endSessions, userC
     },
 
     /** Deletes the account of who proves it; `unauthorized` when the password is wrong. */
-    async deleteOwn(id: string, password: string, signal?: AbortSignal): Promise<void> {
+    async deleteOwn(id: string, { password, sessionId }: Deletion, signal?: AbortSignal): Promise<void> {
       const user = await requireUser(id)
       await requireOwnPassword(user, password, 'password', signal)
-      await remove(id)
+      await remove(id, (transaction) => requireSession(transaction, sessionId))
     },
 
-    delete: remove,
+    delete: (id: string): Promise<void> => remove(id),
 
     async setPassword(id: string, entered: string): Promise<void> {
       const user = await requireUser(id)
@@ -179,11 +191,13 @@ interface Account {
 }
 
 const requireAccount = (email: string, password: string, username: string | undefined): Account => {
-  const account = { email: requireEmail(email), username: username ? requireUsername(username) : undefined }
   // Without a username of his own choice, somebody most likely gets the first that is made for him.
-  const [made = ''] = usernamesFor(account.email.lower)
-  const names = [account.email.shown, account.username ?? made]
-  return { ...account, password: requireGoodPassword(password, names) }
+  const [made = ''] = usernamesFor(email.trim().toLowerCase())
+  return checkAll({
+    email: () => requireEmail(email),
+    username: () => (username ? requireUsername(username) : undefined),
+    password: () => requireGoodPassword(password, [email.trim(), username ?? '', made]),
+  })
 }
 
 const takenError = (error: unknown): unknown => {

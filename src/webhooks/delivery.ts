@@ -52,6 +52,12 @@ const post = (target: Target, message: Message, onStatus: (status: number) => vo
       signal: AbortSignal.any([AbortSignal.timeout(target.timeoutMs), ...(target.signal ? [target.signal] : [])]),
     })
     outgoing.on('error', reject)
+    // Whatever ends it without an answer; after one, this says nothing any more.
+    outgoing.on('close', () => reject(new Error('the connection was closed')))
+    outgoing.on('upgrade', (answer, socket) => {
+      socket.destroy()
+      resolve(answer.statusCode ?? 0)
+    })
     outgoing.on('response', (answer) => {
       const status = answer.statusCode ?? 0
       onStatus(status)

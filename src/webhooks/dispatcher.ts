@@ -23,7 +23,7 @@ const LONGEST_RETRY_MS = 3_600_000
 
 /** Makes the attempts: for each user one event after the other, for different users side by side. */
 export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<boolean>>()
   const cutOff = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
@@ -42,8 +42,9 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
     const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
     if (problem === null) log.info({ ...facts }, 'webhook delivered')
     else log.warn({ ...facts, problem, retried }, 'webhook failed')
+    const untilMs = clock.now() + backoffMs(event.attempts)
     if (retried)
-      await postponeEvent(db, event.id, { status, problem, untilMs: clock.now() + backoffMs(event.attempts) })
+      await db.inTransaction((transaction) => postponeEvent(transaction, event, { status, problem, untilMs }))
     else await closeEvent(db, event.id, { status, problem, nowMs: clock.now() })
   }
 
@@ -53,27 +54,30 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
     await closeEvent(db, event.id, { status: null, problem: 'interrupted', nowMs: clock.now() })
   }
 
-  const take = async (event: OutboxEvent): Promise<void> => {
+  /** Resolves to whether it could be written down how the event stands. */
+  const take = async (event: OutboxEvent): Promise<boolean> => {
     try {
       await (event.attempts < settings.maxAttempts ? attempt(event) : giveUp(event))
+      return true
     } catch (error) {
       log.error({ err: error, event_id: event.id }, 'webhook bookkeeping failed')
+      return false
     }
   }
 
-  /** Starts what is due as far as there are places; resolves when it has been started. */
-  const startDue = async (): Promise<number> => {
+  /** Starts what is due as far as there are places. */
+  const startDue = async (): Promise<void> => {
     const places = AT_ONCE - underWay.size
-    if (places <= 0) return 0
-    const due = await findDueEvents(db, clock.now(), places)
-    for (const event of due) {
-      const taken = take(event).finally(() => {
+    if (places <= 0) return
+    for (const event of await findDueEvents(db, clock.now(), places)) {
+      const taken = take(event).then((isWritten) => {
         underWay.delete(taken)
-        if (timer) wake()
+        // What could not be written (the disk is full) is left to the next poll: it would be due again at once.
+        if (timer && isWritten) wake()
+        return isWritten
       })
       underWay.add(taken)
     }
-    return due.length
   }
 
   const lookAround = async (): Promise<void> => {
@@ -107,8 +111,13 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
       await Promise.all(underWay)
       clearTimeout(impatience)
     },
+    /** Makes the attempts that are due until there are none, or one cannot be written down. */
     async deliverDue(): Promise<void> {
-      while ((await startDue()) > 0 || underWay.size > 0) await Promise.all(underWay)
+      for (;;) {
+        await startDue()
+        const written = await Promise.all(underWay)
+        if (written.length === 0 || written.includes(false)) return
+      }
     },
   }
 }

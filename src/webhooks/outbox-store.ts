@@ -114,18 +114,20 @@ export const closeEvent = (
     id,
   )
 
-export const postponeEvent = (
+/** Together with what waits behind it, so that nobody looks at that in vain. */
+export const postponeEvent = async (
   db: Queries,
-  id: string,
+  { id, userId }: OutboxEvent,
   { status, problem, untilMs }: Outcome & { untilMs: number },
-): Promise<number> =>
-  db.run(
-    'UPDATE webhook_events SET status = ?, problem = ?, next_attempt_at = ? WHERE id = ?',
-    status,
-    problem,
+): Promise<void> => {
+  await db.run('UPDATE webhook_events SET status = ?, problem = ? WHERE id = ?', status, problem, id)
+  await db.run(
+    'UPDATE webhook_events SET next_attempt_at = ? WHERE user_id = ? AND closed_at IS NULL AND id >= ?',
     untilMs,
+    userId,
     id,
   )
+}
 
 /** As if it had never been attempted. */
 export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>

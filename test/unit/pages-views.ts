@@ -13,6 +13,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     csrfToken: text,
     user: { email: text, username: text, createdAtMs: minutesAgo(100_000) },
     nowMs,
+    moreSessions: 7,
     sessions: [
       { ...session, id: `${text}1`, lastSeenAtMs: nowMs, current: true },
       { ...session, id: `${text}2`, lastSeenAtMs: minutesAgo(3), current: false },
@@ -22,7 +23,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     password: { errors: {} },
     deletion: {},
   }
-  const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95 } as const
+  const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
     pages.error({ status, message: text, requestId: text, retryAfterSeconds })
 
@@ -43,7 +44,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         ...signup,
         errors: { email: 'email_taken', username: 'username_invalid', password: 'password_common' },
       }),
-    'signup while busy': (pages) => pages.signup({ ...signup, problem: { kind: 'busy', retryAfterSeconds: 2 } }),
+    'signup while busy': (pages) =>
+      pages.signup({ ...signup, problem: { kind: 'busy', retryAfterSeconds: 2, requestId: 'r-2' } }),
     'signup closed': (pages) => pages.signup({ ...signup, closed: true }),
     logout: (pages) => pages.logout({ csrfToken: text, signedIn: true, email: text }),
     'logged out': (pages) => pages.logout({ csrfToken: text, signedIn: false }),

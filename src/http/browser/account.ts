@@ -4,25 +4,30 @@ import type { SignedIn } from '../../sessions/sessions.ts'
 import { newCsrfToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
-import { errorsOf, orShowAgain, type Refusal } from './problems.ts'
+import { orShowAgain, type Refusal } from './problems.ts'
 
 type Done = NonNullable<AccountView['done']>
 const DONE: readonly string[] = ['username', 'password', 'session', 'sessions'] satisfies Done[]
 const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
+
+const SHOWN_SESSIONS = 100
 
 /** Back to the page, which says what was done. */
 const done = (what: Done): Answer => redirect(`/auth/account?done=${what}`)
 
 /** `/auth/account`: what a person can see and change of his own account. */
 export const createAccount = ({ users, sessions, pages, limits, clock, cookieWriter }: RouteParts) => {
+  const listSessions = async ({ userId, sessionId }: SignedIn) => {
+    const { sessions: shown, count } = await sessions.list(userId, SHOWN_SESSIONS)
+    const views = shown.map((session) => ({ ...session, current: session.id === sessionId }))
+    return { sessions: views, moreSessions: count - shown.length }
+  }
+
   const view = async (visit: Visit, signedIn: SignedIn): Promise<AccountView> => ({
     csrfToken: visit.csrfToken,
     user: signedIn,
     nowMs: clock.now(),
-    sessions: (await sessions.list(signedIn.userId)).map((session) => ({
-      ...session,
-      current: session.id === signedIn.sessionId,
-    })),
+    ...(await listSessions(signedIn)),
     username: { value: signedIn.username },
     password: { errors: {} },
     deletion: {},
@@ -31,19 +36,10 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
   /** Shows the page with what was wrong in one of its forms. */
   const showAgain =
     (visit: Visit, signedIn: SignedIn, form: (refusal: Refusal) => Partial<AccountView>) => async (refusal: Refusal) =>
-      pages.account({ ...(await view(visit, signedIn)), problem: refusal.formProblem, ...form(refusal) })
+      pages.account({ ...(await view(visit, signedIn)), problem: refusal.problem, ...form(refusal) })
 
-  /** Counts tries at a password as long as they are wrong. */
-  const guardingPassword = async (userId: string, action: () => Promise<void>): Promise<void> => {
-    limits.count('passwordOfUser', userId)
-    try {
-      await action()
-    } catch (error) {
-      if (error instanceof AppError && error.code !== 'unauthorized') limits.forgive('passwordOfUser', userId)
-      throw error
-    }
-    limits.forgive('passwordOfUser', userId)
-  }
+  const guardingPassword = (userId: string, action: () => Promise<void>): Promise<void> =>
+    limits.countFailures([['passwordOfUser', userId]], action)
 
   return {
     async show(visit: Visit, signedIn: SignedIn): Promise<Answer> {
@@ -55,11 +51,12 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
     changeUsername(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       const value = visit.form.get('username') ?? ''
       return orShowAgain(
+        visit,
         async () => {
-          await users.changeUsername(signedIn.userId, value)
+          await users.changeUsername(signedIn.userId, value, signedIn.sessionId)
           return done('username')
         },
-        showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.fieldProblem } })),
+        showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.errors.username } })),
       )
     },
 
@@ -68,11 +65,12 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
       const next = visit.form.get('new_password') ?? ''
       const { sessionId, userId } = signedIn
       return orShowAgain(
+        visit,
         async () => {
           await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
           return done('password')
         },
-        showAgain(visit, signedIn, (refusal) => ({ password: { errors: errorsOf(refusal) } })),
+        showAgain(visit, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
       )
     },
 
@@ -89,14 +87,16 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
     },
 
     delete(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const { sessionId, userId } = signedIn
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
+        visit,
         async () => {
-          await guardingPassword(signedIn.userId, () => users.deleteOwn(signedIn.userId, password, visit.signal))
+          await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit.signal))
           visit.setCookies([...cookieWriter.clearedSession(), cookieWriter.csrf(newCsrfToken())])
           return redirect('/auth/login?done=deleted')
         },
-        showAgain(visit, signedIn, (refusal) => ({ deletion: { error: refusal.fieldProblem } })),
+        showAgain(visit, signedIn, (refusal) => ({ deletion: { error: refusal.errors.password } })),
       )
     },
   }

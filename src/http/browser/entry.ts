@@ -17,26 +17,30 @@ export const sendOnOr = async (
   return (await recognize(visit)) ? redirect(target) : show(target)
 }
 
-/** Ends the session that this browser had, if it can show one, before it gets another. */
-export const endFormerSession = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<void> => {
+/** The sessions that this browser can show, by either cookie: the access token may have run out. */
+export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<string[]> => {
   const { access, refresh } = visit.cookies
-  const former = [
+  const ids = [
     access && (await sessions.authenticate(access))?.sessionId,
     refresh && (await sessions.identify(refresh)),
   ]
-  for (const id of new Set(former)) if (id) await sessions.end(id)
+  return [...new Set(ids.flatMap((id) => id || []))]
 }
 
-/** Starts a session and sends the browser to its target. The CSRF token changes with who somebody is. */
+type Proof = Parameters<RouteParts['sessions']['start']>[2]
+
+/**
+ * Starts a session in place of the one that this browser had, and sends it to its target; undefined when the proof no
+ * longer holds. The CSRF token changes with who somebody is.
+ */
 export const enter = async (
   parts: Pick<RouteParts, 'sessions' | 'cookieWriter'>,
   visit: Visit,
-  start: () => ReturnType<RouteParts['sessions']['start']>,
-  target: string,
+  { userId, target, ...proof }: { userId: string; target: string } & Pick<NonNullable<Proof>, 'holds'>,
 ): Promise<Answer | undefined> => {
-  const tokens = await start()
+  const replaces = await sessionsOf(parts, visit)
+  const tokens = await parts.sessions.start(userId, visit.device, { ...proof, replaces })
   if (!tokens) return undefined
-  await endFormerSession(parts, visit)
   visit.setCookies(parts.cookieWriter.session(tokens, newCsrfToken()))
   return redirect(target)
 }

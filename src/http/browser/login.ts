@@ -1,11 +1,12 @@
-import { AppError } from '../../lib/errors.ts'
+import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
+import { readEmail } from '../../users/email.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter, sendOnOr, targetOf } from './entry.ts'
-import { errorsOf, orShowAgain } from './problems.ts'
+import { orShowAgain } from './problems.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
 
@@ -16,7 +17,7 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (parts: RouteParts) => {
-  const { users, sessions, pages, limits, baseUrl, signupOpen } = parts
+  const { users, pages, limits, baseUrl, signupOpen } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -31,16 +32,19 @@ export const createLogin = (parts: RouteParts) => {
   const logIn = async (visit: Visit, email: string, password: string, target: string): Promise<Answer> => {
     requireFilled(email, password)
     const network = networkOf(visit.device.address)
-    const account = `${email.trim().toLowerCase()} ${network}`
-    limits.count('loginOfAddress', network)
-    limits.count('login', account)
-    const proof = await users.authenticate(email, password, visit.signal)
-    const start = () => sessions.start(proof?.user.id ?? '', visit.device, proof?.holds)
-    const answer = proof && (await enter(parts, visit, start, target))
-    if (!answer) throw wrongCredentials()
-    limits.forgive('loginOfAddress', network)
-    limits.forgive('login', account)
-    return answer
+    const account = `${readEmail(email)?.lower ?? ''} ${network}`
+    return limits.countFailures(
+      [
+        ['loginOfAddress', network],
+        ['login', account],
+      ],
+      async () => {
+        const proof = await users.authenticate(email, password, visit.signal)
+        const answer = proof && (await enter(parts, visit, { userId: proof.user.id, target, holds: proof.holds }))
+        if (!answer) throw wrongCredentials()
+        return answer
+      },
+    )
   }
 
   return {
@@ -52,13 +56,13 @@ export const createLogin = (parts: RouteParts) => {
       const email = visit.form.get('email') ?? ''
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
+        visit,
         () => logIn(visit, email, password, target),
         (refusal) =>
           pages.login({
             ...view(visit, target, email),
             notice: undefined,
-            problem: refusal.formProblem,
-            errors: errorsOf(refusal),
+            ...refusal,
           }),
       )
     },
@@ -66,12 +70,16 @@ export const createLogin = (parts: RouteParts) => {
 }
 
 const requireFilled = (email: string, password: string): void => {
-  if (email.trim() === '') {
-    throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason: 'email_missing' })
-  }
-  if (password === '') {
-    throw new AppError('unprocessable', 'Enter your password.', { field: 'password', reason: 'password_missing' })
-  }
+  checkAll({
+    email() {
+      if (email.trim() !== '') return
+      throw new AppError('unprocessable', 'Enter your email address.', { field: 'email', reason: 'email_missing' })
+    },
+    password() {
+      if (password !== '') return
+      throw new AppError('unprocessable', 'Enter your password.', { field: 'password', reason: 'password_missing' })
+    },
+  })
 }
 
 const wrongCredentials = (): AppError =>

@@ -1,7 +1,7 @@
 import { newCsrfToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
-import { endFormerSession } from './entry.ts'
+import { sessionsOf } from './entry.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (specification section 4.2 rule 4). */
 export const createLogout = (parts: RouteParts) => ({
@@ -11,9 +11,8 @@ export const createLogout = (parts: RouteParts) => ({
     return page(200, parts.pages.logout(view))
   },
 
-  /** Ends the session of either cookie: the access token may have run out. */
   async submit(visit: Visit): Promise<Answer> {
-    await endFormerSession(parts, visit)
+    for (const id of await sessionsOf(parts, visit)) await parts.sessions.end(id)
     const { clearedSession, csrf } = parts.cookieWriter
     visit.setCookies([...clearedSession(), csrf(newCsrfToken())])
     return redirect('/')

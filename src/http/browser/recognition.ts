@@ -16,13 +16,14 @@ export const createRecognition =
   ({ sessions, cookieWriter, noteRefresh }: Parts) =>
   async (visit: Visit): Promise<SignedIn | undefined> => {
     const { access, refresh } = visit.cookies
-    const signedIn = access ? await sessions.authenticate(access) : undefined
-    if (signedIn || !refresh) return signedIn
+    visit.signedIn = access ? await sessions.authenticate(access) : undefined
+    if (visit.signedIn || !refresh) return visit.signedIn
     const result = await sessions.refresh(refresh, visit.device)
     noteRefresh(visit, result)
     const renewed = 'tokens' in result
     visit.setCookies(renewed ? cookieWriter.session(result.tokens, visit.csrfToken) : cookieWriter.clearedSession())
-    return renewed ? result.signedIn : undefined
+    visit.signedIn = renewed ? result.signedIn : undefined
+    return visit.signedIn
   }
 
 export type Recognition = ReturnType<typeof createRecognition>

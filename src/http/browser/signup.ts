@@ -5,7 +5,7 @@ import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter, sendOnOr, targetOf } from './entry.ts'
-import { errorsOf, orShowAgain } from './problems.ts'
+import { orShowAgain } from './problems.ts'
 
 interface Typed {
   email: string
@@ -14,7 +14,7 @@ interface Typed {
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (parts: RouteParts) => {
-  const { users, sessions, pages, limits, baseUrl, signupOpen } = parts
+  const { users, pages, limits, baseUrl, signupOpen } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
@@ -36,7 +36,7 @@ export const createSignup = (parts: RouteParts) => {
       if (error instanceof AppError && error.code !== 'conflict') limits.forgive('signupOfAddress', network)
       throw error
     })
-    const answer = await enter(parts, visit, () => sessions.start(user.id, visit.device), target)
+    const answer = await enter(parts, visit, { userId: user.id, target })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
   }
@@ -50,9 +50,9 @@ export const createSignup = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       if (!signupOpen) return showEmpty(visit, target)
       return orShowAgain(
+        visit,
         () => signUp(visit, typed, password, target),
-        (refusal) =>
-          pages.signup({ ...view(visit, target, typed), problem: refusal.formProblem, errors: errorsOf(refusal) }),
+        (refusal) => pages.signup({ ...view(visit, target, typed), ...refusal }),
       )
     },
   }
