@@ -8,7 +8,7 @@ import { startChild } from './support/child.ts'
 import { ask } from './support/connection.ts'
 import { moveTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
-import { constantCommand, SVC, serviceEnvironment, startService } from './support/servers.ts'
+import { constantCommand, LEAN, SVC, serviceEnvironment, startService } from './support/servers.ts'
 import { spread } from './support/statistics.ts'
 import { get } from './support/visitors.ts'
 
@@ -46,7 +46,7 @@ await bench('Start', async (run) => {
 })
 
 function startIn(cwd: string, port: number): ChildProcess {
-  return startChild({ command: [SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
+  return startChild({ command: [LEAN, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
 }
 
 async function timeStart(start: (port: number) => ChildProcess): Promise<number> {

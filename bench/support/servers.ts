@@ -9,6 +9,9 @@ const program = (name: string): string => fileURLToPath(new URL(`../programs/${n
 
 export const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
+/** As `npm start` has it. */
+export const LEAN = '--max-semi-space-size=8'
+
 /** A module that lets the process which loads it say how long its event loop stood still. */
 export const STALL_METER = new URL('../programs/stall-meter.ts', import.meta.url).href
 
@@ -24,7 +27,7 @@ interface ServiceOptions {
 
 /** The service as it is shipped, with nothing set but what a benchmark needs. */
 export const startService = ({ folder, cores, imports = [] }: ServiceOptions): Promise<Child> =>
-  startServer({ command: [SVC, 'serve'], cwd: folder, cores, imports, env: serviceEnvironment(0) })
+  startServer({ command: [LEAN, SVC, 'serve'], cwd: folder, cores, imports, env: serviceEnvironment(0) })
 
 export const serviceEnvironment = (port: number): Record<string, string> => ({
   SVC_PORT: String(port),

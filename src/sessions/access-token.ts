@@ -33,7 +33,7 @@ interface Parts {
   audiences: string[]
 }
 
-const REMEMBERED_TOKENS = 16_000
+const REMEMBERED_TOKENS = 12_000
 // RFC 7515 section 3.1: three parts of unpadded base64url.
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const MAX_LENGTH = 8192

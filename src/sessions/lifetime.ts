@@ -16,7 +16,7 @@ export interface Device {
 }
 
 // Rotations that are remembered within one grace window: more than any honest browser makes.
-const MAX_REMEMBERED_ROTATIONS = 64
+const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
 
 const trimmed = ({ userAgent, address }: Device): Device => ({

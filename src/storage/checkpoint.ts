@@ -52,6 +52,8 @@ export const createCheckpoints = ({ file, turns, onFailure }: Parts) => {
     async stop(): Promise<void> {
       await underWay
       if (!worker) return
+      // It may be all that is left open, and its end must be waited for.
+      worker.ref()
       worker.postMessage('STOP')
       await once(worker, 'exit')
     },

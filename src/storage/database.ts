@@ -40,7 +40,7 @@ export interface Database extends Queries {
   /** Resolves when everything that can be read now is on disk. */
   durable(): Promise<void>
   cachedRow<Row, Kept>(sql: string, keep: (row: Row) => Kept): CachedRow<Kept>
-  /** Differs from the last call's answer when another process may have changed something. */
+  /** Differs from an earlier answer when another process has committed something before this turn of the event loop. */
   foreignChanges(): number
   /** Writes a consistent copy to a new file while others read and write. */
   backup(file: string): Promise<void>

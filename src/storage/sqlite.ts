@@ -41,9 +41,6 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   const sync = createSharedSync(log)
   const checkpoints = createCheckpoints({ file, turns, onFailure })
   const prepare = createStatements(connection)
-  const dataVersion = connection.prepare('PRAGMA data_version')
-  // Asked by every request: an array is made in half the time of an object.
-  dataVersion.setReturnArrays(true)
 
   /** Runs one statement now, or after whoever has the connection to himself. */
   const once = <T>(statement: () => T): Promise<T> =>
@@ -98,13 +95,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
 
     cachedRow: (sql, keep) => cacheRow(prepare(sql), keep, once),
 
-    foreignChanges() {
-      try {
-        return (dataVersion.get() as unknown as [number])[0]
-      } catch (error) {
-        throw translateSqliteError(error)
-      }
-    },
+    foreignChanges: createLook(connection),
 
     async backup(target) {
       // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
@@ -120,6 +111,31 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       connection.close()
       closeSync(log)
     },
+  }
+}
+
+/**
+ * Looks whether another connection has committed, once in a turn of the event loop: all requests that are read in one
+ * turn had begun to arrive before it, so that whatever was acknowledged before any of them was sent is seen.
+ */
+const createLook = (connection: DatabaseSync): (() => number) => {
+  const dataVersion = connection.prepare('PRAGMA data_version')
+  // An array is made in half the time of an object.
+  dataVersion.setReturnArrays(true)
+  let seen: number | undefined
+  const forget = (): void => {
+    seen = undefined
+  }
+
+  return () => {
+    if (seen !== undefined) return seen
+    try {
+      seen = (dataVersion.get() as unknown as [number])[0]
+    } catch (error) {
+      throw translateSqliteError(error)
+    }
+    setImmediate(forget)
+    return seen
   }
 }
 
