@@ -22,7 +22,8 @@ export interface Destination {
   frequent?: boolean | undefined
 }
 
-type Headers = Record<string, string | number | string[]>
+/** Name, value, name, value: what Node takes with the least ado. */
+type Headers = string[]
 
 /**
  * Writes answers and errors, each with its headers and its line in the log. It writes to Node's response itself: the
@@ -32,28 +33,29 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
-  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], more: Headers | undefined): Headers => {
-    const headers: Headers = { 'x-request-id': visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS) }
-    if (visit.cookiesToSet.length > 0) headers['set-cookie'] = visit.cookiesToSet
-    if (isStopping()) headers.connection = 'close'
-    return more ? { ...headers, ...more } : headers
+  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], more: Headers = []): Headers => {
+    const headers = ['x-request-id', visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS), ...more]
+    for (const cookie of visit.cookiesToSet) headers.push('set-cookie', cookie)
+    if (isStopping()) headers.push('connection', 'close')
+    return headers
   }
 
   const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, to: Destination, more?: Headers): number => {
     const headers = headersOf(visit, to.speaks, more)
     reply.hijack()
     if ('redirect' in answer) {
-      reply.raw.writeHead(303, { ...headers, location: answer.redirect, 'content-length': 0 }).end()
+      headers.push('cache-control', 'no-store', 'location', answer.redirect, 'content-length', '0')
+      reply.raw.writeHead(303, headers).end()
       return 303
     }
     const { status, body, contentType, cacheSeconds, retryAfterSeconds } = answer
-    if (contentType) headers['content-type'] = contentType
-    if (cacheSeconds) headers['cache-control'] = cacheControl(cacheSeconds)
-    if (retryAfterSeconds) headers['retry-after'] = retryAfterSeconds
-    if (status === 401) headers['www-authenticate'] = CHALLENGE
+    headers.push('cache-control', cacheSeconds ? cacheControl(cacheSeconds) : 'no-store')
+    if (contentType) headers.push('content-type', contentType)
+    if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
+    if (status === 401) headers.push('www-authenticate', CHALLENGE)
     // What is ASCII needs no encoder, and its length is known.
     const isAscii = ASCII.test(body)
-    headers['content-length'] = isAscii ? body.length : Buffer.byteLength(body)
+    headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
     reply.raw.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
     return status
   }

@@ -81,7 +81,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
     }
     const allow = [...new Set(allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))].join(', ')
     const message = `The method ${request.method} is not allowed here; allowed: ${allow}.`
-    answers.sendError(reply, visit, to, new AppError('method_not_allowed', message), { allow })
+    answers.sendError(reply, visit, to, new AppError('method_not_allowed', message), ['allow', allow])
   }
 
   brokenConnections.watch(app.server)

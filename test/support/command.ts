@@ -20,19 +20,25 @@ export const freshEnvironment = (env: Environment): Record<string, string> => {
 const withLimit = (limitKiB: number | undefined, command: string[]): string[] =>
   limitKiB === undefined ? command : ['/bin/sh', '-c', `ulimit -f ${limitKiB * 2}; exec "$0" "$@"`, ...command]
 
+const withErrorsTo = (file: string | undefined, command: string[]): string[] =>
+  file === undefined ? command : ['/bin/sh', '-c', 'file=$0; exec "$@" 2>"$file"', file, ...command]
+
 /** Starts `svc ARGS` in a folder and returns the running child. */
 export const spawnSvc = ({
   args,
   cwd,
   env,
   fileSizeLimitKiB,
+  errorsTo,
 }: {
   args: string[]
   cwd: string
   env: Environment
   fileSizeLimitKiB?: number | undefined
+  /** A file that takes the place of stderr. */
+  errorsTo?: string
 }): ChildProcessWithoutNullStreams => {
-  const command = withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args])
+  const command = withErrorsTo(errorsTo, withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args]))
   const child = spawn(command[0] ?? '', command.slice(1), { cwd, env: freshEnvironment(env), stdio: 'pipe' })
   child.stdout.setEncoding('utf8')
   child.stderr.setEncoding('utf8')

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { spawnSvc } from '../support/command.ts'
+import { openDatabaseFile } from '../support/database-file.ts'
+import { eventually, within } from '../support/patience.ts'
+import { signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { UserAgent } from '../support/user-agent.ts'
+
+const freePort = async (): Promise<number> => {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address)
+  return address.port
+}
+
+/** How long GET /auth/health took, again and again until `goesOn` ends: in milliseconds, the shortest first. */
+const healthWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number[]> => {
+  const tookMs: number[] = []
+  while (goesOn()) {
+    const askedMs = performance.now()
+    assert.equal((await probe.get('/auth/health')).status, 200)
+    tookMs.push(performance.now() - askedMs)
+    await sleep(5)
+  }
+  return tookMs.sort((a, b) => a - b)
+}
+
+describe('faults around the service', { concurrency: 2 }, () => {
+  test('while another process holds the write lock, 200 refreshes wait or are 503, and hold up nothing else', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const database = openDatabaseFile(service, t)
+    const probe = createUserAgent(service)
+    const release = database.lock()
+    let unanswered = 200
+    const refreshes = Array.from({ length: unanswered }, () =>
+      agent
+        .copy()
+        .refresh()
+        .finally(() => (unanswered -= 1)),
+    )
+    const [tookMs, answers] = await Promise.all([
+      healthWhile(probe, () => unanswered > 0),
+      within(6, '200 refreshes', Promise.all(refreshes)),
+    ])
+    release()
+    for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
+    const median = tookMs[Math.floor(tookMs.length / 2)] ?? Number.POSITIVE_INFINITY
+    assert.ok(median < 200, `GET /auth/health took ${median} ms, the median of ${tookMs.length}`)
+    assert.equal((await agent.refresh()).status, 200)
+    await assertSignedIn(agent)
+  })
+
+  test('a log that cannot be written stops neither the service nor its end', async (t) => {
+    const port = await freePort()
+    const cwd = temporaryDirectory(t)
+    const child = spawnSvc({ args: ['serve'], cwd, env: { SVC_PORT: String(port) }, errorsTo: '/dev/full' })
+    const ended = once(child, 'exit')
+    afterwards(t, () => child.kill('SIGKILL'))
+    const service = { url: `http://localhost:${port}` }
+    const isUp = () =>
+      createUserAgent(service)
+        .get('/auth/health')
+        .then(({ status }) => status === 200)
+        .catch(() => false)
+    await eventually('it serves', isUp)
+    const { agent } = await signedUp(service)
+    // Longer than the log keeps lines before it writes them.
+    for (let round = 0; round < 20; round++) {
+      await agent.get('/auth/login')
+      await sleep(50)
+    }
+    await assertSignedIn(agent)
+    child.kill('SIGTERM')
+    const [code, signal] = await within(10, 'the stop', ended)
+    assert.deepEqual([code, signal], [0, null])
+  })
+
+  test('once its database files are removed, GET /auth/ready is 503 and names the database', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const folder = path.join(service.directory, 'data')
+    for (const name of readdirSync(folder)) if (name.startsWith('svc.db')) rmSync(path.join(folder, name))
+    const probe = createUserAgent(service)
+    assert.match(assertJsonError(await probe.get('/auth/ready'), 503, 'unavailable'), /database/i)
+    assert.equal((await probe.get('/auth/health')).status, 200)
+    // Nothing is acknowledged that would be gone with the process.
+    assertJsonError(await agent.refresh(), 503, 'unavailable')
+  })
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabaseFile } from '../support/database-file.ts'
+import { runSvc } from '../support/command.ts'
+import { eventually, within } from '../support/patience.ts'
+import { currentUser, newPerson, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+const settings = (url: string) => ({ SVC_WEBHOOK_URL: url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' })
+
+/** Leaves the connection open in another protocol, as a server of WebSockets does. */
+const switchProtocols = (response: ServerResponse) =>
+  response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+
+/** A folder with a database in which so many events wait, each of another user. */
+const folderWithOpenEvents = async (t: TestContext, url: string, count: number): Promise<string> => {
+  const cwd = temporaryDirectory(t)
+  const { email, password } = newPerson()
+  const made = await runSvc({ args: ['users', 'create', email], cwd, env: settings(url), input: password })
+  assert.equal(made.code, 0, made.stderr)
+  const database = openDatabaseFile({ directory: cwd }, t)
+  for (let copy = 1; copy < count; copy++) {
+    database.run(
+      `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+       SELECT ?, type, ?, created_at, body, attempts, next_attempt_at FROM webhook_events LIMIT 1`,
+      randomUUID(),
+      randomUUID(),
+    )
+  }
+  database.close()
+  return cwd
+}
+
+describe('webhooks, once broken', { concurrency: 2 }, () => {
+  test('a receiver that answers 101 Switching Protocols does not hold a place for ever, nor the stop', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    receiver.answerWith((_, response) => void switchProtocols(response))
+    const service = await startService({ t, env: settings(receiver.url) })
+    const people = Array.from({ length: 9 }, newPerson)
+    await Promise.all(people.map((person) => signedUp(service, person)))
+    await within(10, 'nine events, each answered 101', receiver.received(9))
+    receiver.answerWith((_, response) => void response.writeHead(204).end())
+    const { agent } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const isTheirs = ({ event }: { event: { data: { user_id: string } } }) => event.data.user_id === id
+    await within(10, 'the tenth event', receiver.receivedEvent(isTheirs))
+    const database = openDatabaseFile(service, t)
+    const left = 'SELECT status FROM webhook_events WHERE closed_at IS NULL'
+    await eventually('every event is closed', () => database.rows(left).length === 0)
+    const statuses = database.rows('SELECT status FROM webhook_events ORDER BY status').map(({ status }) => status)
+    assert.deepEqual(statuses, [...Array.from({ length: 9 }, () => 101), 204])
+    database.close()
+    assert.equal(await within(10, 'the stop', service.stop()), 0)
+  })
+
+  test('events of which nothing can be written down (the disk is full) hold up nothing else', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    const cwd = await folderWithOpenEvents(t, receiver.url, 60)
+    // The shared memory beside the database takes 32 KiB; a few commits later its log is as large as it may get.
+    const service = await startService({ t, cwd, env: settings(receiver.url), fileSizeLimitKiB: 64 })
+    const probe = createUserAgent(service)
+    await eventually('bookkeeping fails', () => service.logs().includes('webhook bookkeeping failed'))
+    for (let round = 0; round < 20; round++) {
+      const health = await within(5, 'GET /auth/health', probe.get('/auth/health'))
+      assert.equal(health.status, 200)
+      await sleep(50)
+    }
+    assert.ok(receiver.deliveries.length < 60, 'some events are still due')
+    assert.equal(await within(10, 'the stop', service.stop()), 0)
+  })
+
+  test('closed events are deleted past SVC_WEBHOOK_RETENTION, open ones stay', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    const retried = { SVC_WEBHOOK_MAX_ATTEMPTS: '100', SVC_WEBHOOK_RETENTION: '1s', SVC_CLEANUP_INTERVAL: '300ms' }
+    const service = await startService({ t, env: { ...settings(receiver.url), ...retried } })
+    await signedUp(service)
+    await receiver.received(1)
+    receiver.answerWith((_, response) => void response.writeHead(503).end())
+    const { agent } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const database = openDatabaseFile(service, t)
+    const users = () => database.rows('SELECT user_id FROM webhook_events').map(({ user_id }) => user_id)
+    assert.ok(users().includes(id))
+    await eventually('the closed event is gone', () => users().length === 1)
+    // Long past the time of the open one, too.
+    await sleep(2000)
+    assert.deepEqual(users(), [id])
+  })
+})

@@ -1,0 +1,37 @@
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+
+/** The database of a service, as another program on the same machine sees it. */
+export type DatabaseFile = {
+  rows(sql: string, ...values: SQLInputValue[]): Record<string, SQLOutputValue>[]
+  /** Changes rows, waiting up to 5 s for the write lock, and returns how many. */
+  run(sql: string, ...values: SQLInputValue[]): number
+  /** Takes the write lock until the returned function gives it back. */
+  lock(): () => void
+  close(): void
+}
+
+/** Where the database of a service in this folder lies. */
+export const databasePath = (directory: string): string => path.join(directory, 'data', 'svc.db')
+
+/** Opens the database of the service in `directory`; closed after the test. */
+export const openDatabaseFile = ({ directory }: { directory: string }, t: TestContext): DatabaseFile => {
+  const database = new DatabaseSync(databasePath(directory))
+  database.exec('PRAGMA busy_timeout = 5000')
+  const close = () => {
+    if (database.isOpen) database.close()
+  }
+  afterwards(t, close)
+  return {
+    rows: (sql, ...values) => database.prepare(sql).all(...values),
+    run: (sql, ...values) => Number(database.prepare(sql).run(...values).changes),
+    lock: () => {
+      database.exec('BEGIN IMMEDIATE')
+      return () => database.exec('ROLLBACK')
+    },
+    close,
+  }
+}
