@@ -59,10 +59,10 @@ const findFreePort = async (host: string): Promise<number> => {
 const listenError = (error: unknown, { host, port }: Config): unknown => {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') {
-    return new AppError('unavailable', `Port ${port} on ${host} is taken: set SVC_PORT to another.`, { cause: error })
+    return new AppError('unavailable', `Port ${port} on ${host} is taken: set SVC_PORT to another.`)
   }
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new AppError('unavailable', `Cannot listen on ${host} port ${port} (${code}).`, { cause: error })
+    return new AppError('unavailable', `Cannot listen on ${host} port ${port} (${code}).`)
   }
   return error
 }

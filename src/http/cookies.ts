@@ -95,7 +95,9 @@ const MAX_DEPTH = 5
 
 /** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
 const ancestorPaths = (path: string): string[] => {
-  const parts = path.split('/').filter(Boolean).slice(0, MAX_DEPTH)
+  // Nothing that could end the attribute and begin another.
+  const [safe = ''] = /^[\w./~-]*/.exec(path) ?? []
+  const parts = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
   return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
 }
 

@@ -103,10 +103,9 @@ export const createServer = (given: ServerParts): FastifyInstance => {
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
         const visit = visitOf(request, reply)
-        answer(route, visit, request.body).then(
-          (it) => answers.send(reply, visit, route, it),
-          (error: unknown) => answers.sendError(reply, visit, route, error),
-        )
+        answer(route, visit, request.body)
+          .then((it) => answers.send(reply, visit, route, it))
+          .catch((error: unknown) => answers.sendError(reply, visit, route, error))
       },
     })
   }

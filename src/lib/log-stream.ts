@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 
 const FLUSH_AFTER_MS = 100
-const FLUSH_AT_BYTES = 8192
+const FLUSH_AT_BYTES = 65_536
 const MAX_WAITING_BYTES = 1024 * 1024
 const URGENT = /^\{"level":"(?:warn|error)"/
 

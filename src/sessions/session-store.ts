@@ -90,15 +90,17 @@ export const findSession = async (db: Queries, id: string): Promise<SessionOfUse
   return row && toSessionOfUser(row)
 }
 
-/** Sessions of a user that have not run out, the last seen first. */
+/** Sessions of a user that have not run out: one before all others, then the last seen first. */
 export const findSessionsOfUser = async (
   db: Queries,
-  { userId, nowMs, limit }: { userId: string; nowMs: number; limit: number },
+  { userId, firstId, nowMs, limit }: { userId: string; firstId: string; nowMs: number; limit: number },
 ): Promise<Session[]> => {
   const rows = await db.all<SessionRow>(
-    `SELECT ${COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC, id DESC LIMIT ?`,
+    `SELECT ${COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ? 
+     ORDER BY sessions.id = ? DESC, last_seen_at DESC, sessions.id DESC LIMIT ?`,
     userId,
     nowMs,
+    firstId,
     limit,
   )
   return rows.map(toSession)

@@ -200,10 +200,10 @@ export const createSessions = (parts: Parts) => {
     /** To be called in the transaction that changes a user's row. */
     userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
 
-    /** The sessions last seen, so many at most, and how many there are. */
-    async list(userId: string, limit: number): Promise<{ sessions: Session[]; count: number }> {
+    /** So many sessions at most, `firstId` and then those last seen, and how many there are. */
+    async list(userId: string, limit: number, firstId = ''): Promise<{ sessions: Session[]; count: number }> {
       const nowMs = clock.now()
-      const sessions = await findSessionsOfUser(db, { userId, nowMs, limit })
+      const sessions = await findSessionsOfUser(db, { userId, firstId, nowMs, limit })
       return { sessions, count: sessions.length < limit ? sessions.length : await countSessions(db, userId, nowMs) }
     },
   }

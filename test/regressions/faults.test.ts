@@ -26,16 +26,20 @@ const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** How long GET /auth/health took, again and again until `goesOn` ends: in milliseconds, the shortest first. */
-const healthWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number[]> => {
-  const tookMs: number[] = []
+/** Past this, a wait for GET /auth/health is one for something else. */
+const STALL_MS = 200
+
+/** Asks for GET /auth/health again and again while `goesOn`; how many milliseconds went by in stalls. */
+const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number> => {
+  let stalledMs = 0
   while (goesOn()) {
     const askedMs = performance.now()
     assert.equal((await probe.get('/auth/health')).status, 200)
-    tookMs.push(performance.now() - askedMs)
+    const tookMs = performance.now() - askedMs
+    if (tookMs > STALL_MS) stalledMs += tookMs
     await sleep(5)
   }
-  return tookMs.sort((a, b) => a - b)
+  return stalledMs
 }
 
 describe('faults around the service', { concurrency: 2 }, () => {
@@ -52,14 +56,14 @@ describe('faults around the service', { concurrency: 2 }, () => {
         .refresh()
         .finally(() => (unanswered -= 1)),
     )
-    const [tookMs, answers] = await Promise.all([
-      healthWhile(probe, () => unanswered > 0),
+    const [stalledMs, answers] = await Promise.all([
+      stalledWhile(probe, () => unanswered > 0),
       within(6, '200 refreshes', Promise.all(refreshes)),
     ])
     release()
     for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
-    const median = tookMs[Math.floor(tookMs.length / 2)] ?? Number.POSITIVE_INFINITY
-    assert.ok(median < 200, `GET /auth/health took ${median} ms, the median of ${tookMs.length}`)
+    // Most of the two seconds, when each of them waits where it holds up all others.
+    assert.ok(stalledMs < 1000, `GET /auth/health stalled for ${stalledMs} ms`)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)
   })
@@ -72,18 +76,17 @@ describe('faults around the service', { concurrency: 2 }, () => {
     afterwards(t, () => child.kill('SIGKILL'))
     const service = { url: `http://localhost:${port}` }
     const isUp = () =>
-      createUserAgent(service)
-        .get('/auth/health')
+      within(2, 'an answer', createUserAgent(service).get('/auth/health'))
         .then(({ status }) => status === 200)
         .catch(() => false)
     await eventually('it serves', isUp)
-    const { agent } = await signedUp(service)
+    const { agent } = await within(5, 'a signup', signedUp(service))
     // Longer than the log keeps lines before it writes them.
     for (let round = 0; round < 20; round++) {
-      await agent.get('/auth/login')
+      await within(5, 'a request', agent.get('/auth/login'))
       await sleep(50)
     }
-    await assertSignedIn(agent)
+    await within(5, 'a last request', assertSignedIn(agent))
     child.kill('SIGTERM')
     const [code, signal] = await within(10, 'the stop', ended)
     assert.deepEqual([code, signal], [0, null])

@@ -74,7 +74,7 @@ describe('a start, once broken', { concurrency: 2 }, () => {
       const env = { SVC_PORT: port, SVC_HOST: '256.1.1.1' }
       const result = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
       assert.ok(result.code !== null && result.code > 0, `exit ${result.code}`)
-      assertOneLine(result, ['256.1.1.1'])
+      assertOneLine(result, ['Cannot listen on 256.1.1.1', port])
     })
   }
 })

@@ -18,7 +18,7 @@ const done = (what: Done): Answer => redirect(`/auth/account?done=${what}`)
 /** `/auth/account`: what a person can see and change of his own account. */
 export const createAccount = ({ users, sessions, pages, limits, clock, cookieWriter }: RouteParts) => {
   const listSessions = async ({ userId, sessionId }: SignedIn) => {
-    const { sessions: shown, count } = await sessions.list(userId, SHOWN_SESSIONS)
+    const { sessions: shown, count } = await sessions.list(userId, SHOWN_SESSIONS, sessionId)
     const views = shown.map((session) => ({ ...session, current: session.id === sessionId }))
     return { sessions: views, moreSessions: count - shown.length }
   }
