@@ -80,6 +80,8 @@ test('the focus is at what is wrong, with scripts on and off', async () => {
 test('a password can be shown and hidden again by keyboard, and is never sent as text', async () => {
   await withPage({}, async (page) => {
     await page.goto('/login without signup')
+    // The browser gives the focus when it first paints, which may be after the page has loaded.
+    await page.locator('#email:focus').waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.type('correct horse')
     assert.equal(await page.locator(':focus').getAttribute('id'), 'password')
