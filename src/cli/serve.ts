@@ -42,7 +42,7 @@ export const serve = async (given: Config, { log, greet }: Surroundings): Promis
   })
   const facts = describe(config, listen)
   if (greet) greet(greeting(facts))
-  log.info(facts, 'svc is serving')
+  else log.info(facts, 'svc is serving')
   log.flush()
 }
 
