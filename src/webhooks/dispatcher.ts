@@ -40,7 +40,7 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
     const { status, problem } = delivery
     const retried = problem !== null && event.attempts < settings.maxAttempts && isPassing(status)
     const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
-    if (problem === null) log.info({ ...facts }, 'webhook delivered')
+    if (problem === null) log.info(facts, 'webhook delivered')
     else log.warn({ ...facts, problem, retried }, 'webhook failed')
     const untilMs = clock.now() + backoffMs(event.attempts)
     if (retried)
