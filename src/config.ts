@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { AppError } from './lib/errors.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 import { EVENT_TYPES, type EventType } from './webhooks/event-types.ts'
 
@@ -7,6 +8,7 @@ type WithFallback = { [K in keyof Settings]: K extends OptionalKey ? never : K }
 /** Settings without a default that can be written down. */
 type OptionalKey =
   | 'baseUrl'
+  | 'metricsPort'
   | 'secret'
   | 'audiences'
   | 'hashesAtOnce'
@@ -31,6 +33,10 @@ export type Config = Omit<Read, 'audiences' | 'hashesAtOnce' | 'webhookEvents'> 
 /** The public origin when nothing was said. */
 export const defaultBaseUrl = (port: number): string => new URL(`http://localhost:${port}`).origin
 
+/** The URL of the database without its password. */
+export const shownDatabase = ({ database }: Pick<Config, 'database'>): string =>
+  database.kind === 'sqlite' ? `sqlite:${database.file}` : database.target.shown
+
 /** All that is wrong with the configuration, a line each. */
 export class ConfigError extends Error {
   readonly problems: string[]
@@ -54,12 +60,12 @@ export const readConfig = (environment: Environment, readFile: (path: string) =>
     read[key] = readSetting(entry, environment, readFile, problems)
   }
   const settings = read as Read
-  problems.push(...findContradictions(environment))
+  problems.push(...findContradictions(environment, settings), ...findUnreadable(settings, readFile))
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...settings,
     audiences: settings.audiences ?? [],
-    hashesAtOnce: settings.hashesAtOnce ?? availableParallelism(),
+    hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,
     warnings: [...findWarnings(settings), ...findUnknown(environment)],
   }
@@ -86,18 +92,50 @@ const readSetting = (
   }
   if (file && !text) problems.push(`${name}_FILE=${JSON.stringify(file)} is empty: ${accepts}`)
   if (!text) return undefined
-  const value = entry.read(text)
-  if (value === undefined)
+  try {
+    const value = entry.read(text)
+    if (value !== undefined) return value
     problems.push(`${name}${secret ? '' : `=${JSON.stringify(text)}`} is not accepted: ${accepts}`)
-  return value
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    problems.push(`${name} is not accepted: ${error.message}`)
+  }
+  return undefined
 }
 
-const findContradictions = (environment: Environment): string[] => {
+const findContradictions = (environment: Environment, { database, port, metricsPort }: Read): string[] => [
+  ...findHalfWebhook(environment),
+  ...(metricsPort !== undefined && metricsPort === port
+    ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics take a port of their own']
+    : []),
+  ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
+    ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process']
+    : []),
+]
+
+const findHalfWebhook = (environment: Environment): string[] => {
   const url = environment.SVC_WEBHOOK_URL
   const secret = environment.SVC_WEBHOOK_SECRET || environment.SVC_WEBHOOK_SECRET_FILE
   if (url && !secret) return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_URL is']
   if (secret && !url) return ['SVC_WEBHOOK_URL is missing: it must be set when SVC_WEBHOOK_SECRET is']
   return []
+}
+
+/** Certificates of the database: a start tells of them with all the rest, and not by the first connection. */
+const findUnreadable = ({ database }: Read, readFile: (path: string) => string): string[] => {
+  if (database?.kind !== 'postgres') return []
+  const { rootCertificateFile, certificateFile, keyFile } = database.target.tls
+  const sslrootcert = rootCertificateFile === 'system' ? undefined : rootCertificateFile
+  return Object.entries({ sslrootcert, sslcert: certificateFile, sslkey: keyFile }).flatMap(([parameter, file]) => {
+    if (file === undefined) return []
+    try {
+      readFile(file)
+      return []
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      return [`SVC_DATABASE_URL: ${parameter}=${JSON.stringify(file)} cannot be read (${code})`]
+    }
+  })
 }
 
 const findWarnings = ({ webhookSecret, refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: Read): string[] => [

@@ -9,22 +9,37 @@ interface Chore {
 interface Parts {
   chores: Chore[]
   intervalMs: number
+  /** Reserves a chore for this process for so long; false while another process has it. */
+  reserve: (chore: string, forMs: number) => Promise<boolean>
   log: Log
+  /** Hears how many rows each chore has deleted. */
+  onDeleted?: (chore: string, deleted: number) => void
 }
 
-/** Deletes what is past its time, now and then, one chore after the other. */
-export const createHousekeeping = ({ chores, intervalMs, log }: Parts) => {
+/** Who takes longer is dead, or so slow that help does no harm. */
+const LONGEST_CHORE_MS = 3_600_000
+
+/** Deletes what is past its time, now and then, one chore after the other; of several processes, one does each. */
+export const createHousekeeping = ({ chores, intervalMs, reserve, log, onDeleted }: Parts) => {
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
 
+  const runReserved = async ({ name, run }: Chore): Promise<void> => {
+    if (!(await reserve(name, LONGEST_CHORE_MS))) return
+    try {
+      const deleted = await run()
+      onDeleted?.(name, deleted)
+      if (deleted > 0) log.info({ chore: name, deleted }, 'cleaned up')
+    } finally {
+      await reserve(name, intervalMs)
+    }
+  }
+
   const runAll = async (): Promise<void> => {
-    for (const { name, run } of chores) {
-      try {
-        const deleted = await run()
-        if (deleted > 0) log.info({ chore: name, deleted }, 'cleaned up')
-      } catch (error) {
-        log.warn({ chore: name, err: error }, 'clean-up failed')
-      }
+    for (const chore of chores) {
+      await runReserved(chore).catch((error: unknown) => {
+        log.warn({ chore: chore.name, err: error }, 'clean-up failed')
+      })
     }
   }
 

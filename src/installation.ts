@@ -7,7 +7,6 @@ import { type Clock, systemClock } from './lib/time.ts'
 import { loadRootSecret } from './root-secret.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
-import { openSqlite } from './storage/sqlite.ts'
 
 /** What is there before any rule: the data, and the secret that protects them. */
 export interface Installation {
@@ -15,16 +14,72 @@ export interface Installation {
   rootSecret: Uint8Array
 }
 
+interface Options {
+  clock?: Clock
+  /** How long a database server that is away is waited for. */
+  patienceMs?: number
+}
+
+/** A migration may take its time at work, but none while it stands in the way of others. */
+const MIGRATION_TIMEOUT_MS = 3_600_000
+const MIGRATION_LOCK_TIMEOUT_MS = 1000
+
 /** Opens the database, brings its schema up to date, and finds the root secret; makes both at first start. */
-export const openInstallation = async (config: Config, log: Log, clock: Clock = systemClock): Promise<Installation> => {
-  const file = resolve(config.database.file)
-  const onFailure = (error: Error) => log.error({ err: error }, 'database upkeep failed')
+export const openInstallation = (config: Config, log: Log, options: Options = {}): Promise<Installation> =>
+  config.database.kind === 'sqlite'
+    ? openFile(config, resolve(config.database.file), log, options)
+    : openServer(config, log, options)
+
+const openFile = async (
+  config: Config,
+  file: string,
+  log: Log,
+  { clock = systemClock }: Options,
+): Promise<Installation> => {
   // Before the database: one without a secret of its own is told from one whose secret was lost.
   const rootSecret = config.secret ?? (await orExplain(file, () => loadRootSecret(file)))
-  const db = await orExplain(file, () => openSqlite({ file, onFailure }))
-  const applied = await migrate(db, clock)
-  if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
+  const db = await orExplain(file, () => openSqliteFile(file, log))
+  noteApplied(log, await migrate(db, clock))
   return { db, rootSecret }
+}
+
+const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
+  const { openSqlite } = await import('./storage/sqlite.ts')
+  return openSqlite({ file, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
+}
+
+const openServer = async (config: Config, log: Log, options: Options): Promise<Installation> => {
+  if (!config.secret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
+  const connect = await reachServer(config, log, options)
+  const db = connect(config.databaseTimeoutMs)
+  if ((await findPendingMigrations(db.dialect, db)).length > 0) {
+    const patient = connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS)
+    noteApplied(log, await migrate(patient, options.clock ?? systemClock).finally(() => patient.close()))
+  }
+  return { db, rootSecret: config.secret }
+}
+
+/** Resolves, once the server answers, to what opens a pool of connections to it. */
+const reachServer = async ({ database, databasePool }: Config, log: Log | undefined, { patienceMs = 0 }: Options) => {
+  if (database.kind !== 'postgres') throw new AppError('internal_error', 'The database is no server.')
+  const [{ reachPostgres }, { openPostgres }] = await Promise.all([
+    import('./storage/postgres-start.ts'),
+    import('./storage/postgres.ts'),
+  ])
+  const connection = await reachPostgres(database.target, {
+    patienceMs,
+    onWait: (error) => log?.warn({ problem: error.message }, 'waiting for the database'),
+  })
+  const onChange = (isUp: boolean, error?: Error): void => {
+    if (isUp) log?.info('database answers again')
+    else log?.error({ err: error }, 'database does not answer')
+  }
+  return (timeoutMs: number, lockTimeoutMs?: number): Database =>
+    openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange })
+}
+
+const noteApplied = (log: Log, applied: string[]): void => {
+  if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
 }
 
 /** Turns what the file system refuses into words that name the setting. */
@@ -39,12 +94,19 @@ const orExplain = async <T>(file: string, open: () => T | Promise<T>): Promise<T
 
 /** The names of the migrations that a start would apply. Changes nothing. */
 export const findPending = async (config: Config): Promise<string[]> => {
-  const file = resolve(config.database.file)
-  if (!existsSync(file)) return findPendingMigrations(undefined)
-  const db = await openSqlite({ file, onFailure: () => {} })
+  const { database } = config
+  if (database.kind === 'sqlite' && !existsSync(resolve(database.file))) {
+    return findPendingMigrations('sqlite', undefined)
+  }
+  const db = await openToRead(config)
   try {
-    return await findPendingMigrations(db)
+    return await findPendingMigrations(db.dialect, db)
   } finally {
     await db.close()
   }
 }
+
+const openToRead = async (config: Config): Promise<Database> =>
+  config.database.kind === 'sqlite'
+    ? openSqliteFile(resolve(config.database.file))
+    : (await reachServer(config, undefined, {}))(config.databaseTimeoutMs)

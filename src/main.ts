@@ -16,6 +16,7 @@ export const main = async (args: string[]): Promise<void> => {
   try {
     const given = new Set(Object.keys(process.env))
     loadEnvFile()
+    //dropDriverSettings()
     if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
     else {
       const { runProgram } = await import('./cli/program.ts')
@@ -41,12 +42,18 @@ const loadEnvFile = (): void => {
   }
 }
 
+/** The driver of PostgreSQL reads PGOPTIONS, PGPASSWORD and the like by itself: `svc config` would not tell of them. */
+const dropDriverSettings = (): void => {
+  for (const name of Object.keys(process.env)) if (/^(?:NODE_)?PG/.test(name)) delete process.env[name]
+}
+
 const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
 
 const runServe = async (config: Config): Promise<void> => {
   const { serve } = await import('./cli/serve.ts')
   const isTerminal = process.stderr.isTTY
-  const log = createLog(config.logLevel, isTerminal ? readable(write) : createLogStream(STDERR))
+  const stream = isTerminal ? readable(write) : createLogStream(STDERR, { isShared: config.workers > 1 })
+  const log = createLog(config.logLevel, stream)
   return serve(config, { log, greet: isTerminal ? write : undefined })
 }
 

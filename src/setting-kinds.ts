@@ -1,11 +1,14 @@
+import { availableParallelism } from 'node:os'
 import { isAudience } from './lib/audience.ts'
 import { isNetwork } from './lib/network.ts'
 import { readOrigin } from './lib/origin.ts'
 import { MAX_TIMER_MS, parseDuration } from './lib/time.ts'
+import { readPostgresUrl } from './storage/postgres-url.ts'
 
-/** What a variable may be given, in words, and how it is read: undefined when it is not that. */
+/** What a variable may be given, in words, and how it is read. */
 export interface Kind<T> {
   accepts: string
+  /** Undefined when it is not that; throws `AppError` where there is more to say than what is accepted. */
   read: (text: string) => T | undefined
 }
 
@@ -21,6 +24,11 @@ export const wholeNumber = (least: number, most: number) =>
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return number >= least && number <= most ? number : undefined
   })
+
+/** Processes: so many, or one for each core that this process may use. */
+export const processes = kind('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
+  text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).read(text),
+)
 
 /** Milliseconds from Go's notation. */
 export const duration = (mostMs = Number.MAX_SAFE_INTEGER, most = '') =>
@@ -77,7 +85,10 @@ export const rootSecret = kind('at least 32 bytes as hex or base64', (text) => {
   return bytes.length >= MIN_ROOT_SECRET_BYTES ? bytes : undefined
 })
 
-export const databaseUrl = kind('sqlite:PATH, a file', (text) => {
+const DATABASE_URLS = 'sqlite:PATH, a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'
+
+export const databaseUrl = kind(DATABASE_URLS, (text) => {
+  if (/^postgres(?:ql)?:/.test(text)) return { kind: 'postgres' as const, target: readPostgresUrl(text) }
   const [, file] = /^sqlite:([^\0]+)$/.exec(text) ?? []
   return file && file !== ':memory:' ? { kind: 'sqlite' as const, file } : undefined
 })

@@ -13,6 +13,7 @@ import {
   onOff,
   origin,
   printable,
+  processes,
   rootSecret,
   secretText,
   timeout,
@@ -28,7 +29,7 @@ export interface Setting<T> extends Kind<T> {
   fallback?: string
   /** What stands in the place of a default that depends on something. */
   fallbackShown?: string
-  /** May also come as the path of a file in the variable with `_FILE` behind it, and is never shown. */
+  /** May also come as the path of a file in the variable with `_FILE` behind it, and is not shown as it is. */
   secret?: boolean
 }
 
@@ -49,16 +50,41 @@ export const SETTINGS = {
     fallback: '8080',
     ...wholeNumber(0, 65_535),
   }),
+  metricsPort: setting({
+    name: 'SVC_METRICS_PORT',
+    meaning: 'Port on `SVC_HOST` where Prometheus finds `/auth/metrics`. Not for the public: keep it from the proxy.',
+    fallbackShown: 'off',
+    ...wholeNumber(1, 65_535),
+  }),
+  workers: setting({
+    name: 'SVC_WORKERS',
+    meaning: 'Processes on this machine that share the port, watched by one more that replaces those that die.',
+    fallback: '1',
+    ...processes,
+  }),
   database: setting({
     name: 'SVC_DATABASE_URL',
-    meaning: 'Where everything is kept. The file and its folder are made at first start.',
+    meaning: 'Where everything is kept. A SQLite file and its folder are made at first start.',
     fallback: 'sqlite:data/svc.db',
+    secret: true,
     ...databaseUrl,
+  }),
+  databasePool: setting({
+    name: 'SVC_DATABASE_POOL',
+    meaning: 'Connections to PostgreSQL that each process holds at most.',
+    fallback: '10',
+    ...wholeNumber(1, 1000),
+  }),
+  databaseTimeoutMs: setting({
+    name: 'SVC_DATABASE_TIMEOUT',
+    meaning: 'Bounds getting a connection to PostgreSQL and the answer; past it, a request is answered 503.',
+    fallback: '3s',
+    ...timeout,
   }),
   secret: setting({
     name: 'SVC_SECRET',
     meaning: 'Root secret that protects signing keys and refresh tokens. Keep it apart from backups of the database.',
-    fallbackShown: 'made at first start, in svc.secret beside the SQLite file',
+    fallbackShown: 'made at first start, in svc.secret beside the SQLite file; none with PostgreSQL',
     secret: true,
     ...rootSecret,
   }),
@@ -112,13 +138,13 @@ export const SETTINGS = {
   }),
   hashesAtOnce: setting({
     name: 'SVC_HASHES_AT_ONCE',
-    meaning: 'Password hashes computed at the same time.',
-    fallbackShown: 'the number of cores',
+    meaning: 'Password hashes that each process computes at the same time.',
+    fallbackShown: 'the number of cores, divided among the workers',
     ...wholeNumber(1, 1024),
   }),
   hashQueue: setting({
     name: 'SVC_HASH_QUEUE',
-    meaning: 'How many logins and signups may wait for their hash; past that they are answered 503.',
+    meaning: 'How many logins and signups may wait for their hash in each process; past that they are answered 503.',
     fallback: '256',
     ...wholeNumber(0, 100_000),
   }),

@@ -23,11 +23,12 @@ interface ServiceOptions {
   folder: string
   cores: Cores
   imports?: string[]
+  env?: Record<string, string>
 }
 
 /** The service as it is shipped, with nothing set but what a benchmark needs. */
-export const startService = ({ folder, cores, imports = [] }: ServiceOptions): Promise<Child> =>
-  startServer({ command: [LEAN, SVC, 'serve'], cwd: folder, cores, imports, env: serviceEnvironment(0) })
+export const startService = ({ folder, cores, imports = [], env = {} }: ServiceOptions): Promise<Child> =>
+  startServer({ command: [LEAN, SVC, 'serve'], cwd: folder, cores, imports, env: { ...serviceEnvironment(0), ...env } })
 
 export const serviceEnvironment = (port: number): Record<string, string> => ({
   SVC_PORT: String(port),
@@ -95,3 +96,16 @@ export const startHasher = (cores: Cores): Child => startTool({ command: [progra
 /** A process that commits to a database of the service; told `{ commitsPerS, durationMs }`, it tells how many it did. */
 export const startWriter = (database: string, cores: Cores): Child =>
   startTool({ command: [program('database-writer.ts'), database], cores })
+
+interface Driven {
+  url: string
+  /** Connections to the database. */
+  size: number
+  /** Sessions that are asked for in turn. */
+  ids: string[]
+  cores: Cores
+}
+
+/** Fastify with a route that asks PostgreSQL once. */
+export const startPostgresFastify = ({ cores, ...options }: Driven): Promise<Child> =>
+  startServer({ command: [program('postgres-fastify.ts'), JSON.stringify(options)], cores })

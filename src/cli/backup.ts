@@ -18,8 +18,11 @@ export const addBackup = (program: Command, { loadConfig }: Surroundings): void 
   )
   withJson(backup).action(async (name: string, { json }: JsonOption) => {
     const config = loadConfig()
+    if (config.database.kind === 'postgres') {
+      throw new AppError('conflict', 'svc backup copies a SQLite file; a PostgreSQL database is saved with pg_dump')
+    }
     const file = resolve(name)
-    const secret = await secretPlace(config)
+    const secret = await secretPlace(config, config.database.file)
     await withDomain(config, ({ db }) => write(file, () => db.backup(file)))
     const { size } = statSync(file)
     await (json
@@ -46,8 +49,8 @@ const write = async (file: string, copy: () => Promise<void>): Promise<void> => 
   }
 }
 
-const secretPlace = async ({ secret, database }: Config): Promise<string> => {
+const secretPlace = async ({ secret }: Config, databaseFile: string): Promise<string> => {
   if (secret) return 'the value of SVC_SECRET'
   const { rootSecretFile } = await import('../root-secret.ts')
-  return rootSecretFile(resolve(database.file))
+  return rootSecretFile(resolve(databaseFile))
 }

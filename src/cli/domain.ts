@@ -15,15 +15,20 @@ export const withDomain = async <T>(config: Config, work: (domain: Domain) => Pr
     import('../installation.ts'),
     createWarningLog(),
   ])
-  const file = resolve(config.database.file)
-  // Who is in the wrong folder should not wonder where all users have gone.
-  if (!existsSync(file)) note(`there is no database yet: making ${file}`)
+  noteNewFile(config)
   const installation = await openInstallation(config, log)
   try {
     return await work(createDomain(config, log, installation))
   } finally {
     await installation.db.close()
   }
+}
+
+/** Who is in the wrong folder should not wonder where all users have gone. */
+const noteNewFile = ({ database }: Config): void => {
+  if (database.kind !== 'sqlite') return
+  const file = resolve(database.file)
+  if (!existsSync(file)) note(`there is no database yet: making ${file}`)
 }
 
 const write = (line: string): boolean => process.stderr.write(line)

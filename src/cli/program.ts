@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../version.ts'
 import { addBackup } from './backup.ts'
+import { addDatabase } from './database.ts'
 import { addHealthcheck } from './healthcheck.ts'
 import { addCommand } from './help.ts'
 import { addKeys } from './keys.ts'
@@ -52,6 +53,7 @@ const createProgram = (surroundings: Surroundings): Command => {
   addWebhooks(program, surroundings)
   addHealthcheck(program, surroundings)
   addBackup(program, surroundings)
+  addDatabase(program)
   addConfig(program, surroundings)
   addHelp(program)
   return program

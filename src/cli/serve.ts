@@ -1,13 +1,11 @@
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { type Config, defaultBaseUrl } from '../config.ts'
-import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { openInstallation } from '../installation.ts'
 import { rootSecretFile } from '../root-secret.ts'
 import { createService } from '../service.ts'
+import { findPort, listenError } from './port.ts'
 
 /** Past this, what is still under way is cut off. */
 const STOP_WITHIN_MS = 9500
@@ -19,13 +17,16 @@ interface Surroundings {
 }
 
 /** `svc serve`: runs until it is told to stop. */
-export const serve = async (given: Config, { log, greet }: Surroundings): Promise<void> => {
-  const port =
-    given.port ||
-    (await findFreePort(given.host).catch((error: unknown) => {
-      throw listenError(error, given)
-    }))
-  const config = { ...given, port }
+export const serve = async (given: Config, surroundings: Surroundings): Promise<void> => {
+  const { log } = surroundings
+  const announce = (config: Config, listen: string): void => {
+    sayServing(describe(config, listen), surroundings)
+  }
+  if (given.workers > 1) {
+    const { serveWithWorkers } = await import('./supervisor.ts')
+    return serveWithWorkers(given, { log, announce, stopWithinMs: STOP_WITHIN_MS })
+  }
+  const config = { ...given, port: await findPort(given) }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService(config, log, await openInstallation(config, log))
   // Before anybody is told that it serves: from then on it may be told to stop.
@@ -40,49 +41,38 @@ export const serve = async (given: Config, { log, greet }: Surroundings): Promis
     await service.stop()
     throw listenError(error, config)
   })
-  const facts = describe(config, listen)
+  announce(config, listen)
+}
+
+const sayServing = (facts: ReturnType<typeof describe>, { log, greet }: Surroundings): void => {
   if (greet) greet(greeting(facts))
   else log.info(facts, 'svc is serving')
   log.flush()
 }
 
-/** The base URL stands in every token, so it must be known before anything listens. */
-const findFreePort = async (host: string): Promise<number> => {
-  const probe = createServer().listen(0, host)
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' && address ? address.port : 0
-}
-
-const listenError = (error: unknown, { host, port }: Config): unknown => {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') {
-    return new AppError('unavailable', `Port ${port} on ${host} is taken: set SVC_PORT to another.`)
-  }
-  if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new AppError('unavailable', `Cannot listen on ${host} port ${port} (${code}).`)
-  }
-  return error
-}
-
 const describe = (config: Config, listen: string) => ({
   listen,
+  ...(config.workers > 1 && { workers: config.workers }),
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
-  database: resolve(config.database.file),
-  secret: config.secret ? 'SVC_SECRET' : rootSecretFile(resolve(config.database.file)),
+  ...describeDatabase(config),
   signup: config.signup ? 'on' : 'off',
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
   providers: 'off',
   mail: 'off',
 })
 
+const describeDatabase = ({ database, secret }: Config) => {
+  // A PostgreSQL database has no folder for a secret, so that it is always set.
+  if (database.kind === 'postgres') return { database: database.target.shown, secret: 'SVC_SECRET' }
+  const file = resolve(database.file)
+  return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
+}
+
 /** The first thing that a person sees. */
 const greeting = (facts: ReturnType<typeof describe>): string => `
   svc is serving
 
-  Listening    ${facts.listen}
+  Listening    ${facts.listen}${facts.workers ? `, ${facts.workers} workers` : ''}
   Public       ${facts.base_url}
   Database     ${facts.database}
   Secret       ${facts.secret}

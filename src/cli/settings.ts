@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { shownDatabase } from '../config.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, printList } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -18,12 +19,13 @@ export const addConfig = (program: Command, surroundings: Surroundings): void =>
   const config = addCommand(program, 'config', 'show every setting, its value and where it comes from', [
     'svc config',
     'svc config --json',
-  ]).addHelpText('after', '\nSecrets are never shown.')
+  ]).addHelpText('after', '\nSecrets are never shown, and the URL of the database without its password.')
   withJson(config).action(async ({ json }: JsonOption) => {
-    const { warnings } = surroundings.loadConfig()
-    for (const warning of warnings) note(`warning: ${warning}`)
+    const read = surroundings.loadConfig()
+    for (const warning of read.warnings) note(`warning: ${warning}`)
     const { SETTINGS } = await import('../settings.ts')
-    const shown = Object.values(SETTINGS).map((entry) => look(entry, surroundings))
+    const openParts = new Map([[SETTINGS.database.name, shownDatabase(read)]])
+    const shown = Object.values(SETTINGS).map((entry) => look(entry, surroundings, openParts.get(entry.name)))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
   })
 }
@@ -36,11 +38,12 @@ interface Entry {
   secret?: boolean
 }
 
-const look = (entry: Entry, { environment, fromEnvFile }: Surroundings): Shown => {
+/** `openPart` is what may be shown of a secret. */
+const look = (entry: Entry, { environment, fromEnvFile }: Surroundings, openPart: string | undefined): Shown => {
   const { name, meaning, fallback, fallbackShown, secret: isSecret = false } = entry
   const variable = [name, ...(isSecret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
   if (variable) {
-    const value = isSecret ? undefined : environment[variable]
+    const value = isSecret ? openPart : environment[variable]
     return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', isSecret, meaning }
   }
   const value = fallback ?? fallbackShown?.replaceAll('`', '')

@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
+import type { HttpMeter } from './meter.ts'
 import type { RequestVisit } from './request-visit.ts'
 import type { Route } from './route.ts'
 import { COMMON_HEADERS, createPageHeaders } from './security-headers.ts'
@@ -12,6 +13,7 @@ interface Parts {
   log: Log
   pages: Pages
   isStopping: () => boolean
+  meter?: HttpMeter | undefined
 }
 
 /** What is known of where a request went. */
@@ -26,10 +28,10 @@ export interface Destination {
 type Headers = string[]
 
 /**
- * Writes answers and errors, each with its headers and its line in the log. It writes to Node's response itself: the
+ * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's response itself: the
  * web framework's way there costs as much as all the rest of a request.
  */
-export const createAnswers = ({ log, pages, isStopping }: Parts) => {
+export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
@@ -62,13 +64,17 @@ export const createAnswers = ({ log, pages, isStopping }: Parts) => {
 
   const note = (to: Destination, visit: RequestVisit, status: number, error?: AppError): void => {
     const isRoutine = to.frequent === true && status < 400
-    if (isRoutine && !isDebugging) return
+    const isLogged = isDebugging || !isRoutine
+    if (!isLogged && !meter) return
+    const durationMs = performance.now() - visit.startedMs
+    meter?.observeRequest(visit.method, to.path, status, durationMs / 1000)
+    if (!isLogged) return
     const facts = {
       request_id: visit.requestId,
       method: visit.method,
       route: to.path,
       status,
-      duration_ms: Math.round((performance.now() - visit.startedMs) * 100) / 100,
+      duration_ms: Math.round(durationMs * 100) / 100,
       client: visit.device.address,
       user_id: visit.signedIn?.userId,
       ...(error && { code: error.code, problem: error.message }),

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { toErrorJson } from './errors.ts'
+import type { HttpMeter } from './meter.ts'
 
 interface Refusal {
   status: string
@@ -43,17 +44,17 @@ const EXPECTATION = refusal(
 interface Parts {
   log: Log
   newRequestId: () => string
+  meter?: HttpMeter | undefined
 }
 
 /** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
-export const createBrokenConnections = ({ log, newRequestId }: Parts) => {
+export const createBrokenConnections = ({ log, newRequestId, meter }: Parts) => {
   const refuse = (socket: Duplex, { status, error, headers = '' }: Refusal): void => {
     const requestId = newRequestId()
     const body = toErrorJson(error, requestId)
-    log.info(
-      { request_id: requestId, status: Number.parseInt(status, 10), code: error.code, problem: error.message },
-      'request',
-    )
+    const code = Number.parseInt(status, 10)
+    meter?.countUnreadable(code)
+    log.info({ request_id: requestId, status: code, code: error.code, problem: error.message }, 'request')
     if (!socket.writable) {
       socket.destroy()
       return

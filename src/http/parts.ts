@@ -6,6 +6,7 @@ import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Users } from '../users/users.ts'
 import type { Recognition } from './browser/recognition.ts'
 import type { CookieWriter } from './cookies.ts'
+import type { HttpMeter } from './meter.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Visit } from './visit.ts'
 
@@ -24,6 +25,8 @@ export interface ServerParts {
   keys: SigningKeys
   pages: Pages
   limits: RateLimits
+  /** Undefined: nobody counts. */
+  meter?: HttpMeter | undefined
   version: string
   /** While it is so, every answer is the last on its connection. */
   isStopping: () => boolean

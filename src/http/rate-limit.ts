@@ -19,7 +19,8 @@ const LIMITS = {
   passwordOfUser: { tries: 10, windowMs: 15 * 60_000 },
 } satisfies Record<string, Limit>
 
-type LimitName = keyof typeof LIMITS
+export type LimitName = keyof typeof LIMITS
+export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
 
 /** What is remembered at most, so that a flood of addresses does not fill the memory. */
 const MAX_COUNTERS = 100_000
@@ -29,8 +30,15 @@ interface Counter {
   endsAtMs: number
 }
 
+interface Parts {
+  clock: Clock
+  enabled: boolean
+  /** Hears of every try that is one too many. */
+  onRefusal?: ((limit: LimitName) => void) | undefined
+}
+
 /** Counts tries in fixed windows, in this process. A try counts before its work is done: many at once gain nothing. */
-export const createRateLimits = ({ clock, enabled }: { clock: Clock; enabled: boolean }) => {
+export const createRateLimits = ({ clock, enabled, onRefusal }: Parts) => {
   const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS })
 
   const counterOf = (name: LimitName, key: string): Counter => {
@@ -47,6 +55,7 @@ export const createRateLimits = ({ clock, enabled }: { clock: Clock; enabled: bo
     if (!enabled) return
     const counter = counterOf(name, key)
     if (counter.count >= LIMITS[name].tries) {
+      onRefusal?.(name)
       const retryAfterSeconds = Math.max(1, Math.ceil((counter.endsAtMs - clock.now()) / 1000))
       throw new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, {
         retryAfterSeconds,

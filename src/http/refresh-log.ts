@@ -1,11 +1,21 @@
 import type { Log } from '../lib/log.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
+import type { HttpMeter } from './meter.ts'
 import type { Visit } from './visit.ts'
 
-/** Writes down what an operator must know of a refresh: that a token came again which nobody honest has any more. */
+interface Parts {
+  log: Log
+  meter?: HttpMeter | undefined
+}
+
+/**
+ * Counts refreshes, and writes down what an operator must know of one: that a token came again which nobody honest has
+ * any more.
+ */
 export const createRefreshLog =
-  (log: Log) =>
+  ({ log, meter }: Parts) =>
   ({ requestId, device }: Visit, result: RefreshResult): void => {
+    meter?.countRefresh(result.outcome)
     if (result.outcome !== 'reused') return
     log.warn(
       { request_id: requestId, session_id: result.sessionId, user_id: result.userId, client: device.address },

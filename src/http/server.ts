@@ -23,7 +23,7 @@ const HEADERS_TIMEOUT_MS = 10_000
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerParts): FastifyInstance => {
   const cookieWriter = createCookieWriter(given)
-  const noteRefresh = createRefreshLog(given.log)
+  const noteRefresh = createRefreshLog(given)
   const recognize = createRecognition({ ...given, cookieWriter, noteRefresh })
   const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize }
   const routes = createRoutes(parts)
@@ -31,7 +31,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const guards = createGuards(parts)
 
   const newRequestId = createRequestIds()
-  const brokenConnections = createBrokenConnections({ log: given.log, newRequestId })
+  const brokenConnections = createBrokenConnections({ ...given, newRequestId })
 
   const app = fastify({
     logger: false,

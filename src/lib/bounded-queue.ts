@@ -1,5 +1,13 @@
 import { AppError } from './errors.ts'
 
+/** How a queue is used at this moment. */
+export interface QueueLoad {
+  running: number
+  waiting: number
+  /** How many were refused since the start for want of a place. */
+  refused: number
+}
+
 interface Limits {
   /** How many pieces of work run at once. */
   atOnce: number
@@ -15,6 +23,7 @@ interface Limits {
  */
 export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limits) => {
   let running = 0
+  let refused = 0
   const queue = new Set<() => void>()
 
   const turn = (signal: AbortSignal | undefined): Promise<void> =>
@@ -25,7 +34,7 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
       }
       const leave = (): void => {
         queue.delete(begin)
-        reject(new AppError('unavailable', 'The request was given up by its sender.'))
+        reject(givenUp())
       }
       queue.add(begin)
       signal?.addEventListener('abort', leave, { once: true })
@@ -42,15 +51,19 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
   }
 
   return {
+    load: (): QueueLoad => ({ running, waiting: queue.size, refused }),
+
     async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-      if (signal?.aborted) throw new AppError('unavailable', 'The request was given up by its sender.')
+      if (signal?.aborted) throw givenUp()
       if (running < atOnce) running += 1
       else if (queue.size < waiting) await turn(signal)
-      else
+      else {
+        refused += 1
         throw new AppError('unavailable', 'Too many people are signing in at once.', {
           reason: 'busy',
           retryAfterSeconds,
         })
+      }
       try {
         return await work()
       } finally {
@@ -59,3 +72,6 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
     },
   }
 }
+
+const givenUp = (): AppError =>
+  new AppError('unavailable', 'The request was given up by its sender.', { reason: 'given_up' })

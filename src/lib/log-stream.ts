@@ -4,12 +4,18 @@ const FLUSH_AFTER_MS = 100
 const FLUSH_AT_BYTES = 65_536
 const MAX_WAITING_BYTES = 1024 * 1024
 const URGENT = /^\{"level":"(?:warn|error)"/
+/** PIPE_BUF: what a pipe takes in one piece, however many write to it. */
+const ATOMIC_BYTES = process.platform === 'linux' ? 4096 : 512
+const LINE_END = 10
 
 /**
  * Where log lines go: a file descriptor, several lines at a time, warnings at once. A log that cannot be written (the
  * disk is full, the reader is gone) must not stop the service: then lines are dropped, and none holds up the exit.
+ *
+ * A shared one has other processes behind it: then it writes no more at a time than keeps lines whole.
  */
-export const createLogStream = (fileDescriptor: number) => {
+export const createLogStream = (fileDescriptor: number, { isShared = false } = {}) => {
+  const atMostBytes = isShared ? ATOMIC_BYTES : Number.POSITIVE_INFINITY
   let waiting = ''
   let underWay = false
   let timer: NodeJS.Timeout | undefined
@@ -21,7 +27,7 @@ export const createLogStream = (fileDescriptor: number) => {
     const bytes = Buffer.from(waiting)
     waiting = ''
     underWay = true
-    writeAll(fileDescriptor, bytes, () => {
+    writeAll(fileDescriptor, bytes, atMostBytes, () => {
       underWay = false
       if (waiting !== '') flush()
     })
@@ -29,7 +35,10 @@ export const createLogStream = (fileDescriptor: number) => {
 
   process.once('exit', () => {
     try {
-      if (!underWay) fs.writeSync(fileDescriptor, waiting)
+      let bytes = Buffer.from(underWay ? '' : waiting)
+      while (bytes.length > 0) {
+        bytes = bytes.subarray(fs.writeSync(fileDescriptor, firstPiece(bytes, atMostBytes)))
+      }
     } catch {
       // There is nobody left to tell.
     }
@@ -46,10 +55,18 @@ export const createLogStream = (fileDescriptor: number) => {
   }
 }
 
-const writeAll = (fileDescriptor: number, bytes: Buffer, done: () => void): void => {
-  fs.write(fileDescriptor, bytes, (error, written) => {
-    if (error?.code === 'EAGAIN') setTimeout(writeAll, 10, fileDescriptor, bytes, done).unref()
+const writeAll = (fileDescriptor: number, bytes: Buffer, atMostBytes: number, done: () => void): void => {
+  fs.write(fileDescriptor, firstPiece(bytes, atMostBytes), (error, written) => {
+    if (error?.code === 'EAGAIN') setTimeout(writeAll, 10, fileDescriptor, bytes, atMostBytes, done).unref()
     else if (error || written >= bytes.length) done()
-    else writeAll(fileDescriptor, bytes.subarray(written), done)
+    else writeAll(fileDescriptor, bytes.subarray(written), atMostBytes, done)
   })
+}
+
+/** As many whole lines as fit; a line that is longer than that goes alone. */
+const firstPiece = (bytes: Buffer, atMostBytes: number): Buffer => {
+  if (bytes.length <= atMostBytes) return bytes
+  const lastEnd = bytes.lastIndexOf(LINE_END, atMostBytes - 1)
+  const end = lastEnd < 0 ? bytes.indexOf(LINE_END, atMostBytes) : lastEnd
+  return end < 0 ? bytes : bytes.subarray(0, end + 1)
 }

@@ -37,6 +37,8 @@ const REMEMBERED_TOKENS = 12_000
 // RFC 7515 section 3.1: three parts of unpadded base64url.
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const MAX_LENGTH = 8192
+// RFC 7638: a SHA-256 thumbprint, as all our keys are named.
+const KEY_ID = /^[\w-]{43}$/
 
 /** Access tokens: JWTs (RFC 7519) of type `at+jwt` (RFC 9068), signed with ES256. */
 export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
@@ -52,14 +54,15 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
     typeof claims.aud === 'string' &&
     (audiences.length === 0 || audiences.includes(claims.aud))
 
-  const check = (token: string, ring: KeyRing): CheckedToken | undefined => {
+  const check = (token: string, ring: KeyRing): CheckedToken | 'unknown key' | undefined => {
     if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined
     const [header = '', payload = '', signature = ''] = token.split('.')
     const { alg, typ, kid } = readJson(header) as { alg?: unknown; typ?: unknown; kid?: unknown }
-    const key = typeof kid === 'string' ? ring.verifying.get(kid) : undefined
     // RFC 8725 sections 3.1 and 3.11: one algorithm, and no token of another kind.
-    if (alg !== 'ES256' || typ !== 'at+jwt' || !key || typeof kid !== 'string') return undefined
-    if (!verifyEs256(key, `${header}.${payload}`, signature)) return undefined
+    if (alg !== 'ES256' || typ !== 'at+jwt' || typeof kid !== 'string' || !KEY_ID.test(kid)) return undefined
+    const key = ring.verifying.get(kid)
+    if (!key) return 'unknown key'
+    if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
     const claims = readJson(payload)
     return isOurs(claims) ? remember(token, claims, kid) : undefined
   }
@@ -94,11 +97,13 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
       return token
     },
 
-    /** What a token says if it is ours, unchanged, of a key we hold and not run out. */
-    read(token: string, ring: KeyRing): CheckedToken | undefined {
+    /** What a token says if it is ours, unchanged, of a key that is still good, and not run out. */
+    read(token: string, ring: KeyRing): CheckedToken | 'unknown key' | undefined {
       const facts = recall(token) ?? check(token, ring)
-      if (!facts || facts.expiresAtMs <= clock.now() || !ring.verifying.has(facts.keyId)) return undefined
-      return facts
+      if (!facts || facts === 'unknown key') return facts
+      const key = ring.verifying.get(facts.keyId)
+      const nowMs = clock.now()
+      return key && key.untilMs > nowMs && facts.expiresAtMs > nowMs ? facts : undefined
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { deleteSession, findSessionEnds } from './session-store.ts'
+import { deleteSessionsEndedBy, findSessionEnds } from './session-store.ts'
 
 const WINDOW = 500
 
@@ -27,14 +27,11 @@ export const deleteExpiredSessions = async ({ db, clock, shortestMs }: Parts): P
   let after = ''
   let deleted = 0
   for (;;) {
+    const nowMs = clock.now()
     const window = await findSessionEnds(db, { after, before, limit: WINDOW })
-    const expired = window.filter((session) => session.expires_at <= clock.now())
-    if (expired.length > 0) {
-      await db.inTransaction(async (transaction) => {
-        for (const { id } of expired) deleted += await deleteSession(transaction, id)
-      })
-    }
+    const expired = window.filter((session) => session.expires_at <= nowMs)
     const last = window.at(-1)
+    if (last && expired.length > 0) deleted += await deleteSessionsEndedBy(db, { after, upTo: last.id, nowMs })
     if (!last || window.length < WINDOW) return deleted
     after = last.id
     await setImmediate()

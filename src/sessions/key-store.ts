@@ -20,7 +20,10 @@ interface KeyRow {
 
 /** Newest first. */
 export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
-  const rows = await db.all<KeyRow>('SELECT * FROM signing_keys ORDER BY created_at DESC, id')
+  const rows = await db.all<KeyRow>(
+    `SELECT id, public_jwk, private_jwk_sealed, created_at, retired_at FROM signing_keys
+     ORDER BY created_at DESC, id`,
+  )
   return rows.map((row) => ({
     id: row.id,
     publicJwk: JSON.parse(row.public_jwk) as JsonWebKey,
@@ -29,6 +32,11 @@ export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
     retiredAtMs: row.retired_at,
   }))
 }
+
+/** Lets one process at a time decide which key signs, until its transaction ends. */
+export const lockKeys = (db: Queries): Promise<number> =>
+  db.run(`INSERT INTO installation (name, value) VALUES ('lock signing_keys', '')
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
 
 export const insertKey = (db: Queries, key: KeyRecord): Promise<number> =>
   db.run(

@@ -26,6 +26,8 @@ export interface SessionOfUser extends Session {
     disabled: boolean
     createdAtMs: number
   }
+  /** The key that signs now: read with the row, so that it is as fresh. */
+  signingKeyId: string
 }
 
 interface SessionRow {
@@ -48,13 +50,15 @@ interface SessionOfUserRow extends SessionRow {
   roles: string
   disabled: number
   user_created_at: number
+  signing_key_id: string | null
 }
 
 const COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at, expires_at,
   absolute_expires_at, user_agent, address`
 
-const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at
-  FROM sessions JOIN users ON users.id = sessions.user_id WHERE sessions.id = ?`
+const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
+  (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS signing_key_id
+  FROM sessions JOIN users ON users.id = sessions.user_id`
 
 const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -79,15 +83,29 @@ const toSessionOfUser = (row: SessionOfUserRow): SessionOfUser => ({
     disabled: row.disabled === 1,
     createdAtMs: row.user_created_at,
   },
+  signingKeyId: row.signing_key_id ?? '',
 })
 
 /** The row that every request asks for, by the session's id; `keep` makes of it what is to be remembered. */
 export const cacheSessions = <Kept>(db: Database, keep: (session: SessionOfUser) => Kept) =>
-  db.cachedRow<SessionOfUserRow, Kept>(WITH_USER, (row) => keep(toSessionOfUser(row)))
+  db.cachedRow<SessionOfUserRow, Kept>({
+    select: WITH_USER,
+    key: 'sessions.id',
+    keep: (row) => keep(toSessionOfUser(row)),
+  })
 
 export const findSession = async (db: Queries, id: string): Promise<SessionOfUser | undefined> => {
-  const row = await db.get<SessionOfUserRow>(WITH_USER, id)
+  const row = await db.get<SessionOfUserRow>(`${WITH_USER} WHERE sessions.id = ?`, id)
   return row && toSessionOfUser(row)
+}
+
+/**
+ * Holds a session, and its user before it, as they are until the transaction ends; false when it has ended. The user
+ * first, as everybody does who changes both: two who wait for each other would have to begin again.
+ */
+export const lockSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
+  return (await db.get('SELECT id FROM sessions WHERE id = ? FOR SHARE', id)) !== undefined
 }
 
 /** Sessions of a user that have not run out: one before all others, then the last seen first. */
@@ -133,7 +151,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
   )
 
 /** Moves a session on by one generation; 0 when somebody else has done so, or the session is gone. */
-export const rotateSession = (db: Queries, session: Session): Promise<number> =>
+export const rotateSession = (db: Pick<Queries, 'run'>, session: Session): Promise<number> =>
   db.run(
     `UPDATE sessions SET generation = ?, replaced_at = ?, last_seen_at = ?, expires_at = ?, user_agent = ?, address = ?
      WHERE id = ? AND generation = ?`,
@@ -147,10 +165,10 @@ export const rotateSession = (db: Queries, session: Session): Promise<number> =>
     session.generation - 1,
   )
 
-export const deleteSession = (db: Queries, id: string): Promise<number> =>
+export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)
 
-export const deleteSessionOfUser = (db: Queries, id: string, userId: string): Promise<number> =>
+export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
 
 /** All of a user's sessions, or all but one. */
@@ -163,3 +181,9 @@ export const findSessionEnds = (
   { after, before, limit }: { after: string; before: string; limit: number },
 ): Promise<{ id: string; expires_at: number }[]> =>
   db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
+
+/** Of the sessions between two ids, the last included, those whose end has come. */
+export const deleteSessionsEndedBy = (
+  db: Queries,
+  { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },
+): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ? AND expires_at <= ?', after, upTo, nowMs)

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { deriveKey } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
-import type { AccessTokens } from './access-token.ts'
+import type { AccessTokens, CheckedToken } from './access-token.ts'
 import { beginSession, type Device, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
 import { createRefreshTokens, type RefreshClaim, readRefreshToken } from './refresh-token.ts'
 import {
@@ -15,6 +15,7 @@ import {
   findSession,
   findSessionsOfUser,
   insertSession,
+  lockSession,
   rotateSession,
   type Session,
   type SessionOfUser,
@@ -72,7 +73,7 @@ export const createSessions = (parts: Parts) => {
     const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, exp }
     return {
       sessionId: session.id,
-      accessToken: accessTokens.issue(claims, await keys.current()),
+      accessToken: accessTokens.issue(claims, await keys.signing(session.signingKeyId)),
       accessTokenSeconds: exp - Math.floor(nowMs / 1000),
       refreshToken: refreshTokens.make(session, session.generation),
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
@@ -81,22 +82,22 @@ export const createSessions = (parts: Parts) => {
 
   /** The session of a genuine token, if it can still be refreshed. */
   const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
-    const found = await known.get(claim.sessionId, db.foreignChanges())
+    const found = await known.get(claim.sessionId)
     if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
     return found.session.expiresAtMs > clock.now() && !found.session.user.disabled ? found : undefined
   }
 
   /** Undefined when another request, here or elsewhere, was first. */
-  const rotate = (found: Known, device: Device): Promise<Known | undefined> => {
+  const rotate = async (found: Known, device: Device): Promise<Known | undefined> => {
     const next = moveOn(found.session, device, clock.now(), lifetimes)
-    return db.inTransaction(async (transaction) => {
-      const isFirst = (await rotateSession(transaction, next)) === 1
-      // The user's row may have changed while the transaction waited for its turn: then what was found is old.
-      const isCurrent = known.peek(next.id, db.foreignChanges()) === found
-      const rotated = toKnown(next)
-      transaction.afterCommit(() => (isFirst && isCurrent ? known.replace(next.id, rotated) : known.forget(next.id)))
-      return isFirst ? rotated : undefined
+    const rotated = toKnown(next)
+    const committing = db.single((changes) => {
+      // The user's row may have changed while the statement waited for its turn: then what was found is old.
+      const isCurrent = changes === 1 && known.peek(next.id) === found
+      if (isCurrent) known.replace(next.id, rotated)
+      else known.forget(next.id)
     })
+    return (await rotateSession(committing, next)) === 1 ? rotated : undefined
   }
 
   const trade = async ({ session, signedIn }: Known, audience: string) => ({
@@ -109,12 +110,25 @@ export const createSessions = (parts: Parts) => {
     transaction.afterCommit(() => known.forget(id))
   }
 
-  const end = (id: string): Promise<void> => db.inTransaction((transaction) => endIn(transaction, id))
+  const end = async (id: string): Promise<void> => {
+    await deleteSession(
+      db.single(() => known.forget(id)),
+      id,
+    )
+  }
 
   const endAllIn = async (transaction: Transaction, userId: string, exceptId?: string): Promise<number> => {
     const changes = await deleteSessionsOfUser(transaction, userId, exceptId)
     transaction.afterCommit(() => known.forgetAll())
     return changes
+  }
+
+  /** A key that is not known here may have begun to sign elsewhere a moment ago. */
+  const readToken = async (accessToken: string): Promise<CheckedToken | undefined> => {
+    const known = accessTokens.read(accessToken, keys.held())
+    if (known !== 'unknown key') return known
+    const again = accessTokens.read(accessToken, await keys.reload())
+    return again === 'unknown key' ? undefined : again
   }
 
   return {
@@ -135,10 +149,9 @@ export const createSessions = (parts: Parts) => {
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
     async authenticate(accessToken: string): Promise<SignedIn | undefined> {
-      const asOf = db.foreignChanges()
-      const token = accessTokens.read(accessToken, await keys.current(asOf))
+      const token = await readToken(accessToken)
       if (!token) return undefined
-      const { session, signedIn } = (await known.get(token.sessionId, asOf)) ?? {}
+      const { session, signedIn } = (await known.get(token.sessionId)) ?? {}
       if (!session || session.userId !== token.userId || session.user.disabled) return undefined
       return session.expiresAtMs > clock.now() ? signedIn : undefined
     },
@@ -178,11 +191,9 @@ export const createSessions = (parts: Parts) => {
 
     /** `not_found` when the user has no such session. */
     async endOwn(userId: string, id: string): Promise<void> {
-      await db.inTransaction(async (transaction) => {
-        const changes = await deleteSessionOfUser(transaction, id, userId)
-        if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
-        transaction.afterCommit(() => known.forget(id))
-      })
+      const ending = db.single(() => known.forget(id))
+      const changes = await deleteSessionOfUser(ending, id, userId)
+      if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
     },
 
     /** Within a transaction: all sessions of a user, or all but one. */
@@ -191,9 +202,9 @@ export const createSessions = (parts: Parts) => {
     endAll: (userId: string, exceptId?: string): Promise<number> =>
       db.inTransaction((transaction) => endAllIn(transaction, userId, exceptId)),
 
-    /** Within a transaction: `unauthorized` when the session has ended. */
-    async requireIn(transaction: Transaction, id: string): Promise<void> {
-      if (await findSession(transaction, id)) return
+    /** To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. */
+    async requireIn(transaction: Transaction, id: string, userId: string): Promise<void> {
+      if (await lockSession(transaction, id, userId)) return
       throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.')
     },
 

@@ -7,10 +7,11 @@ import {
   type KeyObject,
 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
+import { shareRuns } from '../lib/shared-run.ts'
 import { deriveKey, seal, unseal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, retireKeys } from './key-store.ts'
+import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, lockKeys, retireKeys } from './key-store.ts'
 
 interface Parts {
   db: Database
@@ -23,8 +24,8 @@ interface Parts {
 /** One moment's keys: the one that signs, and all that verify. */
 export interface KeyRing {
   active: { id: string; privateKey: KeyObject }
-  /** By `kid`. */
-  verifying: Map<string, KeyObject>
+  /** By `kid`; until a time in milliseconds since 1970. */
+  verifying: Map<string, { publicKey: KeyObject; untilMs: number }>
   /** The public keys as a JWK Set (RFC 7517 section 5). */
   jwks: { keys: JsonWebKey[] }
 }
@@ -39,7 +40,6 @@ export interface KeySummary {
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
   const sealingKey = deriveKey(rootSecret, 'signing keys')
   let ring: KeyRing | undefined
-  let asOf = -1
 
   const generate = (nowMs: number): KeyRecord => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -52,59 +52,69 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   const toRing = (keys: KeyRecord[]): KeyRing => {
     const [active] = keys.filter((key) => key.retiredAtMs === null)
     if (!active) throw new AppError('internal_error', 'There is no signing key.')
-    const good = keys.filter(({ retiredAtMs }) => retiredAtMs === null || retiredAtMs + graceMs > clock.now())
+    const good = keys.filter((key) => untilMs(key) > clock.now())
     return {
       active: { id: active.id, privateKey: openPrivateKey(sealingKey, active) },
-      verifying: new Map(good.map((key) => [key.id, createPublicKey({ key: key.publicJwk, format: 'jwk' })])),
+      verifying: new Map(
+        good.map((key) => [
+          key.id,
+          { publicKey: createPublicKey({ key: key.publicJwk, format: 'jwk' }), untilMs: untilMs(key) },
+        ]),
+      ),
       jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
     }
   }
 
   // Twice the lifetime: the setting may have been shortened since the last token was signed.
   const graceMs = 2 * accessTokenLifetimeMs
+  const untilMs = ({ retiredAtMs }: KeyRecord): number => (retiredAtMs === null ? Infinity : retiredAtMs + graceMs)
 
-  /** The keys as they are now: another process may have rotated them. */
-  const current = (now = db.foreignChanges()): KeyRing | Promise<KeyRing> => (ring && now === asOf ? ring : read(now))
-
-  const read = async (now: number): Promise<KeyRing> => {
+  const reload = shareRuns(async (): Promise<KeyRing> => {
     ring = toRing(await findKeys(db))
-    asOf = now
     return ring
+  })
+
+  const held = (): KeyRing => {
+    if (ring) return ring
+    throw new AppError('internal_error', 'The signing keys were not read before their first use.')
   }
 
   return {
-    current,
+    /** The keys as they were last read. */
+    held,
+
+    /** The keys as they are now: another process may have rotated them. */
+    reload,
+
+    /** The keys with this one as the active, as far as that is known. */
+    signing: (activeId: string): KeyRing | Promise<KeyRing> => (held().active.id === activeId ? held() : reload()),
 
     /** Makes the first key where there is none; `internal_error` when the root secret is another than at first. */
     async prepare(): Promise<void> {
       await db.inTransaction(async (transaction) => {
+        await lockKeys(transaction)
         const keys = await findKeys(transaction)
         if (keys.length === 0) await insertKey(transaction, generate(clock.now()))
       })
-      await current()
+      await reload()
     },
 
     /** Signs with a new key from now on. Tokens of the old one stay good for their time. */
     async rotate(): Promise<KeySummary> {
       const key = generate(clock.now())
       await db.inTransaction(async (transaction) => {
+        await lockKeys(transaction)
         await retireKeys(transaction, clock.now())
         await insertKey(transaction, key)
-        transaction.afterCommit(() => {
-          ring = undefined
-        })
       })
+      await reload()
       return key
     },
 
     list: (queries: Queries = db): Promise<KeySummary[]> => findKeys(queries),
 
     /** Deletes keys of which no good token can be left. */
-    async deleteRetired(): Promise<number> {
-      const deleted = await deleteKeysRetiredBefore(db, clock.now() - graceMs)
-      if (deleted > 0) ring = undefined
-      return deleted
-    },
+    deleteRetired: (): Promise<number> => deleteKeysRetiredBefore(db, clock.now() - graceMs),
   }
 }
 

@@ -1,7 +1,10 @@
 /** What a column holds. Timestamps are milliseconds since 1970; lists are JSON text. */
 export type Value = string | number | null
 
-/** Statements are written with `?` for each value and run on every database that svc knows. */
+/**
+ * Statements are written once for every database that svc knows, with `?` for each value. A `SELECT` that something
+ * is decided by ends in `FOR UPDATE` or `FOR SHARE`: the rows stay as they were read until the transaction ends.
+ */
 export interface Queries {
   all<Row>(sql: string, ...values: Value[]): Promise<Row[]>
   get<Row>(sql: string, ...values: Value[]): Promise<Row | undefined>
@@ -10,16 +13,28 @@ export interface Queries {
 }
 
 export interface Transaction extends Queries {
-  /** Runs at the instant of the commit, before anything else can read. */
+  /** Runs at the instant of the commit, before anything else here can read. */
   afterCommit(action: () => void): void
 }
 
-/** One row by its key, wanted by every request: remembered for as long as nobody changed the database. */
+/** A row that requests ask for by its key. */
+export interface RowQuery<Row, Kept> {
+  /** A `SELECT` without its `WHERE`; one of its columns is called `id` and holds the key. */
+  select: string
+  /** The column that is compared, such as `sessions.id`. */
+  key: string
+  /** Makes of a row what is wanted of it. */
+  keep: (row: Row) => Kept
+}
+
+/**
+ * One row by its key, wanted by every request, as it is in the database when it is asked for. Where asking is dear it is
+ * remembered for as long as nobody changed the database.
+ */
 export interface CachedRow<Kept> {
-  /** `asOf` is what `foreignChanges` has just said. */
-  get(key: string, asOf: number): Kept | undefined | Promise<Kept | undefined>
+  get(key: string): Kept | undefined | Promise<Kept | undefined>
   /** What is remembered, if it is still true, without asking the database. */
-  peek(key: string, asOf: number): Kept | undefined
+  peek(key: string): Kept | undefined
   /** To be called in `afterCommit` by whoever changes the row of this key. */
   forget(key: string): void
   /** To be called in `afterCommit` by whoever has just written the row of this key. */
@@ -28,22 +43,38 @@ export interface CachedRow<Kept> {
   forgetAll(): void
 }
 
+/** How a pool of connections is used at this moment. */
+export interface PoolLoad {
+  open: number
+  idle: number
+  /** Operations that wait for a connection. */
+  waiting: number
+}
+
+export type Dialect = 'sqlite' | 'postgres'
+
 /**
  * A database. Every failure that passes (away, locked, full) is an `AppError` of code `unavailable`,
  * a broken uniqueness rule is a `UniqueViolation`.
  */
 export interface Database extends Queries {
-  /** Commits what `work` did, or nothing of it. Resolves when the commit is on disk. No slow work inside. */
+  readonly dialect: Dialect
+  /**
+   * Commits what `work` did, or nothing of it. Resolves when the commit is on disk. No slow work inside, and none that
+   * cannot be done over: a database that finds two transactions in each other's way has one begin again.
+   */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  /** For one statement that is a transaction of its own; `afterCommit` runs at the instant of its commit. */
+  single(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
   /** `unavailable` when it cannot be read, or writes do not reach the disk. */
   requireHealthy(): Promise<void>
   /** Resolves when everything that can be read now is on disk. */
   durable(): Promise<void>
-  cachedRow<Row, Kept>(sql: string, keep: (row: Row) => Kept): CachedRow<Kept>
-  /** Differs from an earlier answer when another process has committed something before this turn of the event loop. */
-  foreignChanges(): number
-  /** Writes a consistent copy to a new file while others read and write. */
+  cachedRow<Row extends { id: string }, Kept>(query: RowQuery<Row, Kept>): CachedRow<Kept>
+  /** Writes a consistent copy to a new file while others read and write; `invalid_request` where it is not in a file. */
   backup(file: string): Promise<void>
+  /** Undefined where there is no pool. */
+  poolLoad?(): PoolLoad
   close(): Promise<void>
 }
 

@@ -41,6 +41,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   const sync = createSharedSync(log)
   const checkpoints = createCheckpoints({ file, turns, onFailure })
   const prepare = createStatements(connection)
+  const foreignChanges = createLook(connection)
 
   /** Runs one statement now, or after whoever has the connection to himself. */
   const once = <T>(statement: () => T): Promise<T> =>
@@ -71,14 +72,22 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
     await sync.wait()
   }
 
+  const runAlone = async (sql: string, values: Value[], afterCommit?: (changes: number) => void): Promise<number> => {
+    const changes = await write(() => {
+      const count = Number(prepare(sql).run(...values).changes)
+      afterCommit?.(count)
+      return count
+    })
+    // What changed nothing may rest on what somebody else has just done.
+    await (changes > 0 ? committed() : sync.wait())
+    return changes
+  }
+
   return {
     ...outside,
+    dialect: 'sqlite',
 
-    async run(sql, ...values) {
-      const changes = await write(() => Number(prepare(sql).run(...values).changes))
-      if (changes > 0) await committed()
-      return changes
-    },
+    run: (sql, ...values) => runAlone(sql, values),
 
     async inTransaction(work) {
       const result = await write(() => transact(connection, prepare, inside, work))
@@ -93,9 +102,9 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       await outside.get('SELECT 1')
     },
 
-    cachedRow: (sql, keep) => cacheRow(prepare(sql), keep, once),
+    single: (afterCommit) => ({ run: (sql, ...values) => runAlone(sql, values, afterCommit) }),
 
-    foreignChanges: createLook(connection),
+    cachedRow: (query) => cacheRow({ ...query, prepare, once, foreignChanges }),
 
     async backup(target) {
       // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
@@ -139,12 +148,15 @@ const createLook = (connection: DatabaseSync): (() => number) => {
   }
 }
 
+/** A transaction has the whole database to itself (`BEGIN IMMEDIATE`), and no words for less. */
+const ROW_LOCK = / FOR (?:UPDATE|SHARE)(?: OF \w+)?$/
+
 const createStatements = (connection: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql: string): StatementSync => {
     const known = prepared.get(sql)
     if (known) return known
-    const statement = connection.prepare(sql)
+    const statement = connection.prepare(sql.replace(ROW_LOCK, ''))
     prepared.set(sql, statement)
     return statement
   }

@@ -3,7 +3,7 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { readEmail } from './email.ts'
 import { normalizePassword, requireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { findUserByEmail, findUserById, replacePasswordHash, type User, type UserRecord } from './user-store.ts'
+import { findUserByEmail, lockUser, replacePasswordHash, type User, type UserRecord } from './user-store.ts'
 
 export interface PasswordChange {
   current: string
@@ -24,7 +24,7 @@ interface Parts {
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
   /** `unauthorized` when the session of who asks has ended while his password was checked. */
-  requireSession: (transaction: Transaction, sessionId: string) => Promise<void>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<void>
 }
 
 const wrongPassword = (field: string): AppError =>
@@ -40,7 +40,7 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession }
   /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
   const changeHash = (user: UserRecord, hash: string, sessionId: string): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      await requireSession(transaction, sessionId)
+      await requireSession(transaction, sessionId, user.id)
       const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
       if (changed === 0) throw wrongPassword('current_password')
       await endSessions(transaction, user.id, sessionId)
@@ -89,7 +89,7 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession }
 const proofOf = (user: UserRecord): Proof => ({
   user,
   async holds(transaction) {
-    const now = await findUserById(transaction, user.id)
+    const now = await lockUser(transaction, user.id)
     return now !== undefined && !now.disabled && now.passwordHash === user.passwordHash
   },
 })

@@ -46,6 +46,12 @@ const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', va
   return row && toRecord(row)
 }
 
+/** By id; the row stays as it is until the transaction ends. */
+export const lockUser = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
+  const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id = ? FOR SHARE`, id)
+  return row && toRecord(row)
+}
+
 export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)

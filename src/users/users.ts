@@ -34,7 +34,7 @@ interface Parts {
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
   /** `unauthorized` when this session has ended. */
-  requireSession: (transaction: Transaction, sessionId: string) => Promise<void>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<void>
   /** To be called when somebody's row changed, so that nobody is shown the old one. */
   userChanged: (transaction: Transaction) => void
 }
@@ -127,7 +127,7 @@ export const createUsers = (parts: Parts) => {
       const username = requireUsername(entered)
       try {
         await db.inTransaction(async (transaction) => {
-          await requireSession(transaction, sessionId)
+          await requireSession(transaction, sessionId, id)
           await updateUsername(transaction, id, username)
           userChanged(transaction)
         })
@@ -140,7 +140,7 @@ export const createUsers = (parts: Parts) => {
     async deleteOwn(id: string, { password, sessionId }: Deletion, signal?: AbortSignal): Promise<void> {
       const user = await requireUser(id)
       await requireOwnPassword(user, password, 'password', signal)
-      await remove(id, (transaction) => requireSession(transaction, sessionId))
+      await remove(id, (transaction) => requireSession(transaction, sessionId, id))
     },
 
     delete: (id: string): Promise<void> => remove(id),

@@ -5,11 +5,16 @@ import { type Delivery, deliver } from './delivery.ts'
 import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
 import type { WebhookSettings } from './webhooks.ts'
 
+/** What an attempt came to; `interrupted` when whoever made it died before its end. */
+export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+
 interface Parts {
   db: Database
   clock: Clock
   log: Log
   settings: WebhookSettings
+  onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
 }
 
 /** Deliveries at once, each of another user. */
@@ -22,7 +27,7 @@ const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 3_600_000
 
 /** Makes the attempts: for each user one event after the other, for different users side by side. */
-export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
+export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts) => {
   const underWay = new Set<Promise<boolean>>()
   const cutOff = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -42,6 +47,7 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
     const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
     if (problem === null) log.info(facts, 'webhook delivered')
     else log.warn({ ...facts, problem, retried }, 'webhook failed')
+    onOutcome?.(problem === null ? 'delivered' : retried ? 'retried' : 'failed')
     const untilMs = clock.now() + backoffMs(event.attempts)
     if (retried)
       await db.inTransaction((transaction) => postponeEvent(transaction, event, { status, problem, untilMs }))
@@ -51,6 +57,7 @@ export const createDispatcher = ({ db, clock, log, settings }: Parts) => {
   /** Whoever made the last allowed attempt died before its end: it may have arrived, so it is not made again. */
   const giveUp = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
+    onOutcome?.('interrupted')
     await closeEvent(db, event.id, { status: null, problem: 'interrupted', nowMs: clock.now() })
   }
 

@@ -45,6 +45,8 @@ const toEvent = (row: EventRow): OutboxEvent => ({
   closedAtMs: row.closed_at,
 })
 
+const COLUMNS = `id, type, user_id, created_at, body, attempts, next_attempt_at, status, problem, delivered_at, closed_at`
+
 export const insertEvent = (
   db: Queries,
   event: Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>,
@@ -63,7 +65,7 @@ export const insertEvent = (
 /** Open events whose time has come, and before which no other of the same user is open. Oldest first. */
 export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(
-    `SELECT * FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
+    `SELECT ${COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
        SELECT 1 FROM webhook_events AS earlier
        WHERE earlier.user_id = event.user_id AND earlier.closed_at IS NULL AND earlier.id < event.id
      ) ORDER BY next_attempt_at, id LIMIT ?`,
@@ -73,14 +75,35 @@ export const findDueEvents = async (db: Queries, nowMs: number, limit: number): 
   return rows.map(toEvent)
 }
 
+/** What waits in the outbox. */
+export interface OutboxLoad {
+  /** Events that are neither delivered nor given up; counted up to `MAX_COUNTED`. */
+  open: number
+  /** For how long the event that is due since longest has been due; 0 when none is. */
+  overdueMs: number
+}
+
+/** Past it, more says nothing new, and to count them all would hold up whoever shares the database. */
+const MAX_COUNTED = 10_000
+
+export const findOutboxLoad = async (db: Queries, nowMs: number): Promise<OutboxLoad> => {
+  const row = await db.get<{ open_count: number; due_at: number | null }>(
+    `SELECT
+       (SELECT COUNT(*) FROM (SELECT id FROM webhook_events WHERE closed_at IS NULL LIMIT ?) AS counted) AS open_count,
+       (SELECT MIN(next_attempt_at) FROM webhook_events WHERE closed_at IS NULL) AS due_at`,
+    MAX_COUNTED,
+  )
+  return { open: row?.open_count ?? 0, overdueMs: Math.max(0, nowMs - (row?.due_at ?? nowMs)) }
+}
+
 export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | undefined> => {
-  const row = await db.get<EventRow>('SELECT * FROM webhook_events WHERE id = ?', id)
+  const row = await db.get<EventRow>(`SELECT ${COLUMNS} FROM webhook_events WHERE id = ?`, id)
   return row && toEvent(row)
 }
 
 /** The latest events, the newest first. */
 export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>('SELECT * FROM webhook_events ORDER BY id DESC LIMIT ?', limit)
+  const rows = await db.all<EventRow>(`SELECT ${COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)
   return rows.map(toEvent)
 }
 

@@ -4,18 +4,21 @@ import type { Log } from '../lib/log.ts'
 import { type Clock, toTimestamp } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type Delivery, deliver } from './delivery.ts'
-import { createDispatcher } from './dispatcher.ts'
+import { createDispatcher, type DeliveryOutcome } from './dispatcher.ts'
 import type { EventType } from './event-types.ts'
 import {
   deleteClosedEvents,
   findEvent,
   findLatestEvents,
+  findOutboxLoad,
   insertEvent,
   type OutboxEvent,
+  type OutboxLoad,
   reopenEvent,
 } from './outbox-store.ts'
 
-export type { OutboxEvent } from './outbox-store.ts'
+export { DELIVERY_OUTCOMES, type DeliveryOutcome } from './dispatcher.ts'
+export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
 
 export interface WebhookSettings {
   url: string
@@ -33,13 +36,15 @@ interface Parts {
   settings: WebhookSettings | undefined
   /** How long a delivered or given-up event can still be listed and sent again. */
   retentionMs: number
+  /** Hears of every attempt that was made here. */
+  onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
 }
 
 const CLEANUP_BATCH = 500
 
 /** Tells the application what happened to users, through an outbox in the database. */
-export const createWebhooks = ({ db, clock, log, settings, retentionMs }: Parts) => {
-  const dispatcher = settings && createDispatcher({ db, clock, log, settings })
+export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcome }: Parts) => {
+  const dispatcher = settings && createDispatcher({ db, clock, log, settings, onOutcome })
 
   const requireSettings = (): WebhookSettings => {
     if (settings) return settings
@@ -75,6 +80,9 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs }: Parts)
 
     /** Delivers everything that is due now, and resolves when that is done. */
     deliverDue: async (): Promise<void> => dispatcher?.deliverDue(),
+
+    /** What waits to be delivered; undefined while webhooks are off. */
+    load: async (): Promise<OutboxLoad | undefined> => settings && findOutboxLoad(db, clock.now()),
 
     list: (limit: number): Promise<OutboxEvent[]> => findLatestEvents(db, limit),
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { assertErrorPage, assertJsonError } from '../support/assertions.ts'
+import { openDatabase } from '../support/database.ts'
 import { newPerson, signUp, signedUp } from '../support/people.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
@@ -31,13 +30,8 @@ test('§7 400 invalid_request: POST /sessions/refresh', async () => {
 test('§7 500 internal_error: POST /sessions/refresh when the database is broken; no SQL text is told', async (t) => {
   const broken = await startService({ t })
   const { agent } = await signedUp(broken)
-  const database = new DatabaseSync(path.join(broken.directory, 'data', 'svc.db'))
-  database.exec('PRAGMA foreign_keys=OFF')
-  const tables = database
-    .prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
-    .all()
-  for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)
-  database.close()
+  const database = await openDatabase(broken, t)
+  await database.dropTables()
   const answer = await agent.refresh()
   assertJsonError(answer, 500, 'internal_error')
   assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')

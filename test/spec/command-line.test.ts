@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { accessToken, claimsOf } from '../support/access-tokens.ts'
 import { assertCanLogIn, assertCannotLogIn, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
 import {
   createUser,
   deleteUser,
@@ -213,7 +214,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.doesNotMatch(stderr, /\n\s+at /)
   })
 
-  test('svc backup FILE makes a consistent copy while serving', async (t) => {
+  testOnSqlite('svc backup FILE makes a consistent copy while serving', async (t) => {
     const { person } = await signedUp(service)
     const copy = await startService({ t })
     await copy.stop()

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'
+import { rootSecret } from '../support/database.ts'
 import { operate } from '../support/operator.ts'
 import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
@@ -106,7 +105,7 @@ test('structured logs, never a password, token, secret or full cookie: a whole r
   await again.post('/auth/account/delete', { password: last.password })
   await receiver.received(2)
   await service.stop()
-  secrets.push(readFileSync(path.join(service.directory, 'data', 'svc.secret'), 'utf8').trim())
+  secrets.push(rootSecret(service))
 
   const logs = service.logs()
   assert.ok(service.logLines().filter(({ message }) => message === 'request').length > 15, 'the run is in the log')

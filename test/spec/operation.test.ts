@@ -1,33 +1,19 @@
 import assert from 'node:assert/strict'
-import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertCanLogIn, assertErrorPage, assertJsonError, assertPage, assertSignedIn } from '../support/assertions.ts'
-import { afterwards } from '../support/cleanup.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
+import { openDatabase } from '../support/database.ts'
 import { operateJson } from '../support/operator.ts'
 import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
-
-/** Takes the database's write lock as another program would, until the returned function gives it back. */
-const lockDatabase = (service: Service, t: TestContext) => {
-  const database = new DatabaseSync(path.join(service.directory, 'data', 'svc.db'))
-  database.exec('PRAGMA busy_timeout = 5000')
-  database.exec('BEGIN EXCLUSIVE')
-  const release = () => {
-    if (!database.isOpen) return
-    database.exec('ROLLBACK')
-    database.close()
-  }
-  afterwards(t, release)
-  return release
-}
 
 const assertUnavailable = (answer: Answer) => {
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
@@ -54,7 +40,8 @@ describe('operation', { concurrency: 3 }, () => {
   test('the database being locked is 503 unavailable with Retry-After, never 401, and clears no cookie', async (t) => {
     const service = await startService({ t })
     const { agent, person } = await signedUp(service)
-    const release = lockDatabase(service, t)
+    const database = await openDatabase(service, t)
+    const release = await database.lock()
     const [refresh, login, signup, user] = await Promise.all([
       agent.refresh(),
       logIn(createUserAgent(service), person),
@@ -69,7 +56,7 @@ describe('operation', { concurrency: 3 }, () => {
     const logout = await logOut(agent.copy())
     assertErrorPage(logout, 503)
     assertUnavailable(logout)
-    release()
+    await release()
     await assertSignedIn(agent)
     assert.equal((await agent.refresh()).status, 200, 'the refresh token has not been used up')
     await assertCanLogIn(service, person)
@@ -78,10 +65,11 @@ describe('operation', { concurrency: 3 }, () => {
   test('a lock that is held for a moment is waited for', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
-    const release = lockDatabase(service, t)
+    const database = await openDatabase(service, t)
+    const release = await database.lock()
     const refresh = agent.refresh()
     await sleep(60)
-    release()
+    await release()
     assert.equal((await refresh).status, 200)
   })
 
@@ -90,11 +78,12 @@ describe('operation', { concurrency: 3 }, () => {
     const { agent } = await signedUp(service)
     const token = agent.cookies.get('svc_access') ?? ''
     agent.cookies.delete('svc_access')
-    const release = lockDatabase(service, t)
+    const database = await openDatabase(service, t)
+    const release = await database.lock()
     const answer = await agent.get('/auth/login?return_to=%2Fshop')
     assertErrorPage(answer, 503)
     assertUnavailable(answer)
-    release()
+    await release()
     assert.equal((await agent.get('/auth/login?return_to=%2Fshop')).status, 303)
     agent.cookies.set('svc_access', token)
     await assertSignedIn(agent)
@@ -193,11 +182,8 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('two services that start at once on one new database both serve', async (t) => {
-    const first = await startService({ t })
-    await first.stop()
-    const cwd = first.directory
-    const database = 'sqlite:together/svc.db'
-    const both = await Promise.all([1, 2].map(() => startService({ t, cwd, env: { SVC_DATABASE_URL: database } })))
+    const cwd = temporaryDirectory(t)
+    const both = await Promise.all([1, 2].map(() => startService({ t, cwd })))
     const [one, other] = both
     assert.ok(one && other)
     const { agent, person } = await signedUp(one)
@@ -224,30 +210,33 @@ describe('operation', { concurrency: 3 }, () => {
     }
   })
 
-  test('a database that can grow no further is 503, never 401, clears no cookie, and reading goes on', async (t) => {
-    const service = await startService({ t })
-    const { agent, person } = await signedUp(service)
-    await service.stop()
-    const limited = await startService({
-      t,
-      cwd: service.directory,
-      env: { SVC_PORT: String(service.port) },
-      fileSizeLimitKiB: 1024,
-    })
-    let refused: Answer | undefined
-    for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
-      const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(createUserAgent(limited), newPerson())))
-      refused = answers.find(({ status }) => status !== 303)
-    }
-    assert.ok(refused, 'the limit was reached')
-    assertErrorPage(refused, 503)
-    const refresh = await agent.refresh()
-    if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
-    assert.deepEqual(refresh.cleared, [])
-    await assertSignedIn(agent)
-    await limited.kill()
-    await service.restart()
-    await assertSignedIn(agent)
-    await assertCanLogIn(service, person)
-  })
+  testOnSqlite(
+    'a database that can grow no further is 503, never 401, clears no cookie, and reading goes on',
+    async (t) => {
+      const service = await startService({ t })
+      const { agent, person } = await signedUp(service)
+      await service.stop()
+      const limited = await startService({
+        t,
+        cwd: service.directory,
+        env: { SVC_PORT: String(service.port) },
+        fileSizeLimitKiB: 1024,
+      })
+      let refused: Answer | undefined
+      for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
+        const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(createUserAgent(limited), newPerson())))
+        refused = answers.find(({ status }) => status !== 303)
+      }
+      assert.ok(refused, 'the limit was reached')
+      assertErrorPage(refused, 503)
+      const refresh = await agent.refresh()
+      if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
+      assert.deepEqual(refresh.cleared, [])
+      await assertSignedIn(agent)
+      await limited.kill()
+      await service.restart()
+      await assertSignedIn(agent)
+      await assertCanLogIn(service, person)
+    },
+  )
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync, readdirSync } from 'node:fs'
-import path from 'node:path'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accessToken, claimsOf, keyTap } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import { openDatabase, rootSecret } from '../support/database.ts'
 import { deleteUser, disableUser, enableUser, operate, setPassword } from '../support/operator.ts'
 import { logIn, logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
@@ -140,6 +140,8 @@ test('a copy of the database holds no usable refresh token, no private key and n
   const tapped = await startService({ cwd: directory, env: keyTap(directory) })
   const { agent, person } = await signedUp(tapped)
   const first = agent.cookies.get('svc_refresh')
+  const database = await openDatabase(tapped)
+  const before = await database.contents()
   await agent.refresh()
   const privateKey: { d: string } = JSON.parse(readFileSync(keyTap(directory).TEST_KEY_FILE, 'utf8'))
   const secrets = {
@@ -149,12 +151,9 @@ test('a copy of the database holds no usable refresh token, no private key and n
     accessToken: accessToken(agent),
     csrfToken: agent.cookies.get('svc_csrf'),
     privateKey: privateKey.d,
-    rootSecret: readFileSync(path.join(directory, 'data', 'svc.secret'), 'utf8').trim(),
+    rootSecret: rootSecret(tapped),
   }
-  const data = path.join(directory, 'data')
-  const files = readdirSync(data).filter((name) => name.startsWith('svc.db'))
-  assert.ok(files.includes('svc.db-wal'), 'the log is looked at too')
-  const stored = Buffer.concat(files.map((name) => readFileSync(path.join(data, name))))
+  const stored = Buffer.concat([before, await database.contents()])
   assert.ok(stored.includes(person.email), 'the right bytes are looked at')
   for (const [what, secret] of Object.entries(secrets)) {
     assert.ok(secret, what)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
@@ -7,6 +9,7 @@ import { accessToken, claimsOf } from '../support/access-tokens.ts'
 import { assertSignedIn } from '../support/assertions.ts'
 import { runSvc } from '../support/command.ts'
 import type { Environment } from '../support/command.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -122,7 +125,7 @@ describe('settings', { concurrency: 3 }, () => {
     assert.ok(!existsSync(path.join(service.directory, 'data', 'svc.secret')), 'none is made')
   })
 
-  test('SVC_SECRET is made at first start, kept mode 0600 beside the SQLite file', async (t) => {
+  testOnSqlite('SVC_SECRET is made at first start, kept mode 0600 beside the SQLite file', async (t) => {
     const service = await startService({ t })
     const file = path.join(service.directory, 'data', 'svc.secret')
     assert.equal(statSync(file).mode & 0o777, 0o600)
@@ -161,15 +164,107 @@ describe('settings', { concurrency: 3 }, () => {
     assert.deepEqual([aud, exp - iat], ['from-file', 180])
   })
 
-  test('SVC_DATABASE_URL sqlite:PATH says where the database lies, and the secret lies beside it', async (t) => {
-    const directory = temporaryDirectory(t)
-    const service = await startService({ t, cwd: directory, env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' } })
-    await signedUp(service)
-    assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
-    assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
-    const other = await startService({ t, env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` } })
-    await signedUp(other)
-    assert.ok(existsSync(path.join(directory, 'absolute.db')))
+  testOnSqlite(
+    'SVC_DATABASE_URL sqlite:PATH says where the database lies, and the secret lies beside it',
+    async (t) => {
+      const directory = temporaryDirectory(t)
+      const service = await startService({ t, cwd: directory, env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' } })
+      await signedUp(service)
+      assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
+      assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
+      const other = await startService({
+        t,
+        env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` },
+      })
+      await signedUp(other)
+      assert.ok(existsSync(path.join(directory, 'absolute.db')))
+    },
+  )
+
+  const password = 'hunter2'
+  const badDatabaseUrls = [
+    [`postgres://svc:${password}@db.example.com`, /no database/],
+    [`postgres://svc:${password}@a,b/svc`, /one host/],
+    [`postgres://svc:${password}/x@db.example.com/svc`, /%2F/],
+    [`postgres://svc:${password}@db.example.com/svc?sslmod=verify-full`, /"sslmod" is not supported.*sslmode/],
+    [`postgres://svc:${password}@db.example.com/svc?sslmode=verify_full`, /disable.*verify-full/],
+    [
+      `postgres://svc:${password}@db.example.com/svc?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`,
+      /\/nowhere\/ca.pem/,
+    ],
+    [`postgres//svc:${password}@db.example.com/svc`, /sqlite:PATH.*postgres:\/\//],
+  ] as const
+  for (const [url, message] of badDatabaseUrls) {
+    test(`SVC_DATABASE_URL: ${url} is refused with what is accepted, and the password is not told`, async (t) => {
+      const env = { SVC_DATABASE_URL: url, SVC_SECRET: secret.toString('hex'), SVC_PORT: '99999' }
+      const { code, stdout, stderr } = await serve(t, env)
+      assert.equal(code, 78, stdout + stderr)
+      const lines = stderr.split('\n').filter((line) => line.includes('SVC_DATABASE_URL'))
+      assert.equal(lines.length, 1, stderr)
+      assert.match(lines[0] ?? '', message)
+      assert.match(stderr, /SVC_PORT/, 'with all other mistakes')
+      assert.doesNotMatch(stdout + stderr, /hunter/)
+    })
+  }
+
+  test('SVC_SECRET is required with PostgreSQL', async (t) => {
+    const env = { SVC_DATABASE_URL: 'postgres://svc:hunter2@db.example.com/svc' }
+    const { code, stderr } = await serve(t, env)
+    assert.equal(code, 78)
+    assert.equal(stderr, 'svc: SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process\n')
+  })
+
+  test('svc config shows the URL of the database without its password, from SVC_DATABASE_URL_FILE too', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const url = 'postgres://svc:hunter2@db.example.com/svc?sslmode=require'
+    writeFileSync(path.join(cwd, 'url'), `${url}\n`)
+    const given = { SVC_DATABASE_URL: url }
+    for (const env of [given, { SVC_DATABASE_URL_FILE: path.join(cwd, 'url') }]) {
+      for (const args of [['config'], ['config', '--json']]) {
+        const result = await runSvc({ args, cwd, env: { SVC_SECRET: secret.toString('hex'), ...env } })
+        assert.equal(result.code, 0, result.stderr)
+        assert.match(result.stdout, /postgres:\/\/svc@db\.example\.com:5432\/svc\?sslmode=require/)
+        assert.doesNotMatch(result.stdout + result.stderr, /hunter/)
+      }
+    }
+  })
+
+  test('PG* variables change nothing about the connection that SVC_DATABASE_URL describes', async (t) => {
+    // In place of a PostgreSQL server: refuses everybody, and remembers what was asked for.
+    const asked = Promise.withResolvers<string>()
+    const server = createServer((socket) => {
+      socket.once('data', (bytes) => {
+        asked.resolve(bytes.toString('latin1'))
+        const refusal = 'SFATAL\0C28000\0Mno\0\0'
+        socket.end(Buffer.concat([Buffer.from([69, 0, 0, 0, refusal.length + 4]), Buffer.from(refusal)]))
+      })
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code, stderr } = await serve(t, {
+      SVC_DATABASE_URL: `postgres://ada@127.0.0.1:${port}/svc?sslmode=disable`,
+      SVC_SECRET: secret.toString('hex'),
+      PGUSER: 'eve',
+      PGDATABASE: 'other',
+      PGOPTIONS: '-c search_path=elsewhere',
+      PGREPLICATION: 'database',
+      PGAPPNAME: 'elsewhere',
+      PGSSLMODE: 'require',
+      PGSSLNEGOTIATION: 'direct',
+      NODE_PG_FORCE_NATIVE: '1',
+    })
+    assert.equal(code, 1, stderr)
+    // Protocol 3.0, section "StartupMessage": a length, the version, then names and values.
+    const parameters = (await asked.promise).slice(8).split('\0').filter(Boolean)
+    const pairs = parameters.flatMap((name, n) => (n % 2 === 0 ? [[name, parameters[n + 1]]] : []))
+    const { user, database, application_name: name, options, replication } = Object.fromEntries(pairs)
+    assert.deepEqual([user, database, name, options, replication], ['ada', 'svc', 'svc', undefined, undefined])
+  })
+
+  test('SVC_DATABASE_POOL and SVC_DATABASE_TIMEOUT bound what is asked of PostgreSQL', async (t) => {
+    await assertRefused(t, { SVC_DATABASE_POOL: '0', SVC_DATABASE_TIMEOUT: '3' })
+    await assertRefused(t, { SVC_DATABASE_POOL: '10.5', SVC_DATABASE_TIMEOUT: '0s' })
   })
 
   test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR takes a colour and nothing else', async (t) => {
@@ -190,7 +285,7 @@ describe('settings', { concurrency: 3 }, () => {
     assert.match(stdout, /^\d+\.\d+\.\d+/)
   })
 
-  test('a database folder that cannot be made stops the start with a message, not with a stack', async (t) => {
+  testOnSqlite('a database folder that cannot be made stops the start with a message, not with a stack', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'data'), 'a file stands in the way')
     chmodSync(path.join(cwd, 'data'), 0o600)

@@ -7,7 +7,8 @@ import type { Answer, UserAgent } from './user-agent.ts'
 type JsonError = { error: { code: string; message: string } }
 
 // What only a programmer should see: frames of a stack, files, statements and the database's own words.
-const internals = /\bat .+:\d+:\d+|node:internal|\.ts\b|node_modules|SQLITE|\bSELECT\b|\bINSERT INTO\b|no such table/
+const internals =
+  /\bat .+:\d+:\d+|node:internal|\.ts\b|node_modules|SQLITE|\bSELECT\b|\bINSERT INTO\b|no such table|relation "|duplicate key/
 
 /** The answer is the documented JSON error: status, type, code, a message for people, and the request's id. */
 export const assertJsonError = (answer: Answer, status: number, code: string): string => {

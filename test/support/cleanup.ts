@@ -3,14 +3,21 @@ import type { TestContext } from 'node:test'
 
 type Undo = () => unknown
 
+let exitsOnSignals = false
+
 // A signal would end this process without its 'exit' event, on which children are killed and folders removed.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+const exitOnSignals = () => {
+  if (exitsOnSignals) return
+  exitsOnSignals = true
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+}
 
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 
 /** Undoes something after the test `t`, or after the file when none is given: what was done last is undone first. */
 export const afterwards = (t: TestContext | undefined, undo: Undo): void => {
+  exitOnSignals()
   const scope = t ?? wholeFile
   const stack = stacks.get(scope)
   if (stack) return void stack.push(undo)

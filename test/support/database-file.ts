@@ -17,8 +17,8 @@ export type DatabaseFile = {
 /** Where the database of a service in this folder lies. */
 export const databasePath = (directory: string): string => path.join(directory, 'data', 'svc.db')
 
-/** Opens the database of the service in `directory`; closed after the test. */
-export const openDatabaseFile = ({ directory }: { directory: string }, t: TestContext): DatabaseFile => {
+/** Opens the database of the service in `directory`; closed after the test, or after the file when none is given. */
+export const openDatabaseFile = ({ directory }: { directory: string }, t?: TestContext): DatabaseFile => {
   const database = new DatabaseSync(databasePath(directory))
   database.exec('PRAGMA busy_timeout = 5000')
   const close = () => {

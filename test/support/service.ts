@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
 import { runSvc, spawnSvc } from './command.ts'
 import type { CommandResult, Environment } from './command.ts'
+import { databaseSettings } from './folder-database.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** One structured line of the service's log. */
@@ -14,6 +15,8 @@ export type Service = {
   url: string
   port: number
   directory: string
+  /** The settings that it runs with, its port among them. */
+  readonly env: Environment
   /** All that was written to stdout and stderr so far, over every restart. */
   logs(): string
   logLines(): LogLine[]
@@ -90,8 +93,8 @@ const stopped = async (running: Running): Promise<number | null> => {
 }
 
 /**
- * Starts the service on a free port with rate limits off and waits until it serves. It ends, and its folder is removed,
- * after the test `t`, or after the file when no test is given.
+ * Starts the service on a free port with rate limits off and waits until it serves, with the database of this run (see
+ * `databaseSettings`). It ends, and its folder is removed, after the test `t`, or after the file when no test is given.
  */
 export const startService = async ({
   env = {},
@@ -105,7 +108,8 @@ export const startService = async ({
   t?: TestContext
 } = {}): Promise<Service> => {
   const directory = cwd ?? temporaryDirectory(t)
-  let settings: Environment = { SVC_PORT: '0', SVC_RATE_LIMIT: 'off', ...env }
+  const database = await databaseSettings(directory, env, t)
+  let settings: Environment = { SVC_PORT: '0', SVC_RATE_LIMIT: 'off', ...database, ...env }
   let output = ''
   const keep = (text: string) => {
     output += text
@@ -128,6 +132,9 @@ export const startService = async ({
     url: `http://localhost:${port}`,
     port,
     directory,
+    get env() {
+      return settings
+    },
     logs: () => output,
     logLines: () => output.split('\n').flatMap(parseLine),
     stop: () => stopped(running),

@@ -63,7 +63,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
       summary: 'The public keys that verify access tokens (RFC 7517)',
       responses: { 200: { description: 'A JWK Set', schema: JWK_SET }, 503: unavailable },
     },
-    answer: async () => ({ ...json(200, JSON.stringify((await parts.keys.current()).jwks)), cacheSeconds: 60 }),
+    answer: async () => ({ ...json(200, JSON.stringify((await parts.keys.reload()).jwks)), cacheSeconds: 60 }),
   },
   {
     method: 'GET',

@@ -1,6 +1,7 @@
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
+import { loginFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
@@ -17,7 +18,7 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (parts: RouteParts) => {
-  const { users, pages, limits, baseUrl, signupOpen } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -57,7 +58,7 @@ export const createLogin = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        () => logIn(visit, email, password, target),
+        () => watchOutcome(() => logIn(visit, email, password, target), loginFailure, meter?.countLogin),
         (refusal) =>
           pages.login({
             ...view(visit, target, email),

@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
+import { signupFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
@@ -14,7 +15,7 @@ interface Typed {
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (parts: RouteParts) => {
-  const { users, pages, limits, baseUrl, signupOpen } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
@@ -48,10 +49,13 @@ export const createSignup = (parts: RouteParts) => {
       const target = targetOf(visit, baseUrl)
       const typed = { email: visit.form.get('email') ?? '', username: visit.form.get('username') ?? '' }
       const password = visit.form.get('password') ?? ''
-      if (!signupOpen) return showEmpty(visit, target)
+      if (!signupOpen) {
+        meter?.countSignup('closed')
+        return showEmpty(visit, target)
+      }
       return orShowAgain(
         visit,
-        () => signUp(visit, typed, password, target),
+        () => watchOutcome(() => signUp(visit, typed, password, target), signupFailure, meter?.countSignup),
         (refusal) => pages.signup({ ...view(visit, target, typed), ...refusal }),
       )
     },

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Config } from '../config.ts'
+import { AppError } from '../lib/errors.ts'
+import { systemClock } from '../lib/time.ts'
+import { rootSecretFile } from '../root-secret.ts'
+import { SETTINGS } from '../settings.ts'
+import type { Comparison } from '../storage/copy.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { note, print, printJson, printList } from './output.ts'
+import { createProgress } from './progress.ts'
+import type { Column } from './table.ts'
+
+interface CopyOptions extends JsonOption {
+  from?: string
+  fromFile?: string
+  to?: string
+  toFile?: string
+}
+
+type Place = Config['database']
+
+/** `svc database`: what concerns all of the data at once. */
+export const addDatabase = (program: Command): void => {
+  const database = addCommand(program, 'database', 'copy the whole installation to another database', [
+    'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
+  ])
+  const copy = addCommand(database, 'copy', 'copy users, sessions, keys and events to an empty database', [
+    'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
+    'svc database copy --from sqlite:data/svc.db --to-file /run/secrets/database-url',
+    'svc database copy --from-file /run/secrets/database-url --to sqlite:/var/lib/svc/svc.db',
+  ])
+    .option('--from <url>', 'the database to copy, as in SVC_DATABASE_URL')
+    .option('--from-file <file>', 'a file with its URL: a password in a URL is seen in the list of processes')
+    .option('--to <url>', 'the database to copy to')
+    .option('--to-file <file>', 'a file with its URL')
+    .addHelpText('after', NOTES)
+  withJson(copy).action(async ({ from, fromFile, to, toFile, json }: CopyOptions) => {
+    const source = readPlace(copy, { option: '--from', url: from, file: fromFile })
+    await run(source, readPlace(copy, { option: '--to', url: to, file: toFile }), json)
+  })
+}
+
+const NOTES = `
+Stop every svc that uses the source before: what is written meanwhile makes the copy differ, which is told.
+A copy that was interrupted goes on where it stopped when the same command is run again; until it is complete,
+no svc starts with it. At the end both sides are read again and compared by counts and checksums.`
+
+interface Given {
+  option: string
+  url: string | undefined
+  file: string | undefined
+}
+
+/** Wrong usage repeats no URL: there may be a password in it. */
+const readPlace = (command: Command, { option, url, file }: Given): Place => {
+  if ((url === undefined) === (file === undefined)) {
+    return command.error(`error: give either ${option} or ${option}-file`)
+  }
+  try {
+    const place = SETTINGS.database.read(file === undefined ? (url ?? '') : readUrl(option, file))
+    return place ?? command.error(`error: ${option} is not accepted: ${SETTINGS.database.accepts}`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return command.error(`error: ${option} is not accepted: ${error.message}`)
+  }
+}
+
+const readUrl = (option: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new AppError('not_found', `${option}-file ${file} cannot be read (${code})`)
+  }
+}
+
+const run = async (from: Place, to: Place, json: boolean | undefined): Promise<void> => {
+  const { COPY_ANEW, nameOfPlace } = await import('../storage/copy.ts')
+  const names = { from: nameOfPlace(from), to: nameOfPlace(to) }
+  const comparisons = await copy(from, to)
+  const isEqual = comparisons.every((comparison) => comparison.isEqual)
+  const secret = secretHint(from)
+  if (json) await printJson({ ...names, equal: isEqual, tables: comparisons.map(toJson), secret })
+  else await printList([comparisons], { columns: COLUMNS, toJson, empty: '' }, json)
+  if (!isEqual) throw new AppError('conflict', `the copy differs from what it was made of. ${COPY_ANEW}`)
+  if (!json) await print(`\n${names.to} is a copy of ${names.from}, and complete.\n${nextSteps(to, secret)}`)
+}
+
+const copy = async (from: Place, to: Place): Promise<Comparison[]> => {
+  const { copyInstallation } = await import('../storage/copy.ts')
+  const progress = createProgress({
+    isTerminal: process.stderr.isTTY,
+    width: process.stderr.columns || undefined,
+    write: (text) => process.stderr.write(text),
+    now: () => performance.now(),
+  })
+  try {
+    return await copyInstallation({
+      from,
+      to,
+      clock: systemClock,
+      onProgress: ({ step, table, rows, of }) => progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, of),
+    })
+  } catch (error) {
+    progress.stop()
+    if (error instanceof AppError && error.code === 'unavailable') {
+      note('interrupted; the same command goes on where it stopped')
+    }
+    throw error
+  }
+}
+
+/** Signing keys are encrypted with the root secret, and refresh tokens are made from it: it moves along. */
+const secretHint = (from: Place): string => {
+  const file = from.kind === 'sqlite' ? rootSecretFile(resolve(from.file)) : undefined
+  return file && existsSync(file) ? `SVC_SECRET_FILE=${file}` : 'SVC_SECRET as it was set for the source'
+}
+
+const nextSteps = (to: Place, secret: string): string => `
+Start svc with the same root secret, so that sessions and keys stay good:
+  SVC_DATABASE_URL=${to.kind === 'sqlite' ? `sqlite:${resolve(to.file)}` : `${to.target.shown} (with its password)`}
+  ${secret}
+`
+
+const COLUMNS: Column<Comparison>[] = [
+  { title: 'table', value: ({ table }) => table },
+  { title: 'rows', value: ({ source, target }) => both(source.rows, target.rows) },
+  { title: 'SHA-256', value: ({ source, target }) => both(source.sha256, target.sha256), least: 16 },
+]
+
+const both = (source: string | number, target: string | number): string =>
+  source === target ? String(source) : `${source} (copy: ${target})`
+
+const toJson = ({ table, source, target, isEqual }: Comparison) => ({ table, source, target, equal: isEqual })

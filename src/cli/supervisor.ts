@@ -1,0 +1,71 @@
+import cluster from 'node:cluster'
+import closeWithGrace from 'close-with-grace'
+import type { Config } from '../config.ts'
+import { openInstallation } from '../installation.ts'
+import type { Log } from '../lib/log.ts'
+import { createDomain } from '../service.ts'
+import { readVersion } from '../version.ts'
+import { requireFreePort } from './port.ts'
+import { runWorker } from './worker.ts'
+import { createWorkers, type Workers } from './workers.ts'
+
+interface Surroundings {
+  log: Log
+  /** Says that it serves. */
+  announce: (config: Config, listen: string) => void
+  /** How long a stop may take beyond the drain, in milliseconds. */
+  stopWithinMs: number
+}
+
+/** `svc serve` with `SVC_WORKERS` above 1: a supervisor and the workers that it forks, all through this one door. */
+export const serveWithWorkers = async (given: Config, { log, announce, stopWithinMs }: Surroundings): Promise<void> => {
+  if (cluster.worker) return runWorker(cluster.worker, { log, stopWithinMs })
+  // Workers share the port in a way that would let a stranger in too, another svc: none may be there before.
+  const config = { ...given, port: await requireFreePort(given) }
+  for (const warning of config.warnings) log.warn(warning)
+  await prepare(config, log)
+
+  // Secrets are bytes, which JSON would turn into something else.
+  cluster.setupPrimary({ serialization: 'advanced' })
+  const workers = createWorkers({ config, log })
+  const metrics = await loadMetrics(config, log, workers)
+  const lastResort = { onSecondSignal: workers.kill, onSecondError: workers.kill, onTimeout: workers.kill }
+  const delay = config.drainMs + stopWithinMs
+  const grace = closeWithGrace({ delay, logger: false, ...lastResort }, async ({ signal, err }) => {
+    if (err) log.error({ err }, 'stopping after an error that nobody expected')
+    else log.info({ signal }, 'stopping')
+    await workers.stop().finally(() => metrics?.stop())
+    log.info('stopped')
+  })
+  const start = async (): Promise<string> => {
+    await metrics?.start()
+    return workers.start()
+  }
+  const listen = await start().catch(async (error: unknown) => {
+    // Told to stop while it started: that is no failure.
+    if (workers.isStopping()) return undefined
+    grace.uninstall()
+    // How the others end says no more.
+    await workers.stop().catch(() => {})
+    await metrics?.stop()
+    throw error
+  })
+  if (listen !== undefined) announce(config, listen)
+}
+
+/** The supervisor answers Prometheus for all workers, which each have their own part of the truth. */
+const loadMetrics = async ({ host, metricsPort }: Config, log: Log, workers: Workers) => {
+  if (metricsPort === undefined) return undefined
+  const { createFleetMetrics } = await import('../metrics/fleet.ts')
+  return createFleetMetrics({ version: readVersion(), log, host, port: metricsPort, members: workers.alive })
+}
+
+/** What would fail in every worker fails here, once: the database, its schema, the secret, the first signing key. */
+const prepare = async (config: Config, log: Log): Promise<void> => {
+  const installation = await openInstallation(config, log)
+  try {
+    await createDomain(config, log, installation).keys.prepare()
+  } finally {
+    await installation.db.close()
+  }
+}

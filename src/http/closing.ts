@@ -1,0 +1,91 @@
+import type { IncomingMessage } from 'node:http'
+import { Server, type Socket } from 'node:net'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+
+/** In which a connection that was just taken brings its first request; a browser may open one and send nothing. */
+const FIRST_REQUEST_MS = 1000
+const TAKE_WAITING_MS = 1000
+const LOOK_AGAIN_MS = 5
+/** A proxy that opens a connection for each request has sent somebody within this time. */
+const QUIET_MS = 10_000
+
+/** Ends a server so that nobody loses a request by it. */
+export const createClosing = (app: FastifyInstance) => {
+  const { server } = app
+  let lastTakenMs = Number.NEGATIVE_INFINITY
+  server.on('connection', () => {
+    lastTakenMs = performance.now()
+  })
+
+  const cutOff = (): void => server.closeAllConnections()
+
+  const isInUse = async (): Promise<boolean> =>
+    performance.now() - lastTakenMs < QUIET_MS || (await promisify(server.getConnections.bind(server))()) > 0
+
+  return {
+    /**
+     * Lets whoever has a connection use it once more, and learn that it was the last time; then takes no more
+     * connections, and waits for the requests of those that were taken last.
+     */
+    async drain(drainMs: number): Promise<void> {
+      if (!(await isInUse())) return
+      const silent = watchSilent(server)
+      await setTimeout(drainMs)
+      closeQueue(server)
+      await takeWaiting(server)
+      // Not that of `node:http`, which ends every connection that has no request yet, the newest above all.
+      Server.prototype.close.call(server)
+      await emptied(silent, FIRST_REQUEST_MS)
+    },
+
+    /** Resolves when what is under way has ended, or was cut off after so long. */
+    async close(patienceMs: number): Promise<void> {
+      const impatience = globalThis.setTimeout(cutOff, patienceMs)
+      await app.close()
+      clearTimeout(impatience)
+    },
+  }
+}
+
+/** The connections taken from now on that have not brought a request yet. */
+const watchSilent = (server: Server): ReadonlySet<Socket> => {
+  const silent = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.on('request', (request: IncomingMessage) => silent.delete(request.socket))
+  return silent
+}
+
+const emptied = async (set: ReadonlySet<unknown>, patienceMs: number): Promise<void> => {
+  const impatientMs = performance.now() + patienceMs
+  while (set.size > 0 && performance.now() < impatientMs) await setTimeout(LOOK_AGAIN_MS)
+}
+
+/**
+ * Lets nobody more wait to be taken. The system resets who waits when a socket is closed, and what he has sent is lost;
+ * who is not even let in tries again, is refused, and goes to another replica. On a system that cannot change the queue
+ * of an open socket nothing happens.
+ */
+const closeQueue = (server: Server): void => {
+  const { _handle: handle } = server as Server & { _handle?: { listen?: (backlog: number) => number } }
+  handle?.listen?.(0)
+}
+
+/** Resolves right after a turn of the event loop in which no connection waited to be taken. */
+const takeWaiting = async (server: Server): Promise<void> => {
+  let taken = 0
+  const count = () => {
+    taken += 1
+  }
+  server.on('connection', count)
+  const impatientMs = performance.now() + TAKE_WAITING_MS
+  for (let before = -1; before !== taken && performance.now() < impatientMs; ) {
+    before = taken
+    await setImmediate()
+  }
+  server.off('connection', count)
+}

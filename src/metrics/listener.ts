@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+
+interface Parts {
+  host: string
+  port: number
+  log: Log
+  contentType: string
+  /** Everything there is to tell, as text. */
+  read: () => Promise<string>
+}
+
+const PATH = '/auth/metrics'
+
+/** Answers Prometheus, on a port of its own: what the service tells of itself is not for everybody who can log in. */
+export const createMetricsListener = ({ host, port, log, contentType, read }: Parts) => {
+  const answer = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
+      const length = Buffer.byteLength(body)
+      response.writeHead(status, { 'Content-Type': PLAIN, ...COMMON, 'Content-Length': length, ...headers }).end(body)
+    }
+    if (url.split('?', 1)[0] !== PATH) return send(404, `There is nothing here but ${PATH}.\n`)
+    if (method !== 'GET' && method !== 'HEAD') return send(405, 'Allowed: GET, HEAD.\n', { Allow: 'GET, HEAD' })
+    try {
+      send(200, await read(), { 'Content-Type': contentType })
+    } catch (error) {
+      log.error({ err: error }, 'metrics cannot be read')
+      send(500, 'The metrics cannot be read.\n')
+    }
+  }
+  const server = createServer((request, response) => void answer(request, response))
+
+  return {
+    /** Resolves when it listens; a port that cannot be had is an error that names the setting. */
+    async start(): Promise<void> {
+      try {
+        await once(server.listen({ host, port }), 'listening')
+      } catch (error) {
+        throw listenError(error, host, port)
+      }
+    },
+    async stop(): Promise<void> {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+const PLAIN = 'text/plain; charset=utf-8'
+const COMMON = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
+
+const listenError = (error: unknown, host: string, port: number): AppError => {
+  const { code } = error as NodeJS.ErrnoException
+  const message =
+    code === 'EADDRINUSE'
+      ? `Port ${port} on ${host} is taken: set SVC_METRICS_PORT to another.`
+      : `Cannot listen for metrics on ${host} port ${port}, SVC_METRICS_PORT (${code}).`
+  return new AppError('unavailable', message)
+}

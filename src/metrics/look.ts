@@ -1,0 +1,41 @@
+import type { PoolLoad } from '../storage/database.ts'
+import type { OutboxLoad } from '../webhooks/webhooks.ts'
+import { within } from './deadline.ts'
+
+/** What can be asked of the database and of what is in it. */
+export interface DatabaseHealth {
+  requireHealthy: () => Promise<void>
+  /** Undefined where there is no pool. */
+  poolLoad: () => PoolLoad | undefined
+  /** Undefined while webhooks are off. */
+  outbox: () => Promise<OutboxLoad | undefined>
+}
+
+interface State {
+  isUp: boolean
+  outbox?: OutboxLoad | undefined
+}
+
+/** An answer must come well before whoever asks gives up, which is after ten seconds mostly. */
+const DEADLINE_MS = 2000
+
+/** Asks the database, once for all who ask at the same time. Never rejects, and never takes long. */
+export const createLook = ({ requireHealthy, outbox }: DatabaseHealth): (() => Promise<State>) => {
+  let looking: Promise<State> | undefined
+
+  const look = async (): Promise<State> => {
+    try {
+      await requireHealthy()
+      return { isUp: true, outbox: await outbox() }
+    } catch {
+      return { isUp: false }
+    }
+  }
+
+  return () => {
+    looking ??= within(DEADLINE_MS, look(), { isUp: false }).finally(() => {
+      looking = undefined
+    })
+    return looking
+  }
+}

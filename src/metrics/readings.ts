@@ -1,0 +1,103 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { QueueLoad } from '../lib/bounded-queue.ts'
+import { createLook, type DatabaseHealth } from './look.ts'
+
+/** What is read whenever somebody asks. */
+export interface Sources {
+  hashQueue: () => QueueLoad
+  database: DatabaseHealth
+}
+
+interface Description {
+  name: string
+  help: string
+  /** What is told of several processes: the sum, if nothing else is said. */
+  aggregator?: 'sum' | 'min' | 'max'
+}
+
+type Awaitable<T> = T | Promise<T>
+
+/** Metrics that are read at the moment of the question. */
+export const createReadings = (registry: Registry, { hashQueue, database }: Sources): void => {
+  /** A gauge of one number; while there is no number it has no value. */
+  const gauge = (description: Description, read: () => Awaitable<number | undefined>) =>
+    new Gauge({
+      aggregator: 'sum',
+      ...description,
+      registers: [registry],
+      async collect() {
+        const value = await read()
+        if (value === undefined) this.remove()
+        else this.set(value)
+      },
+    })
+
+  addHashQueue(registry, gauge, hashQueue)
+  // Before the database is asked, whose answer takes a connection too.
+  addPool(registry, gauge, database.poolLoad)
+  addDatabase(gauge, createLook(database))
+}
+
+type AddGauge = (description: Description, read: () => Awaitable<number | undefined>) => void
+
+const addHashQueue = (registry: Registry, gauge: AddGauge, load: () => QueueLoad): void => {
+  gauge({ name: 'svc_password_hashes_running', help: 'Password hashes that are computed now.' }, () => load().running)
+  gauge({ name: 'svc_password_hashes_waiting', help: 'Password hashes that wait for a place.' }, () => load().waiting)
+  new Counter({
+    name: 'svc_password_hashes_refused_total',
+    help: 'Password hashes that were refused because the queue was full.',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(load().refused)
+    },
+  })
+}
+
+const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['poolLoad']): void => {
+  new Gauge({
+    name: 'svc_database_connections',
+    help: 'Open connections to PostgreSQL, by state.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const load = poolLoad()
+      if (!load) return
+      this.set({ state: 'used' }, load.open - load.idle)
+      this.set({ state: 'idle' }, load.idle)
+    },
+  })
+  const waiting = { name: 'svc_database_operations_waiting', help: 'Operations that wait for a connection.' }
+  gauge(waiting, () => poolLoad()?.waiting)
+}
+
+const addDatabase = (gauge: AddGauge, look: ReturnType<typeof createLook>): void => {
+  gauge(
+    {
+      name: 'svc_database_up',
+      help: 'Whether the database can be read and written: 1 or 0. Without an answer in time, 0.',
+      aggregator: 'min',
+    },
+    async () => ((await look()).isUp ? 1 : 0),
+  )
+  // Every process asks the same database: the greatest answer is as good as any.
+  gauge(
+    {
+      name: 'svc_webhook_events_open',
+      help: 'Webhook events that are neither delivered nor given up. Counted up to 10,000.',
+      aggregator: 'max',
+    },
+    async () => (await look()).outbox?.open,
+  )
+  gauge(
+    {
+      name: 'svc_webhook_oldest_due_seconds',
+      help: 'For how long the webhook event that is due since longest has been due; 0 when none is.',
+      aggregator: 'max',
+    },
+    async () => {
+      const { outbox } = await look()
+      return outbox && outbox.overdueMs / 1000
+    },
+  )
+}

@@ -1,0 +1,98 @@
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import { nameOfPlace, openSource, openTarget, type Place } from './copy-ends.ts'
+import { markFinished } from './copy-marker.ts'
+import { type Content, countRows, findLastKey, insertPage, readContent, readPages } from './copy-pages.ts'
+import type { Database } from './database.ts'
+import { type Table, TABLES } from './schema.ts'
+
+export { nameOfPlace } from './copy-ends.ts'
+
+/** How far a table is. */
+export interface Progress {
+  step: 'copy' | 'check'
+  table: string
+  rows: number
+  /** How many there are. */
+  of: number
+}
+
+/** What is in a table of both databases when the copy is done. */
+export interface Comparison {
+  table: string
+  source: Content
+  target: Content
+  isEqual: boolean
+}
+
+interface Parts {
+  source: Database
+  target: Database
+  onProgress: (progress: Progress) => void
+}
+
+interface Journey {
+  from: Place
+  to: Place
+  clock: Clock
+  onProgress: (progress: Progress) => void
+}
+
+/**
+ * Copies an installation to an empty database, or goes on with a copy that was interrupted. Then reads both sides again,
+ * compares them, and lets the copy be used if they are equal. `conflict` when it cannot be begun or gone on with.
+ */
+export const copyInstallation = async ({ from, to, clock, onProgress }: Journey): Promise<Comparison[]> => {
+  await using stack = new AsyncDisposableStack()
+  const source = stack.adopt(await openSource(from), (db) => db.close())
+  const target = stack.adopt(await openTarget(to, nameOfPlace(from), clock), (db) => db.close())
+  const parts = { source, target, onProgress }
+  for (const table of TABLES) await copyTable(parts, table)
+  const comparisons: Comparison[] = []
+  for (const table of TABLES) comparisons.push(await compareTable(parts, table))
+  if (comparisons.every(({ isEqual }) => isEqual)) await markFinished(target)
+  return comparisons
+}
+
+/** From behind the last row that is there already, one page of rows held at a time. */
+const copyTable = async ({ source, target, onProgress }: Parts, table: Table): Promise<void> => {
+  const of = await countRows(source, table)
+  let rows = await countRows(target, table)
+  const report = () => onProgress({ step: 'copy', table: table.name, rows, of })
+  report()
+  for await (const page of readPages(source, table, await findLastKey(target, table))) {
+    await insertPage(target, table, page).catch((error: unknown) => {
+      throw explained(error, table)
+    })
+    rows += page.length
+    report()
+  }
+}
+
+/** A row without its user, or with the email of another: one that was written after the rest had been read. */
+const explained = (error: unknown, { name }: Table): unknown => {
+  if (error instanceof AppError && error.code === 'unavailable') return error
+  return new AppError('conflict', `Rows of ${name} do not fit those that were copied before. ${COPY_ANEW}`, {
+    cause: error,
+  })
+}
+
+/** What to do about a copy that cannot become equal any more. */
+export const COPY_ANEW =
+  'Somebody has written to one of the databases meanwhile: stop every svc that uses them, and copy to a new, empty database.'
+
+const compareTable = async ({ source, target, onProgress }: Parts, table: Table): Promise<Comparison> => {
+  const of = (await countRows(source, table)) + (await countRows(target, table))
+  const seen = { source: 0, target: 0 }
+  const count = (side: 'source' | 'target') => (rows: number) => {
+    seen[side] = rows
+    onProgress({ step: 'check', table: table.name, rows: seen.source + seen.target, of })
+  }
+  onProgress({ step: 'check', table: table.name, rows: 0, of })
+  const [inSource, inTarget] = await Promise.all([
+    readContent(source, table, count('source')),
+    readContent(target, table, count('target')),
+  ])
+  const isEqual = inSource.rows === inTarget.rows && inSource.sha256 === inTarget.sha256
+  return { table: table.name, source: inSource, target: inTarget, isEqual }
+}

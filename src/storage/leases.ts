@@ -1,0 +1,22 @@
+import type { Database } from './database.ts'
+
+/**
+ * Takes a piece of work for one process alone until a time (milliseconds since 1970): false while another has it.
+ * Taken again by the same process it is moved; a process that died is waited for no longer than that time.
+ */
+export const takeLease = async (
+  db: Pick<Database, 'run'>,
+  { name, holder, nowMs, untilMs }: { name: string; holder: string; nowMs: number; untilMs: number },
+): Promise<boolean> => {
+  // The time has as many digits until the year 2286, so that the order of texts is the order of times.
+  const changes = await db.run(
+    `INSERT INTO installation (name, value) VALUES (?, ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value
+     WHERE installation.value <= ? OR installation.value LIKE ?`,
+    `lease ${name}`,
+    `${untilMs} ${holder}`,
+    String(nowMs),
+    `% ${holder}`,
+  )
+  return changes > 0
+}

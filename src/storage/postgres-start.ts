@@ -1,0 +1,59 @@
+import pg from 'pg'
+import { AppError, unavailable } from '../lib/errors.ts'
+import { sleep } from '../lib/time.ts'
+import { isRefusal } from './postgres-errors.ts'
+import { connectionOptions, encryptionsFor, mayTryOther } from './postgres-tls.ts'
+import type { PostgresTarget } from './postgres-url.ts'
+
+const CONNECT_TIMEOUT_MS = 5000
+const ASK_AGAIN_MS = 500
+
+interface Patience {
+  /** How long a server that is away is waited for. */
+  patienceMs: number
+  /** Hears of the first failure that is waited for. */
+  onWait: (error: Error) => void
+}
+
+/**
+ * Finds out how a server can be reached, with TLS or without, and resolves to what `pg` is to be given. `unavailable`
+ * when it stays away, or at once when it answers and does not let us in: waiting would not mend that.
+ */
+export const reachPostgres = async (target: PostgresTarget, { patienceMs, onWait }: Patience) => {
+  const deadline = performance.now() + patienceMs
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await tryEncryptions(target)
+    } catch (error) {
+      if (error instanceof AppError || !(error instanceof Error)) throw error
+      if (isRefusal(error) || mayTryOther(error) || performance.now() >= deadline) throw explained(target, error)
+      if (attempt === 1) onWait(error)
+      await sleep(ASK_AGAIN_MS)
+    }
+  }
+}
+
+const tryEncryptions = async (target: PostgresTarget): Promise<pg.ClientConfig> => {
+  const [first, second] = encryptionsFor(target).map((encryption) => connectionOptions(target, encryption))
+  if (!first) throw new AppError('internal_error', 'There is no way to connect.')
+  try {
+    return await tryOnce(first)
+  } catch (error) {
+    if (!second || !mayTryOther(error)) throw error
+    return tryOnce(second)
+  }
+}
+
+const tryOnce = async (options: pg.ClientConfig): Promise<pg.ClientConfig> => {
+  const client = new pg.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...options })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return options
+  } finally {
+    void client.end().catch(() => {})
+  }
+}
+
+const explained = ({ shown }: PostgresTarget, error: Error): AppError =>
+  unavailable(`The database ${shown} (SVC_DATABASE_URL) cannot be used.`, error)

@@ -1,0 +1,56 @@
+export interface Table {
+  name: string
+  /** All of them, the primary key first. */
+  columns: readonly [string, ...string[]]
+  /** Which rows belong to the installation, and not to one database that holds it; all when left out. */
+  only?: string
+}
+
+/**
+ * What an installation consists of, in an order that foreign keys allow. Of `installation`, what processes agree on among
+ * themselves and what migrations write down stays with the database.
+ */
+export const TABLES: readonly Table[] = [
+  {
+    name: 'installation',
+    columns: ['name', 'value'],
+    only: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
+  },
+  {
+    name: 'users',
+    columns: ['id', 'email', 'email_lower', 'username', 'password_hash', 'roles', 'disabled', 'created_at'],
+  },
+  {
+    name: 'sessions',
+    columns: [
+      'id',
+      'user_id',
+      'salt',
+      'generation',
+      'replaced_at',
+      'created_at',
+      'last_seen_at',
+      'expires_at',
+      'absolute_expires_at',
+      'user_agent',
+      'address',
+    ],
+  },
+  { name: 'signing_keys', columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at'] },
+  {
+    name: 'webhook_events',
+    columns: [
+      'id',
+      'type',
+      'user_id',
+      'created_at',
+      'body',
+      'attempts',
+      'next_attempt_at',
+      'status',
+      'problem',
+      'delivered_at',
+      'closed_at',
+    ],
+  },
+]

@@ -1,0 +1,61 @@
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import type { KeyRecord } from '../../src/sessions/key-store.ts'
+import type { Session } from '../../src/sessions/session-store.ts'
+import type { UserRecord } from '../../src/users/user-store.ts'
+import type { OutboxEvent } from '../../src/webhooks/outbox-store.ts'
+
+/** Later than any 32-bit number. */
+export const T0 = 1_795_000_000_000
+
+/** A user nobody has met yet. */
+export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
+  const name = `p${randomUUID().replaceAll('-', '').slice(0, 12)}`
+  const email = `${name}@example.com`
+  return {
+    id: randomUUIDv7(),
+    email,
+    emailLower: email,
+    username: name,
+    passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    roles: [],
+    disabled: false,
+    createdAtMs: T0,
+    ...given,
+  }
+}
+
+/** A session of that user which has just begun. */
+export const newSession = (userId: string, given: Partial<Session> = {}): Session => ({
+  id: randomUUIDv7(),
+  userId,
+  salt: randomUUID(),
+  generation: 1,
+  replacedAtMs: [],
+  createdAtMs: T0,
+  lastSeenAtMs: T0,
+  expiresAtMs: T0 + 1000,
+  absoluteExpiresAtMs: T0 + 2000,
+  userAgent: 'Firefox',
+  address: '203.0.113.7',
+  ...given,
+})
+
+export const newKey = (given: Partial<KeyRecord> = {}): KeyRecord => ({
+  id: randomUUID(),
+  publicJwk: { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' },
+  privateJwkSealed: 'sealed',
+  createdAtMs: T0,
+  retiredAtMs: null,
+  ...given,
+})
+
+type NewEvent = Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>
+
+export const newEvent = (given: Partial<NewEvent> = {}): NewEvent => ({
+  id: randomUUIDv7(),
+  type: 'user.created',
+  userId: randomUUIDv7(),
+  createdAtMs: T0,
+  body: '{"id":"…"}',
+  ...given,
+})

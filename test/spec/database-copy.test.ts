@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TABLES } from '../../src/storage/schema.ts'
+import { assertCanLogIn, assertSignedIn } from '../support/assertions.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { runSvc, spawnSvc } from '../support/command.ts'
+import type { CommandResult } from '../support/command.ts'
+import { databasePath } from '../support/database-file.ts'
+import { postgresUrl } from '../support/database-choice.ts'
+import { openDatabase, rootSecret } from '../support/database.ts'
+import { signedUp } from '../support/people.ts'
+import { createDatabase, queryOnce } from '../support/postgres-databases.ts'
+import { startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+type Rows = Record<string, unknown>[]
+
+/** A database that a copy goes to or comes from, as another program sees it. */
+type Place = { url: string; rows(sql: string): Promise<Rows> }
+
+// Where commands run that leave nothing in it.
+const cwd = temporaryDirectory()
+
+const KINDS = ['sqlite', 'postgres'] as const
+
+const sqliteAt = (file: string): Place => ({
+  url: `sqlite:${file}`,
+  rows: async (sql) => {
+    if (!existsSync(file)) return []
+    const database = new DatabaseSync(file)
+    try {
+      database.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON')
+      return database.prepare(sql).all()
+    } finally {
+      database.close()
+    }
+  },
+})
+
+const postgresAt = (url: string): Place => ({ url, rows: (sql) => queryOnce(url, sql) })
+
+/** A database with nothing in it. */
+const emptyPlace = async (t: TestContext, kind: (typeof KINDS)[number]): Promise<Place> => {
+  if (kind === 'sqlite') return sqliteAt(path.join(temporaryDirectory(t), 'copy.db'))
+  const { url, drop } = await createDatabase(await postgresUrl())
+  afterwards(t, drop)
+  return postgresAt(url)
+}
+
+const placeOf = ({ env, directory }: Service): Place =>
+  env.SVC_DATABASE_URL ? postgresAt(env.SVC_DATABASE_URL) : sqliteAt(databasePath(directory))
+
+const copyArgs = (from: Place, to: Place) => ['database', 'copy', '--from', from.url, '--to', to.url]
+
+const copy = (from: Place, to: Place, args: string[] = []): Promise<CommandResult> =>
+  runSvc({ args: [...copyArgs(from, to), ...args], cwd })
+
+/** A copy that has to succeed; the result as `--json` tells it. */
+const copied = async (from: Place, to: Place) => {
+  const { code, stdout, stderr } = await copy(from, to, ['--json'])
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout) as {
+    equal: boolean
+    tables: { table: string; source: { rows: number; sha256: string }; target: object; equal: boolean }[]
+  }
+}
+
+/** Everything that a copy takes along, read by other means than its own. */
+const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
+  const content: Record<string, string[]> = {}
+  for (const { name, only } of TABLES) {
+    const rows = await place.rows(`SELECT * FROM ${name}${only ? ` WHERE ${only}` : ''}`)
+    content[name] = rows
+      .map((row) => JSON.stringify(Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))))
+      .sort()
+  }
+  return content
+}
+
+const countOf = async (place: Place, table: string): Promise<number> => {
+  // Not there yet, or in somebody's hands.
+  const [row] = await place.rows(`SELECT count(*) AS count FROM ${table}`).catch(() => [])
+  return Number(row?.count ?? 0)
+}
+
+const numbers = (count: number) =>
+  `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`
+
+/** Fills a database with so many users that have a session each. */
+const fill = async (place: Place, count: number): Promise<void> => {
+  await place.rows(`${numbers(count)} INSERT INTO users
+    (id, email, email_lower, username, password_hash, roles, disabled, created_at)
+    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n
+    FROM numbers WHERE true RETURNING 1 AS one`)
+  await place.rows(`${numbers(count)} INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at,
+      last_seen_at, expires_at, absolute_expires_at, user_agent, address)
+    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7'
+    FROM numbers WHERE true RETURNING 1 AS one`)
+}
+
+/** Some rows whose order and spelling could go wrong on the way. */
+const ODD = ['A', 'a', 'Z', 'ä', 'ß', '_', '%', "'", '\\', '\uffff', '😀', 'a b', ' ', 'U1', '"quoted"', 'ⅷ']
+
+const addOddRows = async (place: Place): Promise<void> => {
+  const quoted = ODD.map((text) => `'${text.replaceAll("'", "''")}'`)
+  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at)
+    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n})`).join(', ')}
+    RETURNING 1 AS one`)
+  await place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at, status,
+      problem, delivered_at, closed_at)
+    VALUES ${quoted.map((id) => `(${id}, 'user.created', 'nobody', 1, '{"a":${'1'.repeat(400)}}', 0, 0, NULL, NULL, NULL, NULL)`).join(', ')}
+    RETURNING 1 AS one`)
+}
+
+/** The place of an installation that nobody uses. */
+const restingPlace = async (t: TestContext): Promise<Place> => {
+  const service = await startService({ t })
+  await service.stop()
+  return placeOf(service)
+}
+
+/** Kills a copy with -9 when its first users have arrived. */
+const interruptCopy = async (from: Place, to: Place): Promise<void> => {
+  const child = spawnSvc({ args: copyArgs(from, to), cwd, env: {} })
+  const ended = once(child, 'close')
+  let stderr = ''
+  child.stderr.on('data', (text: string) => (stderr += text))
+  while ((await countOf(to, 'users')) === 0) {
+    assert.equal(child.exitCode, null, stderr)
+    await sleep(5)
+  }
+  child.kill('SIGKILL')
+  await ended
+}
+
+describe('svc database copy', { concurrency: 2 }, () => {
+  for (const kind of KINDS) {
+    test(`a whole installation moves to ${kind}, and nobody notices: accounts, sessions, keys, events`, async (t) => {
+      const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+      const service = await startService({ t, env: hook })
+      const { agent, person } = await signedUp(service)
+      await signedUp(service)
+      await service.stop()
+      const from = placeOf(service)
+      const to = await emptyPlace(t, kind)
+
+      const { equal, tables } = await copied(from, to)
+      assert.equal(equal, true)
+      const rows = Object.fromEntries(tables.map(({ table, source }) => [table, source.rows]))
+      assert.deepEqual(rows, { installation: 0, users: 2, sessions: 2, signing_keys: 1, webhook_events: 2 })
+      for (const { source, target } of tables) assert.deepEqual(target, source)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+
+      await service.restart({ env: { SVC_DATABASE_URL: to.url, SVC_SECRET: rootSecret(service) } })
+      await assertSignedIn(agent)
+      assert.equal((await agent.refresh()).status, 200)
+      await assertCanLogIn(service, person)
+    })
+
+    test(`rows of several pages, of any spelling and at the ends of what a number holds, are the same in ${kind}`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await fill(from, 2345)
+      await addOddRows(from)
+      const { tables } = await copied(from, to)
+      assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, 2345 + ODD.length)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+    })
+
+    test(`a copy to ${kind} that was killed with -9 is used by nobody, and goes on with the same command alone`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await fill(from, 20_000)
+      await interruptCopy(from, to)
+      const arrived = await countOf(to, 'users')
+      assert.ok(arrived > 0)
+
+      const env = { SVC_DATABASE_URL: to.url, SVC_SECRET: '7'.repeat(64), SVC_PORT: '0' }
+      for (const args of [['serve'], ['users', 'list']]) {
+        const { code, stderr } = await runSvc({ args, cwd, env })
+        assert.equal(code, 1, stderr)
+        assert.match(stderr, /unfinished copy/)
+      }
+      const another = await restingPlace(t)
+      const refused = await copy(another, to)
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /unfinished copy of another database/)
+      assert.match((await copy(to, await emptyPlace(t, 'sqlite'))).stderr, /unfinished copy/)
+      assert.equal(await countOf(to, 'users'), arrived, 'nothing was added, and nothing begun anew')
+
+      await copied(from, to)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+      const { code, stdout } = await runSvc({ args: ['users', 'list'], cwd, env })
+      assert.equal(code, 0)
+      assert.equal(stdout.split('\n').length, 20_002)
+    })
+
+    test(`a source that was written to meanwhile is told by the name of the table; exit code 1 (to ${kind})`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await fill(from, 20_000)
+      await interruptCopy(from, to)
+      await from.rows(`UPDATE users SET roles = '["admin"]' WHERE id = 'u1' RETURNING 1 AS one`)
+      const { code, stdout, stderr } = await copy(from, to, ['--json'])
+      assert.equal(code, 1)
+      assert.match(stderr, /differs.*new, empty database/)
+      const { equal, tables } = JSON.parse(stdout) as { equal: boolean; tables: { table: string; equal: boolean }[] }
+      assert.equal(equal, false)
+      assert.deepEqual(
+        tables.filter((table) => !table.equal).map(({ table }) => table),
+        ['users'],
+      )
+      const started = await runSvc({
+        args: ['serve'],
+        cwd,
+        env: { SVC_DATABASE_URL: to.url, SVC_SECRET: '7'.repeat(64), SVC_PORT: '0' },
+      })
+      assert.equal(started.code, 1)
+      assert.match(started.stderr, /unfinished copy/)
+    })
+
+    test(`a target in ${kind} that is not empty is refused by what is in it, and stays as it is`, async (t) => {
+      const from = await restingPlace(t)
+      await fill(from, 3)
+      const to = await emptyPlace(t, kind)
+      await copied(from, to)
+      const before = await contentOf(to)
+      const again = await copy(from, to)
+      assert.equal(again.code, 1)
+      assert.match(again.stderr, /not empty.*users \(3\), sessions \(3\), signing_keys \(1\)/)
+      assert.deepEqual(await contentOf(to), before)
+    })
+  }
+
+  test('tables of another program are refused by name', async (t) => {
+    const from = await restingPlace(t)
+    const file = path.join(temporaryDirectory(t), 'other.db')
+    const other = new DatabaseSync(file)
+    other.exec('CREATE TABLE users (id INTEGER); CREATE TABLE orders (id INTEGER)')
+    other.close()
+    const { code, stderr } = await copy(from, sqliteAt(file))
+    assert.equal(code, 1)
+    assert.match(stderr, /tables of another program, users\n/)
+  })
+
+  test('a source that is not there, is no database of svc, or is the target is refused, and nothing is made', async (t) => {
+    const folder = temporaryDirectory(t)
+    const missing = sqliteAt(path.join(folder, 'missing.db'))
+    const target = sqliteAt(path.join(folder, 'target.db'))
+    const none = await copy(missing, target)
+    assert.equal(none.code, 1)
+    assert.match(none.stderr, /no database .*missing\.db/)
+    writeFileSync(path.join(folder, 'empty.db'), '')
+    assert.match((await copy(sqliteAt(path.join(folder, 'empty.db')), target)).stderr, /no database of svc/)
+    assert.equal(existsSync(path.join(folder, 'missing.db')), false)
+    assert.equal(existsSync(path.join(folder, 'target.db')), false)
+    const from = await restingPlace(t)
+    assert.match((await copy(from, from)).stderr, /same database/)
+  })
+
+  test('a schema that this program does not know is not copied by guess', async (t) => {
+    const from = await restingPlace(t)
+    await from.rows(`INSERT INTO migrations (name, applied_at) VALUES ('999-later', 1) RETURNING 1 AS one`)
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'sqlite'))
+    assert.equal(code, 1)
+    assert.match(stderr, /newer svc.*999-later/)
+  })
+
+  test('wrong usage is exit code 2, and no message repeats a password; a URL may come in a file', async (t) => {
+    const folder = temporaryDirectory(t)
+    const from = ['--from', 'sqlite:x.db']
+    const wrong = [
+      from,
+      ['--to', 'sqlite:y.db'],
+      [...from, '--to', 'sqlite:y.db', '--to-file', 'y'],
+      [...from, '--to', 'postgres://svc:hunter2@db.example.com'],
+      [...from, '--to', 'mysql://svc:hunter2@db.example.com/svc'],
+      [...from, '--to-file', 'nowhere'],
+    ]
+    for (const args of wrong) {
+      const { code, stdout, stderr } = await runSvc({ args: ['database', 'copy', ...args], cwd })
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /--(?:from|to)/)
+      assert.doesNotMatch(stdout + stderr, /hunter/)
+    }
+    const source = await restingPlace(t)
+    writeFileSync(path.join(folder, 'from'), `${source.url}\n`)
+    writeFileSync(path.join(folder, 'to'), 'sqlite:made.db\n')
+    const args = ['database', 'copy', '--from-file', 'from', '--to-file', 'to']
+    const { code, stdout, stderr } = await runSvc({ args, cwd: folder })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /is a copy of .*, and complete\.\n\nStart svc with the same root secret/)
+    assert.ok(existsSync(path.join(folder, 'made.db')))
+  })
+
+  test('what is copied is all there is: every table and column of the schema, the key first', async (t) => {
+    const service = await startService({ t })
+    const columns = await (await openDatabase(service, t)).columns()
+    const names = (table: string) => columns.filter((column) => column.table === table).map(({ name }) => name)
+    const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')
+    assert.deepEqual(tables.sort(), TABLES.map(({ name }) => name).sort())
+    for (const { name, columns } of TABLES) assert.deepEqual([...columns].sort(), names(name).sort(), name)
+  })
+})

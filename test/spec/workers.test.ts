@@ -1,0 +1,381 @@
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { availableParallelism } from 'node:os'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { createBackoff } from '../../src/cli/workers.ts'
+import { readConfig } from '../../src/config.ts'
+import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { runSvc, spawnSvc } from '../support/command.ts'
+import { eventually, within } from '../support/patience.ts'
+import { logIn, logOut, signedUp } from '../support/people.ts'
+import { connectRaw } from '../support/raw-connection.ts'
+import { loggedLine, loggedRequest } from '../support/request-log.ts'
+import { startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
+import type { UserAgent } from '../support/user-agent.ts'
+
+const TWO = { SVC_WORKERS: '2' }
+
+const read = (env: Record<string, string>) => readConfig(env, () => '')
+
+/** The part of a request id that stands for the process. */
+const processOf = (requestId: unknown): string => String(requestId).split('-')[0] ?? ''
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Asks on new connections until so many processes have answered; resolves to their ids, by the part of request ids. */
+const meetWorkers = async (service: Service, count = 2): Promise<Map<string, number>> => {
+  const met = new Map<string, number>()
+  await eventually(`${count} workers answer`, async () => {
+    const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
+    assert.equal(answer.status, 200)
+    const { pid } = await loggedRequest(service, answer)
+    if (typeof pid === 'number') met.set(processOf(answer.headers['x-request-id']), pid)
+    return met.size === count
+  })
+  return met
+}
+
+const workersOf = async (service: Service, t: TestContext): Promise<[number, number]> => {
+  const pids = [...(await meetWorkers(service)).values()]
+  // A test that fails leaves none of them behind: they end with their supervisor, or else here.
+  afterwards(t, () => pids.filter(isAlive).forEach((pid) => process.kill(pid, 'SIGKILL')))
+  const [one, other] = pids
+  assert.ok(one !== undefined && other !== undefined)
+  return [one, other]
+}
+
+/** An agent of which every request comes to the worker of that name. */
+const agentAt = async (service: Service, worker: string, cookies: UserAgent['cookies']): Promise<UserAgent> => {
+  for (let tries = 0; tries < 200; tries++) {
+    const agent = createUserAgent(service, cookies)
+    const answer = await agent.get('/auth/health')
+    if (processOf(answer.headers['x-request-id']) === worker) return agent
+  }
+  throw new Error(`${worker} answers no new connection`)
+}
+
+const head = (method: string, more: string) => `${method} /auth/login HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
+
+/** A login whose body stops half-way: it is in flight in the worker `pid` until `finish`. */
+const halfLogin = async (service: Service, t: TestContext) => {
+  const { person } = await signedUp(service)
+  const csrf_token = 'x'.repeat(43)
+  const body = urlEncoded({ email: person.email, password: person.password, csrf_token })
+  const connection = await connectRaw(service, t)
+  connection.write(head('GET', ''))
+  const [, requestId] = /^x-request-id: (\S+)/im.exec(await connection.answer(/<\/html>/)) ?? []
+  const { pid } = await loggedLine(service, (line) => line.request_id === requestId)
+  const type = `Cookie: svc_csrf=${csrf_token}\r\nContent-Type: application/x-www-form-urlencoded\r\n`
+  connection.write(`${head('POST', `${type}Content-Length: ${body.length}\r\n`)}${body.slice(0, 10)}`)
+  return {
+    pid: Number(pid),
+    /** Sends the rest, and resolves to what came back of the login, which may be nothing. */
+    finish: async () => {
+      connection.write(body.slice(10))
+      const all = await connection.answer(/HTTP\/1\.1 303[^]*\r\n\r\n/)
+      return all.slice(all.indexOf('</html>'))
+    },
+  }
+}
+
+const isTaken = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1', () => resolve(true))
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy())
+  })
+
+const assertLoggedIn = (answer: string): void => {
+  assert.match(answer, /HTTP\/1\.1 303/)
+  assert.match(answer, /Set-Cookie: svc_access=/i)
+}
+
+/** Preloads code into every process of a service. `isWorker` is there; the folder is to be removed after the test. */
+const preload = (t: TestContext, code: string) => {
+  const folder = temporaryDirectory(t)
+  const file = path.join(folder, 'tap.mjs')
+  const head = `import fs from 'node:fs'\nimport net from 'node:net'\nimport cluster from 'node:cluster'\n`
+  writeFileSync(
+    file,
+    `${head}const isBroken = () => fs.existsSync(${JSON.stringify(path.join(folder, 'broken'))})\n${code}`,
+  )
+  return {
+    env: { NODE_OPTIONS: `--import ${file}` },
+    break: () => writeFileSync(path.join(folder, 'broken'), ''),
+    mend: () => rmSync(path.join(folder, 'broken')),
+  }
+}
+
+const failingStart = `if (cluster.isWorker && isBroken()) process.exit(7)\n`
+const failingListen = `if (cluster.isWorker && isBroken()) net.Server.prototype.listen = function () {
+  process.nextTick(() => this.emit('error', Object.assign(new Error('taken'), { code: 'EADDRINUSE' })))
+  return this
+}\n`
+
+describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
+  test('start-up output stays that of one service, and each worker is known by the pid in its lines', async (t) => {
+    const service = await startService({ t, env: { ...TWO, SVC_TYPO: 'x' } })
+    const workers = await meetWorkers(service)
+    assert.equal(new Set(workers.values()).size, 2)
+    const lines = service.logLines()
+    const serving = lines.filter(({ message }) => message === 'svc is serving')
+    assert.deepEqual(
+      serving.map((line) => line.workers),
+      [2],
+    )
+    assert.equal(lines.filter(({ message }) => message.includes('SVC_TYPO')).length, 1)
+    assert.ok(lines.every(({ message, pid }) => message === 'request' || pid === undefined))
+    await service.stop()
+    const last = service.logLines().filter(({ message }) => message.startsWith('stop'))
+    assert.deepEqual(
+      last.map(({ message, signal }) => [message, signal]),
+      [
+        ['stopping', 'SIGTERM'],
+        ['stopped', undefined],
+      ],
+    )
+  })
+
+  test('one process has no supervisor, and no pid in its lines', async (t) => {
+    const service = await startService({ t })
+    const answer = await createUserAgent(service).get('/auth/login')
+    assert.equal((await loggedRequest(service, answer)).pid, undefined)
+    assert.ok(service.logLines().every((line) => line.workers === undefined))
+  })
+
+  test('a worker that dies is replaced, and requests go on through the others meanwhile', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const [victim, other] = await workersOf(service, t)
+    for (let round = 0; round < 3; round++) {
+      const before = service.logLines().length
+      const target =
+        round === 0 ? victim : Number(service.logLines().findLast((l) => l.message === 'worker serves')?.pid)
+      process.kill(target, 'SIGKILL')
+      await eventually('the process is gone', () => !isAlive(target))
+      for (let count = 0; count < 30; count++) {
+        const answer = await createUserAgent(service).get('/auth/ready', { connection: 'close' })
+        assert.equal(answer.status, 200)
+      }
+      const { signal } = await loggedLine(service, (line) => line.message === 'worker ended' && line.pid === target)
+      assert.equal(signal, 'SIGKILL')
+      await eventually('another one serves', () =>
+        service
+          .logLines()
+          .slice(before)
+          .some(({ message }) => message === 'worker serves'),
+      )
+    }
+    const now = await workersOf(service, t)
+    assert.ok(now.includes(other) && !now.includes(victim))
+    assert.equal(await service.stop(), 0)
+    assert.deepEqual(now.filter(isAlive), [])
+  })
+
+  test('SIGTERM to one worker: it finishes what it has begun, and another one takes its place before that', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const half = await halfLogin(service, t)
+    process.kill(half.pid, 'SIGTERM')
+    const replaced = await loggedLine(service, ({ message }) => message === 'worker serves')
+    assert.notEqual(replaced.pid, half.pid)
+    assert.ok(isAlive(half.pid))
+    assertLoggedIn(await half.finish())
+    const ended = await loggedLine(service, ({ message }) => message === 'worker ended')
+    assert.deepEqual([ended.pid, ended.code, ended.level], [half.pid, 0, 'info'])
+    await meetWorkers(service)
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('SIGTERM: all of them finish what they have begun, exit 0, and nothing is left', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const pids = await workersOf(service, t)
+    const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    await loggedLine(service, ({ message }) => message === 'stopping')
+    for (const half of halves) assertLoggedIn(await half.finish())
+    assert.equal(await within(11, 'the stop', ended), 0)
+    assert.deepEqual(pids.filter(isAlive), [])
+  })
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`${signal} to every process at once, as a terminal or systemd sends it, cuts nothing short`, async (t) => {
+      const service = await startService({ t, env: TWO })
+      const pids = await workersOf(service, t)
+      const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
+      const ended = service.ended()
+      for (const pid of pids) process.kill(pid, signal)
+      service.signal(signal)
+      await loggedLine(service, ({ message }) => message === 'stopping')
+      for (const pid of pids) process.kill(pid, signal)
+      for (const half of halves) assertLoggedIn(await half.finish())
+      assert.equal(await within(11, 'the stop', ended), 0)
+      assert.deepEqual(pids.filter(isAlive), [])
+    })
+  }
+
+  test('a second SIGTERM ends everything at once', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const pids = await workersOf(service, t)
+    await halfLogin(service, t)
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    await loggedLine(service, ({ message }) => message === 'stopping')
+    service.signal('SIGTERM')
+    assert.equal(await within(4, 'the end', ended), 1)
+    await eventually('none of them is left', () => !pids.some(isAlive))
+  })
+
+  test('a supervisor that is killed leaves no worker behind, and what they have begun is finished', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const pids = await workersOf(service, t)
+    const half = await halfLogin(service, t)
+    const killed = service.kill()
+    await eventually('the port is free', async () => !(await isTaken(service.port)))
+    assertLoggedIn(await half.finish())
+    await within(10, 'all of them end', killed)
+    await eventually('none of them is left', () => !pids.some(isAlive))
+    await service.restart()
+    await assertSignedIn((await signedUp(service)).agent)
+  })
+
+  test('a taken port is one clear line, also when another svc with workers has it', async (t) => {
+    const service = await startService({ t, env: TWO })
+    for (const workers of ['1', '2']) {
+      const env = { SVC_PORT: String(service.port), SVC_WORKERS: workers }
+      const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+      assert.equal(code, 1)
+      const said = stderr.split('\n').filter((line) => line.startsWith('svc: '))
+      assert.deepEqual(said, [`svc: Port ${service.port} on 127.0.0.1 is taken: set SVC_PORT to another.`])
+    }
+    assert.equal((await meetWorkers(service)).size, 2)
+  })
+
+  test('what keeps it from starting is said once, with the exit code of one process', async (t) => {
+    const cwd = temporaryDirectory(t)
+    writeFileSync(path.join(cwd, 'letter.txt'), 'Dear Ada, this is no database at all.\n'.repeat(100))
+    const run = (env: Record<string, string>) => runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
+    const noDatabase = { SVC_DATABASE_URL: 'sqlite:letter.txt', SVC_SECRET: '0'.repeat(64) }
+    for (const env of [noDatabase, { SVC_HOST: '256.1.1.1' }, { SVC_DRAIN: 'never' }]) {
+      const [alone, together] = [await run(env), await run({ ...env, ...TWO })]
+      assert.ok(alone.code !== 0 && alone.code !== null)
+      assert.deepEqual(together, alone)
+    }
+    assert.equal((await run({ SVC_WORKERS: '0' })).code, 78)
+  })
+
+  test('workers that cannot start at all: it ends with their failure', async (t) => {
+    const crash = preload(t, failingStart)
+    const taken = preload(t, failingListen)
+    for (const [tap, words] of [
+      [crash, /^svc: A worker ended before it could serve \(exit code 7\)\.\n$/],
+      [taken, /^svc: Port \d+ on 127\.0\.0\.1 is taken: set SVC_PORT to another\.\n$/],
+    ] as const) {
+      tap.break()
+      const env = { ...TWO, ...tap.env, SVC_PORT: '0', SVC_LOG_LEVEL: 'error' }
+      const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+      assert.equal(code, 1)
+      assert.match(stderr, words)
+    }
+  })
+
+  test('a replacement that cannot start is tried again until it can', async (t) => {
+    const tap = preload(t, failingListen)
+    const service = await startService({ t, env: { ...TWO, ...tap.env } })
+    const [victim] = await workersOf(service, t)
+    tap.break()
+    process.kill(victim, 'SIGKILL')
+    const failed = () => service.logLines().filter(({ problem }) => String(problem).startsWith('Port '))
+    await eventually('three tries fail', () => failed().length >= 3)
+    assert.equal((await createUserAgent(service).get('/auth/ready')).status, 200)
+    tap.mend()
+    await loggedLine(service, ({ message }) => message === 'worker serves')
+    await meetWorkers(service)
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('a stop while a replacement is starting, or waits for its turn, is no failure', async (t) => {
+    const tap = preload(t, failingStart)
+    const service = await startService({ t, env: { ...TWO, ...tap.env } })
+    const [victim] = await workersOf(service, t)
+    tap.break()
+    process.kill(victim, 'SIGKILL')
+    await eventually('two tries fail', () => service.logLines().filter(({ code }) => code === 7).length >= 2)
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('the pause before another try: none, then doubled from 100 ms to 10 s, and none again once one has lived', () => {
+    const pause = createBackoff()
+    const young = Array.from({ length: 10 }, () => pause(50))
+    assert.deepEqual(young, [0, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
+    assert.deepEqual([pause(3_600_000), pause(50), pause(50)], [0, 100, 200])
+  })
+
+  test('logout in one worker is refused by the other on the next request', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const [one = '', other = ''] = (await meetWorkers(service)).keys()
+    const { person } = await signedUp(service)
+    for (let trial = 0; trial < 50; trial++) {
+      const agent = createUserAgent(service)
+      await logIn(agent, person)
+      const here = await agentAt(service, trial % 2 === 0 ? one : other, agent.cookies)
+      const there = await agentAt(service, trial % 2 === 0 ? other : one, agent.cookies.copy())
+      await assertSignedIn(there)
+      assert.equal((await logOut(here)).status, 303)
+      const answer = await there.get('/auth/api/v1/user')
+      assertJsonError(answer, 401, 'unauthorized')
+      assert.equal(processOf(answer.headers['x-request-id']), trial % 2 === 0 ? other : one)
+    }
+  })
+
+  test('lines of several processes are never torn, however slowly they are read', async (t) => {
+    const service = await startService({ t })
+    await service.stop()
+    const env = { ...service.env, ...TWO, SVC_LOG_LEVEL: 'debug' }
+    const child = spawnSvc({ args: ['serve'], cwd: service.directory, env })
+    afterwards(t, () => child.kill('SIGKILL'))
+    let output = ''
+    child.stderr.on('data', (text: string) => (output += text))
+    await eventually('it serves', () => output.includes('svc is serving'))
+    // Nobody reads, so that much waits to be written at once by both.
+    child.stderr.pause()
+    const agents = Array.from({ length: 32 }, () => createUserAgent(service))
+    const rounds = Array.from({ length: 150 })
+    await Promise.all(
+      agents.map(async (agent) => {
+        for (const _ of rounds) assert.equal((await agent.get('/auth/health')).status, 200)
+      }),
+    )
+    child.stderr.resume()
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    const requests = () => output.split('\n').filter((line) => line.includes('"/auth/health"')).length
+    await eventually('all is written', () => requests() >= agents.length * rounds.length)
+    child.kill('SIGTERM')
+    assert.equal(await ended, 0)
+    const lines = output.split('\n').slice(0, -1)
+    const pids = new Set(lines.map((line) => JSON.parse(line).pid))
+    assert.equal(pids.size, 3, 'two workers, and the supervisor without')
+  })
+
+  test('SVC_WORKERS is auto or a number, and the workers share the password hashes that are computed at once', () => {
+    assert.equal(read({}).workers, 1)
+    assert.equal(read({}).hashesAtOnce, availableParallelism())
+    assert.equal(read({ SVC_WORKERS: 'auto' }).workers, availableParallelism())
+    assert.equal(read({ SVC_WORKERS: 'auto' }).hashesAtOnce, 1)
+    assert.equal(read({ SVC_WORKERS: '256' }).hashesAtOnce, Math.max(1, Math.floor(availableParallelism() / 256)))
+    assert.equal(read({ SVC_WORKERS: '2', SVC_HASHES_AT_ONCE: '3' }).hashesAtOnce, 3)
+    for (const wrong of ['0', '257', '-1', 'many', '1.5'])
+      assert.throws(() => read({ SVC_WORKERS: wrong }), /SVC_WORKERS/)
+  })
+})

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+import type { Environment } from './command.ts'
+import { databaseChoice, postgresUrl } from './database-choice.ts'
+import { createDatabase } from './postgres-databases.ts'
+
+type Installation = { url: string; secret: string }
+
+const installations = new Map<string, Promise<Installation>>()
+
+const createInstallation = async (directory: string, t: TestContext | undefined): Promise<Installation> => {
+  const { url, drop } = await createDatabase(await postgresUrl())
+  afterwards(t, async () => {
+    installations.delete(directory)
+    await drop()
+  })
+  return { url, secret: randomBytes(32).toString('base64') }
+}
+
+/**
+ * The settings of the database of a service in this folder, where `env` names none. With SQLite it lies in the folder by
+ * itself. With PostgreSQL the folder gets one on the server too, with a root secret, so that two services in one folder
+ * share both; it is dropped after the test `t`, or after the file when no test is given.
+ */
+export const databaseSettings = async (
+  directory: string,
+  env: Environment,
+  t: TestContext | undefined,
+): Promise<Environment> => {
+  if (databaseChoice === 'sqlite' || env.SVC_DATABASE_URL !== undefined) return {}
+  const installation = installations.get(directory) ?? createInstallation(directory, t)
+  installations.set(directory, installation)
+  const { url, secret } = await installation
+  const hasSecret = (env.SVC_SECRET ?? env.SVC_SECRET_FILE) !== undefined
+  return hasSecret ? { SVC_DATABASE_URL: url } : { SVC_DATABASE_URL: url, SVC_SECRET: secret }
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type { Environment } from './command.ts'
+import { type Service, startService } from './service.ts'
+import { type Answer, createUserAgent } from './user-agent.ts'
+
+type Labels = Record<string, string>
+type Sample = { name: string; labels: Labels; value: number }
+
+/** What Prometheus would read. */
+export type Metrics = {
+  text: string
+  /** The type of each metric, by its name. */
+  types: Map<string, string>
+  helps: Map<string, string>
+  samples: Sample[]
+  /** The sum of all samples of this name that have these labels; undefined where there is none. */
+  value(name: string, labels?: Labels): number | undefined
+}
+
+export type MeteredService = Service & {
+  metricsPort: number
+  /** Asks as Prometheus does, and reads every line of the answer. */
+  scrape(): Promise<Metrics>
+  /** One request to the listener of the metrics. */
+  askMetrics(method: string, path: string): Promise<Answer>
+}
+
+const COMMENT = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/
+const SAMPLE = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (-?[\d.e+-]+|[+-]Inf|Nan)$/i
+const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)",?/gy
+
+const readLabels = (text: string): Labels => {
+  const labels = [...text.matchAll(LABEL)]
+  assert.equal(labels.map(([whole]) => whole).join(''), text, 'labels are well-formed')
+  return Object.fromEntries(labels.map(([, name = '', value = '']) => [name, value]))
+}
+
+const isWith = (labels: Labels) => (sample: Sample) =>
+  Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
+
+/** Reads the text format of Prometheus; fails on a line that is none of it. */
+const readMetrics = (text: string): Metrics => {
+  const comments = { HELP: new Map<string, string>(), TYPE: new Map<string, string>() }
+  const samples: Sample[] = []
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [, kind, described = '', words = ''] = COMMENT.exec(line) ?? []
+    if (kind === 'HELP' || kind === 'TYPE') {
+      assert.ok(!comments[kind].has(described), `${kind} of ${described} comes once`)
+      comments[kind].set(described, words)
+      continue
+    }
+    const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
+    assert.ok(name !== undefined && value !== undefined, line)
+    samples.push({ name, labels: readLabels(labels), value: Number(value) })
+  }
+  return {
+    text,
+    types: comments.TYPE,
+    helps: comments.HELP,
+    samples,
+    value: (name, labels = {}) => {
+      const found = samples.filter((sample) => sample.name === name).filter(isWith(labels))
+      return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
+    },
+  }
+}
+
+// Below what systems hand out for outgoing connections, so that nobody takes it before the service does.
+const PORTS = [10_240, 32_000] as const
+
+const startSomewhere = async (
+  options: { t?: TestContext; env: Environment },
+  tries = 5,
+): Promise<[Service, metricsPort: number]> => {
+  const port = randomInt(...PORTS)
+  const env = { ...options.env, SVC_METRICS_PORT: String(port) }
+  try {
+    return [await startService({ ...options, env }), port]
+  } catch (error) {
+    if (tries === 0 || !String(error).includes(`Port ${port}`)) throw error
+    return startSomewhere(options, tries - 1)
+  }
+}
+
+/** A service that tells its metrics, on a port that nobody else has. */
+export const startMeteredService = async ({
+  env = {},
+  ...options
+}: {
+  t?: TestContext
+  env?: Environment
+} = {}): Promise<MeteredService> => {
+  const [service, metricsPort] = await startSomewhere({ ...options, env })
+  const agent = createUserAgent({ url: `http://localhost:${metricsPort}` })
+  const askMetrics = (method: string, path: string) =>
+    agent.send({ method, path, headers: { connection: 'close', cookie: [] } })
+  return Object.assign(service, {
+    metricsPort,
+    askMetrics,
+    scrape: async () => {
+      const { status, text } = await askMetrics('GET', '/auth/metrics')
+      assert.equal(status, 200, text)
+      return readMetrics(text)
+    },
+  })
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+
+// Counts and times in milliseconds: they fit a number.
+const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** A connection of one's own; `end()` it. */
+export const connect = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url, types, connectionTimeoutMillis: 10_000 })
+  // A server that is stopped under an open connection is what some tests do; the next query tells.
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+/** Runs one statement over a connection of its own. */
+export const queryOnce = async <Row extends pg.QueryResultRow>(
+  url: string,
+  sql: string,
+  values: unknown[] = [],
+): Promise<Row[]> => {
+  const client = await connect(url)
+  try {
+    return (await client.query<Row>(sql, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** A database that nobody else uses. */
+export type OwnDatabase = { url: string; drop(): Promise<void> }
+
+/** Makes an empty database on the server of `adminUrl`; `drop()` also ends the connections to it. */
+export const createDatabase = async (adminUrl: string): Promise<OwnDatabase> => {
+  const name = `svc_test_${randomUUID().replaceAll('-', '')}`
+  await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    drop: async () => void (await queryOnce(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)),
+  }
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Owner, giveTo, serverOwner, unpackBinaries } from './postgres-binaries.ts'
+import type { Guard } from './postgres-guard.ts'
+
+/** Settings of postgresql.conf. */
+export type PostgresSettings = Record<string, string | number>
+
+/** A server's programs, data and log in one folder. */
+type Home = { folder: string; owner: Owner }
+
+const LOCALE = { LC_ALL: 'C', TZ: 'UTC' }
+const READY = 'database system is ready to accept connections'
+const PATIENCE_MS = 60_000
+// Below what systems hand out for outgoing connections, so that a restart finds its port still free.
+const PORTS = [10_240, 32_000] as const
+
+const own = (home: Home): string => path.join(home.folder, 'own')
+const logFile = (home: Home): string => path.join(home.folder, 'log')
+const program = (home: Home, name: string): string => path.join(home.folder, 'native/bin', name)
+
+/** What the server in this folder removes as its last act. */
+export const pidFile = (folder: string): string => path.join(folder, 'own/data/postmaster.pid')
+
+const surroundings = (home: Home) => ({
+  cwd: own(home),
+  env: { PATH: process.env.PATH, ...LOCALE },
+  ...home.owner,
+})
+
+/** Fills an empty folder with the programs and an empty cluster whose superuser `postgres` needs no password. */
+export const prepareHome = async (folder: string, guard: Guard): Promise<Home> => {
+  const home = { folder, owner: serverOwner() }
+  // The server's user has to pass through.
+  if (home.owner) chmodSync(folder, 0o755)
+  unpackBinaries(path.join(folder, 'native'), home.owner)
+  mkdirSync(own(home))
+  giveTo(home.owner, own(home))
+  const format = ['--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8', '--username=postgres']
+  const running = promisify(execFile)(program(home, 'initdb'), ['--pgdata=data', ...format], surroundings(home))
+  if (running.child.pid !== undefined) guard.watch([running.child.pid])
+  await running
+  guard.watch([])
+  return home
+}
+
+const readLog = (home: Home): string => readFileSync(logFile(home), 'utf8')
+
+/** Whether the latest start failed because somebody else has the port. */
+const isPortTaken = (home: Home): boolean => readLog(home).includes('could not bind')
+
+/** Starts the server, which takes no connections yet and keeps no test waiting. */
+const spawnServer = (home: Home, port: number, settings: PostgresSettings): ChildProcess => {
+  const options = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const log = openSync(logFile(home), 'w')
+  // In a session of its own, so that Ctrl-C in a terminal does not reach it.
+  const child = spawn(program(home, 'postgres'), ['-D', 'data', ...options], {
+    ...surroundings(home),
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
+  closeSync(log)
+  child.unref()
+  return child
+}
+
+/** Resolves when the server that was just started takes connections; fails with its log when it ends instead. */
+const untilReady = async (home: Home, child: ChildProcess): Promise<void> => {
+  const deadline = Date.now() + PATIENCE_MS
+  while (!readLog(home).includes(READY)) {
+    const isGone = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+    if (isGone || Date.now() > deadline) throw new Error(`PostgreSQL did not start:\n${readLog(home)}`)
+    await sleep(5)
+  }
+}
+
+/** What makes up a server, whether it runs or not. */
+export type Parts = { home: Home; guard: Guard; settings: PostgresSettings }
+
+type Launcher = { running(): ChildProcess | undefined; launch(port: number): Promise<void> }
+
+/** Launches one server after another and knows which process runs. */
+export const createLauncher = ({ home, guard, settings }: Parts): Launcher => {
+  let running: ChildProcess | undefined
+  return {
+    running: () => running,
+    launch: async (port) => {
+      const child = spawnServer(home, port, settings)
+      running = child
+      if (child.pid !== undefined) guard.watch([child.pid])
+      child.once('error', () => {})
+      child.once('exit', () => {
+        running = undefined
+        guard.watch([])
+      })
+      await untilReady(home, child)
+    },
+  }
+}
+
+/** Launches on a port that is free and resolves to it. */
+export const launchSomewhere = async (launcher: Launcher, home: Home, tries = 5): Promise<number> => {
+  const port = randomInt(...PORTS)
+  try {
+    await launcher.launch(port)
+    return port
+  } catch (error) {
+    if (tries === 0 || !isPortTaken(home)) throw error
+    return launchSomewhere(launcher, home, tries - 1)
+  }
+}

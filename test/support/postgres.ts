@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+import { createDatabase, queryOnce } from './postgres-databases.ts'
+import { startGuard } from './postgres-guard.ts'
+import { freezeFamily, thawAll } from './postgres-processes.ts'
+import {
+  type Parts,
+  type PostgresSettings,
+  createLauncher,
+  launchSomewhere,
+  pidFile,
+  prepareHome,
+} from './postgres-server.ts'
+
+/** A real PostgreSQL server on a loopback port, with nothing in it yet. */
+export type Postgres = {
+  port: number
+  /** The address of a database, as the superuser, without a password. */
+  url(database?: string): string
+  /** Resolves to the URL of a new, empty database. */
+  createDatabase(): Promise<string>
+  /** Runs one statement over a connection of its own. */
+  query: typeof queryOnce
+  /** `fast` ends transactions and shuts down in order, `immediate` is a crash; both resolve when it is gone. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>
+  /** Starts again on the same port with the same data, after a crash with recovery. */
+  start(): Promise<void>
+  /** Stops every process of the server without ending any: connections stay open, and nobody answers. */
+  freeze(): Promise<void>
+  thaw(): void
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+// Made for tests: what was committed outlives a crash of the server, though not one of the machine.
+const SETTINGS: PostgresSettings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  synchronous_commit: 'on',
+  shared_buffers: '32MB',
+  max_connections: 300,
+  max_wal_size: '256MB',
+  wal_level: 'minimal',
+  max_wal_senders: 0,
+}
+
+const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+
+type Server = Pick<Postgres, 'port' | 'stop' | 'start' | 'freeze' | 'thaw'>
+
+const runServer = async (parts: Parts): Promise<Server> => {
+  const launcher = createLauncher(parts)
+  const port = await launchSomewhere(launcher, parts.home)
+  let frozen: number[] = []
+  const thaw = () => {
+    thawAll(frozen)
+    frozen = []
+    const pid = launcher.running()?.pid
+    if (pid !== undefined) parts.guard.watch([pid])
+  }
+  return {
+    port,
+    thaw,
+    start: async () => {
+      if (!launcher.running()) await launcher.launch(port)
+    },
+    stop: async (mode) => {
+      const child = launcher.running()
+      if (!child) return
+      const ended = once(child, 'exit')
+      child.ref()
+      child.kill(SIGNALS[mode])
+      thaw()
+      await ended
+    },
+    freeze: async () => {
+      const pid = launcher.running()?.pid
+      if (pid === undefined) throw new Error('the server is stopped')
+      frozen = await freezeFamily(pid)
+      parts.guard.watch(frozen)
+    },
+  }
+}
+
+/**
+ * Starts a server of its own from the packages, in about a second. It ends, and its folder is removed, after the test `t`,
+ * on disposal, or else when this process ends, in whatever way. `settings` go before those that make it quick. Throws with
+ * an instruction where the packages hold no binaries.
+ */
+export const startPostgres = async ({
+  t,
+  settings = {},
+}: {
+  t?: TestContext
+  settings?: PostgresSettings
+} = {}): Promise<Postgres> => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-test-postgres-'))
+  const guard = startGuard(folder, pidFile(folder))
+  if (t) afterwards(t, guard.finish)
+  const begin = async () => {
+    const home = await prepareHome(folder, guard)
+    return runServer({ home, guard, settings: { ...SETTINGS, ...settings } })
+  }
+  const server = await begin().catch(async (error: unknown) => {
+    await guard.finish()
+    throw error
+  })
+  const url = (database = 'postgres') => `postgres://postgres@127.0.0.1:${server.port}/${database}`
+  return {
+    ...server,
+    url,
+    query: queryOnce,
+    createDatabase: async () => (await createDatabase(url())).url,
+    [Symbol.asyncDispose]: guard.finish,
+  }
+}
