@@ -16,7 +16,7 @@ export const main = async (args: string[]): Promise<void> => {
   try {
     const given = new Set(Object.keys(process.env))
     loadEnvFile()
-    //dropDriverSettings()
+    dropDriverSettings()
     if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
     else {
       const { runProgram } = await import('./cli/program.ts')

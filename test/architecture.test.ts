@@ -40,6 +40,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'metrics',
     'pages',
     'sessions',
+    'storage/leases.ts',
     'users',
     'version',
     'webhooks',

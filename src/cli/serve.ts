@@ -57,9 +57,15 @@ const describe = (config: Config, listen: string) => ({
   ...describeDatabase(config),
   signup: config.signup ? 'on' : 'off',
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
+  metrics: metricsUrl(config) ?? 'off',
   providers: 'off',
   mail: 'off',
 })
+
+const metricsUrl = ({ host, metricsPort }: Config): string | undefined =>
+  metricsPort === undefined
+    ? undefined
+    : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
 const describeDatabase = ({ database, secret }: Config) => {
   // A PostgreSQL database has no folder for a secret, so that it is always set.
@@ -78,6 +84,7 @@ const greeting = (facts: ReturnType<typeof describe>): string => `
   Secret       ${facts.secret}
   Signup       ${facts.signup}
   Webhooks     ${facts.webhooks}
+  Metrics      ${facts.metrics}
   Providers    ${facts.providers}
   Mail         ${facts.mail}
 

@@ -1,8 +1,8 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { type HttpMeter, LOGIN_OUTCOMES, SIGNUP_OUTCOMES } from '../http/meter.ts'
-import { LIMIT_NAMES } from '../http/rate-limit.ts'
+import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
 import { createRequestDurations } from './request-durations.ts'
 
 const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
@@ -12,35 +12,25 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   unknown: true,
 }
 
-/** What is told as it happens. */
-export const createCounts = (registry: Registry) => {
-  const registers = [registry]
+/** What is told as it happens: by the HTTP side, and by the rules. */
+export const createCounts = (registry: Registry) => ({ ...createHttpCounts(registry), ...createRuleCounts(registry) })
 
-  /** A counter with one label. Each of its known values is there from the start, so that its first event is a rise. */
-  const counter = <Value extends string>(name: string, help: string, label: string, known: readonly Value[]) => {
-    const metric = new Counter({ name, help, labelNames: [label], registers })
-    const children = new Map(known.map((value) => [value, metric.labels(value)]))
-    for (const child of children.values()) child.inc(0)
-    return (value: Value, by = 1): void => (children.get(value) ?? metric.labels(value)).inc(by)
-  }
-
-  const hashDurations = new Histogram({
-    name: 'svc_password_hash_duration_seconds',
-    help: 'Time that a password hash took, its wait in the queue not counted.',
-    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-    registers,
-  })
+const createHttpCounts = (registry: Registry): HttpMeter & { countLimited: (limit: LimitName) => void } => {
+  const counter = createCounters(registry)
   const countUnreadable = counter<string>(
     'svc_http_unreadable_requests_total',
     'Requests that could not be read as HTTP and were refused before any route, by status.',
     'status',
-    [],
   )
-
+  const countLimited = counter(
+    'svc_rate_limit_refusals_total',
+    'Tries that were refused because there had been too many, by limit.',
+    'limit',
+    LIMIT_NAMES.map(toWord),
+  )
   return {
     observeRequest: createRequestDurations(registry),
-    observeHash: (seconds: number) => hashDurations.observe(seconds),
-    countUnreadable: (status: number) => countUnreadable(String(status)),
+    countUnreadable: (status) => countUnreadable(String(status)),
     countLogin: counter('svc_logins_total', 'Logins that were tried, by outcome.', 'outcome', LOGIN_OUTCOMES),
     countSignup: counter('svc_signups_total', 'Signups that were tried, by outcome.', 'outcome', SIGNUP_OUTCOMES),
     countRefresh: counter(
@@ -49,13 +39,21 @@ export const createCounts = (registry: Registry) => {
       'outcome',
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
-    countLimited: counter(
-      'svc_rate_limit_refusals_total',
-      'Tries that were refused because there had been too many, by limit.',
-      'limit',
-      LIMIT_NAMES,
-    ),
-    countDelivery: counter(
+    countLimited: (limit) => countLimited(toWord(limit)),
+  }
+}
+
+const createRuleCounts = (registry: Registry) => {
+  const counter = createCounters(registry)
+  const hashDurations = new Histogram({
+    name: 'svc_password_hash_duration_seconds',
+    help: 'Time that a password hash took, its wait in the queue not counted.',
+    buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
+    registers: [registry],
+  })
+  return {
+    observeHash: (seconds: number): void => hashDurations.observe(seconds),
+    countDelivery: counter<DeliveryOutcome>(
       'svc_webhook_deliveries_total',
       'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
       'outcome',
@@ -65,7 +63,19 @@ export const createCounts = (registry: Registry) => {
       'svc_housekeeping_deleted_rows_total',
       'Rows deleted because they were past their time, by chore.',
       'chore',
-      [],
     ),
-  } satisfies HttpMeter & Record<string, unknown>
+  }
 }
+
+/** Counters with one label. Each of its known values is there from the start, so that its first event is a rise. */
+const createCounters =
+  (registry: Registry) =>
+  <Value extends string>(name: string, help: string, label: string, known: readonly Value[] = []) => {
+    const metric = new Counter({ name, help, labelNames: [label], registers: [registry] })
+    const children = new Map(known.map((value) => [value, metric.labels(value)]))
+    for (const child of children.values()) child.inc(0)
+    return (value: Value, by = 1): void => (children.get(value) ?? metric.labels(value)).inc(by)
+  }
+
+/** As values of labels are written: `login_of_address`. */
+const toWord = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

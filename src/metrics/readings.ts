@@ -43,23 +43,24 @@ type AddGauge = (description: Description, read: () => Awaitable<number | undefi
 const addHashQueue = (registry: Registry, gauge: AddGauge, load: () => QueueLoad): void => {
   gauge({ name: 'svc_password_hashes_running', help: 'Password hashes that are computed now.' }, () => load().running)
   gauge({ name: 'svc_password_hashes_waiting', help: 'Password hashes that wait for a place.' }, () => load().waiting)
-  new Counter({
+  const refused = new Counter({
     name: 'svc_password_hashes_refused_total',
     help: 'Password hashes that were refused because the queue was full.',
-    registers: [registry],
+    registers: [],
     collect() {
       this.reset()
       this.inc(load().refused)
     },
   })
+  registry.registerMetric(refused)
 }
 
 const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['poolLoad']): void => {
-  new Gauge({
+  const connections = new Gauge({
     name: 'svc_database_connections',
     help: 'Open connections to PostgreSQL, by state.',
     labelNames: ['state'],
-    registers: [registry],
+    registers: [],
     collect() {
       const load = poolLoad()
       if (!load) return
@@ -67,6 +68,7 @@ const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['
       this.set({ state: 'idle' }, load.idle)
     },
   })
+  registry.registerMetric(connections)
   const waiting = { name: 'svc_database_operations_waiting', help: 'Operations that wait for a connection.' }
   gauge(waiting, () => poolLoad()?.waiting)
 }

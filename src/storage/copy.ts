@@ -9,7 +9,7 @@ import { type Table, TABLES } from './schema.ts'
 export { nameOfPlace } from './copy-ends.ts'
 
 /** How far a table is. */
-export interface Progress {
+interface Progress {
   step: 'copy' | 'check'
   table: string
   rows: number
@@ -24,6 +24,12 @@ export interface Comparison {
   target: Content
   isEqual: boolean
 }
+
+/**
+ * Rows of one transaction. The indexes of emails and names are written to all over: the more rows at once, the fewer of
+ * their pages are written again and again. What an interruption costs is as much at most.
+ */
+const BATCH_ROWS = 20_000
 
 interface Parts {
   source: Database
@@ -55,19 +61,35 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: Journey)
 }
 
 /** From behind the last row that is there already, one page of rows held at a time. */
-const copyTable = async ({ source, target, onProgress }: Parts, table: Table): Promise<void> => {
-  const of = await countRows(source, table)
-  let rows = await countRows(target, table)
-  const report = () => onProgress({ step: 'copy', table: table.name, rows, of })
-  report()
-  for await (const page of readPages(source, table, await findLastKey(target, table))) {
-    await insertPage(target, table, page).catch((error: unknown) => {
-      throw explained(error, table)
+const copyTable = async (parts: Parts, table: Table): Promise<void> => {
+  const of = await countRows(parts.source, table)
+  let rows = await countRows(parts.target, table)
+  for (;;) {
+    parts.onProgress({ step: 'copy', table: table.name, rows, of })
+    const copied = await copyBatch(parts, table, (inBatch) => {
+      parts.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
     })
-    rows += page.length
-    report()
+    if (copied === 0) return
+    rows += copied
   }
 }
+
+/** Resolves to how many rows were copied; none when there are no more. */
+const copyBatch = ({ source, target }: Parts, table: Table, onRows: (count: number) => void): Promise<number> =>
+  target
+    .inTransaction(async (transaction) => {
+      let count = 0
+      for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
+        await insertPage(transaction, table, page)
+        count += page.length
+        onRows(count)
+        if (count >= BATCH_ROWS) break
+      }
+      return count
+    })
+    .catch((error: unknown) => {
+      throw explained(error, table)
+    })
 
 /** A row without its user, or with the email of another: one that was written after the rest had been read. */
 const explained = (error: unknown, { name }: Table): unknown => {

@@ -1,27 +1,19 @@
 import pg from 'pg'
 import { unavailable } from '../lib/errors.ts'
 import { isAnswer, isConnectionLost, isStalePlan } from './postgres-errors.ts'
+import { type Limits, poolSettings } from './postgres-pool-settings.ts'
+import { createProbe } from './postgres-probe.ts'
+import { QUERIES_AT_ONCE } from './row-batches.ts'
 import { createWatch } from './watch.ts'
 import type { PoolLoad } from './database.ts'
 
-const IDLE_MS = 30_000
-/** A connection is not kept for ever, so that a server that was added or moved gets its share. */
-const LIFETIME_SECONDS = 1800
-const SHORTEST_PROBE_MS = 1000
-const LONGEST_PROBE_MS = 5000
 const CLOSE_PATIENCE_MS = 2000
 /** Who gets a connection with less than this share of his time left gives it back. */
 const LEAST_SHARE_LEFT = 0.1
 
-export interface PoolOptions {
-  /** Where and how to connect, without limits of time. */
-  connection: pg.ClientConfig
+export interface PoolOptions extends Limits {
   /** How many connections at most. */
   size: number
-  /** Bounds an operation: getting a connection and all that is asked over it. */
-  timeoutMs: number
-  /** How long a statement waits for what others have locked; half of `timeoutMs` when left out. */
-  lockTimeoutMs?: number | undefined
   /** Hears when the database stops and begins to answer. */
   onChange: (isUp: boolean, error?: Error) => void
 }
@@ -31,80 +23,50 @@ export interface Lease {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>
 }
 
-const INT8: number = pg.types.builtins.INT8
-
-/** `int8` as a number: all of ours are counts and times. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-}
-
 /** Connections to a PostgreSQL server, every wait bounded. */
 export const createPool = (options: PoolOptions) => {
-  const { connection, size, timeoutMs, lockTimeoutMs = Math.ceil(timeoutMs / 2), onChange } = options
-  const limits = {
-    // What we have given up must not go on at the server, nor keep others waiting for its locks.
-    statement_timeout: timeoutMs,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs * 2,
-    keepAlive: true,
-  }
+  const { connection, size, timeoutMs, onChange } = options
+  const settings = poolSettings(options)
 
-  const open = (): pg.Pool => {
-    const pool = new pg.Pool({
-      ...connection,
-      ...limits,
-      types,
-      max: size,
-      connectionTimeoutMillis: timeoutMs,
-      idleTimeoutMillis: IDLE_MS,
-      maxLifetimeSeconds: LIFETIME_SECONDS,
-      allowExitOnIdle: true,
-    })
+  // Connections from before the latest break are not lent again: the pool goes on, with whoever waits for it.
+  let epoch = 0
+  const epochs = new WeakMap<pg.PoolClient, number>()
+
+  const open = (max: number): pg.Pool => {
+    const pool = new pg.Pool({ ...settings, max })
     // A connection that breaks while nobody uses it is replaced at the next use; one in use rejects its query.
     pool.on('error', () => watch.suspect())
-    pool.on('connect', (client) => client.on('error', () => {}))
+    pool.on('connect', (client) => {
+      epochs.set(client, epoch)
+      client.on('error', () => {})
+    })
     return pool
   }
 
-  // Short, so that the next one comes soon after the server; but a slow server must not look like none.
-  const probeMs = Math.min(Math.max(SHORTEST_PROBE_MS, timeoutMs / 2), LONGEST_PROBE_MS)
-
-  const ask = async (): Promise<void> => {
-    const client = new pg.Client({ ...connection, connectionTimeoutMillis: probeMs })
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      await client.query({ text: 'SELECT 1', query_timeout: probeMs } as pg.QueryConfig)
-    } catch (error) {
-      if (!isAnswer(error)) throw error
-    } finally {
-      void client.end().catch(() => {})
-    }
-  }
+  // Who only reads a row is not to wait behind writes that wait for a lock.
+  const forRows = size > 2 * QUERIES_AT_ONCE ? QUERIES_AT_ONCE : 0
+  const common = open(size - forRows)
+  const rows = forRows > 0 ? open(forRows) : common
+  const pools = [...new Set([common, rows])]
 
   const watch = createWatch({
-    ask,
+    ask: createProbe(connection, timeoutMs),
     onDown: (error) => onChange(false, error),
     onUp() {
       // Connections from before may lead nowhere without saying so.
-      replace(pool)
+      epoch += 1
       onChange(true)
     },
   })
-  let pool = open()
 
-  /** Whoever has a connection of the old pool may finish. */
-  const replace = (old: pg.Pool): void => {
-    if (old !== pool) return
-    pool = open()
-    void old.end()
-  }
-
-  const connect = async (): Promise<pg.PoolClient> => {
+  const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
     watch.requireUp()
     try {
-      return await pool.connect()
+      for (;;) {
+        const client = await pool.connect()
+        if (epochs.get(client) === epoch) return client
+        client.release(true)
+      }
     } catch (error) {
       if (!isAnswer(error)) watch.suspect()
       throw error
@@ -113,10 +75,9 @@ export const createPool = (options: PoolOptions) => {
 
   return {
     /** Lends a connection; one that was lost meanwhile is not lent again. */
-    async lend<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+    async lend<T>(work: (lease: Lease) => Promise<T>, use: 'any' | 'rows' = 'any'): Promise<T> {
       const deadline = performance.now() + timeoutMs
-      const from = pool
-      const client = await connect()
+      const client = await connect(use === 'rows' ? rows : common)
       // A question that cannot be answered in time would cost the connection, when there are too few already.
       if (deadline - performance.now() < timeoutMs * LEAST_SHARE_LEFT) {
         client.release()
@@ -139,22 +100,30 @@ export const createPool = (options: PoolOptions) => {
       } finally {
         client.release(lost)
         if (lost && !isAnswer(lost)) watch.suspect()
-        if (isStalePlan(lost)) replace(from)
+        // As stale as this one are all of its time.
+        if (isStalePlan(lost) && epochs.get(client) === epoch) epoch += 1
       }
     },
 
     get load(): PoolLoad {
-      return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }
+      return {
+        open: sumOf(pools, (pool) => pool.totalCount),
+        idle: sumOf(pools, (pool) => pool.idleCount),
+        waiting: sumOf(pools, (pool) => pool.waitingCount),
+      }
     },
 
     async close(): Promise<void> {
       watch.stop()
       const impatience = Promise.withResolvers<void>()
       const timer = setTimeout(impatience.resolve, CLOSE_PATIENCE_MS)
-      await Promise.race([pool.end(), impatience.promise])
+      await Promise.race([Promise.all(pools.map((pool) => pool.end())), impatience.promise])
       clearTimeout(timer)
     },
   }
 }
+
+const sumOf = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
+  pools.reduce((total, pool) => total + count(pool), 0)
 
 export type Pool = ReturnType<typeof createPool>

@@ -27,7 +27,7 @@ export const reachPostgres = async (target: PostgresTarget, { patienceMs, onWait
     } catch (error) {
       if (error instanceof AppError || !(error instanceof Error)) throw error
       if (isRefusal(error) || mayTryOther(error) || performance.now() >= deadline) throw explained(target, error)
-      if (attempt === 1) onWait(error)
+      if (attempt === 1) onWait(withMessage(error))
       await sleep(ASK_AGAIN_MS)
     }
   }
@@ -56,4 +56,19 @@ const tryOnce = async (options: pg.ClientConfig): Promise<pg.ClientConfig> => {
 }
 
 const explained = ({ shown }: PostgresTarget, error: Error): AppError =>
-  unavailable(`The database ${shown} (SVC_DATABASE_URL) cannot be used.`, error)
+  unavailable(`The database ${shown} (SVC_DATABASE_URL) ${whatToDo(error)}.`, withMessage(error))
+
+const whatToDo = (error: Error): string => {
+  const code = 'code' in error ? String(error.code) : ''
+  if (code.startsWith('28')) return 'does not let svc in: check user and password, and pg_hba.conf of the server'
+  if (code === '3D000') return 'does not exist: create it, and svc makes its tables'
+  if (code === '42501') return 'does not let this user connect: GRANT CONNECT'
+  if (mayTryOther(error)) return 'cannot be reached with this sslmode'
+  return 'does not answer: check host and port, and whether the server runs'
+}
+
+/** Where a host has several addresses, Node puts what went wrong with each into an error without a message. */
+const withMessage = (error: Error): Error => {
+  if (!(error instanceof AggregateError)) return error
+  return new Error(error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join(', '))
+}

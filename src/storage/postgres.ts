@@ -20,9 +20,9 @@ export const openPostgres = (options: PoolOptions): Database => {
   const pool = createPool(options)
   const prepare = createStatements()
 
-  const lend = <T>(work: (lease: Lease) => Promise<T>): Promise<T> => again(options.timeoutMs, () => pool.lend(work))
-  const alone: Send = (statement) => lend((lease) => lease.query(statement))
-  const outside = queries(prepare, alone)
+  const lend = <T>(work: (lease: Lease) => Promise<T>, use?: 'rows'): Promise<T> =>
+    again(options.timeoutMs, () => pool.lend(work, use))
+  const outside = queries(prepare, (statement) => lend((lease) => lease.query(statement)))
 
   return {
     ...outside,
@@ -59,7 +59,7 @@ export const openPostgres = (options: PoolOptions): Database => {
     cachedRow: (query) =>
       batchRows({
         ...query,
-        read: async (sql, keys) => (await alone<never>(prepare(sql, [keys]))).rows,
+        read: async (sql, keys) => (await lend((lease) => lease.query<never>(prepare(sql, [keys])), 'rows')).rows,
       }),
 
     async backup() {

@@ -1,7 +1,7 @@
 import type { CachedRow, RowQuery } from './database.ts'
 
 /** While so many queries are under way, keys gather for the next. */
-const QUERIES_AT_ONCE = 2
+export const QUERIES_AT_ONCE = 2
 const KEYS_A_QUERY = 200
 
 interface Parts<Row, Kept> extends RowQuery<Row, Kept> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../src/lib/errors.ts'
 import { type Database, UniqueViolation } from '../../src/storage/database.ts'
 import { probeDatabase } from './place.ts'
@@ -51,6 +52,7 @@ describe('a transaction', () => {
   for (const [what, thrown] of [
     ['a refusal', new AppError('conflict', 'Taken.', { field: 'email', reason: 'email_taken' })],
     ['a bug', new TypeError('undefined is not a function')],
+    ['a failure of another library', new Error('wrong tag')],
     ['what is no error at all', 'a text'],
   ] as const) {
     test(`leaves nothing when its work throws ${what}, which comes out as it is`, async () => {
@@ -138,6 +140,7 @@ describe('afterCommit', () => {
           const amount = (await rows.get('remembered')) ?? 0
           assert.ok(amount >= last, `${amount} after ${last}`)
           last = amount
+          await setImmediate()
         }
       })
       await db.inTransaction(async (transaction) => {

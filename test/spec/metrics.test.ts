@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LOGIN_OUTCOMES } from '../../src/http/meter.ts'
 import { assertErrorPage, assertSignedIn } from '../support/assertions.ts'
 import { runSvc } from '../support/command.ts'
-import { startMeteredService } from '../support/metrics.ts'
+import { type MeteredService, startMeteredService } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -17,6 +18,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
+const OPERATE = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
 const REQUESTS = 'svc_http_request_duration_seconds_count'
 const service = await startMeteredService()
 
@@ -27,6 +29,30 @@ const opens = (port: number): Promise<boolean> =>
   })
 
 const webhooksTo = (url: string) => ({ SVC_WEBHOOK_URL: url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' })
+
+/** Session refreshes by outcome. */
+const refreshes = async (own: MeteredService) => {
+  const { samples } = await own.scrape()
+  const those = samples.filter(({ name }) => name === 'svc_session_refreshes_total')
+  return Object.fromEntries(those.map(({ labels, value }) => [labels.outcome, value]))
+}
+
+/** Asks so many times, each time on a new connection. */
+const ask = async ({ url }: { url: string }, times: number) => {
+  for (let count = 0; count < times; count++)
+    assert.equal((await createUserAgent({ url }).get('/auth/login', { connection: 'close' })).status, 200)
+}
+
+/** The two workers of a service. */
+const pidsOf = async (own: MeteredService): Promise<number[]> => {
+  const pids = new Set<number>()
+  await eventually('both workers answer', async () => {
+    await ask(own, 1)
+    for (const { pid, message } of own.logLines()) if (message === 'request' && typeof pid === 'number') pids.add(pid)
+    return pids.size === 2
+  })
+  return [...pids]
+}
 
 describe('the listener of the metrics', { concurrency: 3 }, () => {
   test('answers GET and HEAD of /auth/metrics, as Prometheus wants it, and nothing else', async () => {
@@ -107,9 +133,10 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
 describe('what is told', { concurrency: 3 }, () => {
   test('every metric has its type and its help, and is named as Prometheus wants it', async () => {
     const { samples, types, helps } = await service.scrape()
-    const own = [...types.keys()].filter((name) => name.startsWith('svc_'))
-    assert.ok(own.length > 15, own.join(' '))
-    for (const name of own) {
+    const names = [...types.keys()]
+    assert.ok(names.filter((name) => name.startsWith('svc_')).length > 15, names.join(' '))
+    for (const name of names) {
+      assert.match(name, /^(?:svc|process|nodejs)_/)
       assert.ok((helps.get(name) ?? '').length > 10, name)
       assert.equal(types.get(name) === 'counter', name.endsWith('_total'), name)
       if (types.get(name) === 'histogram') assert.match(name, /_seconds$/)
@@ -117,6 +144,27 @@ describe('what is told', { concurrency: 3 }, () => {
     for (const { name } of samples) {
       const base = name.replace(/_(?:bucket|sum|count)$/, '')
       assert.ok(types.has(name) || types.get(base) === 'histogram', name)
+    }
+  })
+
+  test('docs/operate.md lists every metric with its labels, and none that there is not', async (t) => {
+    const own = await startMeteredService({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
+    const connection = await connectRaw(own, t)
+    connection.write('nonsense\r\n\r\n')
+    await connection.answer()
+    await eventually('a chore is done', async () => (await own.scrape()).text.includes('chore='))
+    const { types, samples } = await own.scrape()
+    const listed = new Map<string, string[]>()
+    for (const [, names = '', labels = ''] of OPERATE.matchAll(/^\| ((?:`svc_\w+`(?:, )?)+) \|([^|]*)\|/gm))
+      for (const [name] of names.matchAll(/\w+/g)) listed.set(name, labels.match(/\w+/g) ?? [])
+    assert.deepEqual(
+      [...listed.keys()].toSorted(),
+      [...types.keys()].filter((name) => name.startsWith('svc_')).toSorted(),
+    )
+    for (const { name, labels } of samples.filter((sample) => sample.name.startsWith('svc_'))) {
+      const { le: _, ...own } = labels
+      const base = listed.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/, '')
+      assert.deepEqual(Object.keys(own).toSorted(), listed.get(base)?.toSorted(), name)
     }
   })
 
@@ -172,17 +220,17 @@ describe('what is told', { concurrency: 3 }, () => {
       headers: { 'x-forwarded-for': 'x' },
     })
     await agent.get('/auth/login', { host: 'other.example', 'user-agent': '"} evil{' })
-    for (const start of ['BREW / HTTP/1.1', 'GET /auth/login HTTP/9', `${randomBytes(9).toString('hex')}`]) {
+    for (const start of ['BREW / HTTP/1.1', 'GET /auth/login HTTP/9', randomBytes(9).toString('hex')]) {
       const connection = await connectRaw(own, t)
       connection.write(`${start}\r\nHost: x\r\n\r\n`)
       await connection.answer()
     }
     const metrics = await own.scrape()
     const requests = metrics.samples.filter(({ name }) => name === REQUESTS)
-    const seen = (label: string) => [...new Set(requests.map(({ labels }) => labels[label]))].toSorted()
-    assert.deepEqual(seen('route'), ['/auth/login', 'other'])
-    assert.deepEqual(seen('method'), ['GET', 'other'])
-    assert.ok(seen('status').every((each) => /^[2-5]\d\d$/.test(each ?? '')))
+    const seen = (label: string) => [...new Set(requests.map(({ labels }) => labels[label] ?? ''))]
+    assert.deepEqual(new Set(seen('route')), new Set(['/auth/login', 'other']))
+    assert.deepEqual(new Set(seen('method')), new Set(['GET', 'other']))
+    assert.ok(seen('status').every((each) => /^[2-5]\d\d$/.test(each)))
     const unknown = [...odd, ...made, ...quoted].length
     assert.equal(metrics.value(REQUESTS, { method: 'GET', route: 'other' }), unknown)
     const refused = metrics.value('svc_http_unreadable_requests_total') ?? 0
@@ -247,11 +295,6 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('refreshes by outcome: rotated, grace, reused, unknown', async (t) => {
-    const refreshes = async (own: typeof service) => {
-      const { samples } = await own.scrape()
-      const those = samples.filter(({ name }) => name === 'svc_session_refreshes_total')
-      return Object.fromEntries(those.map(({ labels, value }) => [labels.outcome, value]))
-    }
     const own = await startMeteredService({ t })
     const { agent } = await signedUp(own)
     const tab = agent.copy()
@@ -390,7 +433,8 @@ describe('the database', { concurrency: 2 }, () => {
       ...webhooksTo(receiver.url),
       SVC_DATABASE_URL: await postgres.createDatabase(),
       SVC_SECRET: randomBytes(32).toString('hex'),
-      SVC_DATABASE_TIMEOUT: '1s',
+      // Longer than anybody would wait: the metrics have a deadline of their own.
+      SVC_DATABASE_TIMEOUT: '10m',
     }
     const own = await startMeteredService({ t, env })
     const { agent } = await signedUp(own)
@@ -424,20 +468,6 @@ describe('the database', { concurrency: 2 }, () => {
 
 describe('several workers', { concurrency: 2 }, () => {
   const TWO = { SVC_WORKERS: '2' }
-  const ask = async ({ url }: { url: string }, times: number) => {
-    for (let count = 0; count < times; count++)
-      assert.equal((await createUserAgent({ url }).get('/auth/login', { connection: 'close' })).status, 200)
-  }
-  const pidsOf = async (own: typeof service): Promise<number[]> => {
-    const pids = new Set<number>()
-    await eventually('both workers answer', async () => {
-      await ask(own, 1)
-      for (const { pid, message } of own.logLines()) if (message === 'request' && typeof pid === 'number') pids.add(pid)
-      return pids.size === 2
-    })
-    return [...pids]
-  }
-
   test('are one service: what they count is added up, whoever answered', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const own = await startMeteredService({ t, env: { ...TWO, ...webhooksTo(receiver.url) } })

@@ -1,0 +1,75 @@
+// svc database copy: a million users with a session each from SQLite to PostgreSQL, and back; rows a second, and memory.
+import { text } from 'node:stream/consumers'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { startPostgres } from '../test/support/postgres.ts'
+import { bench, type Run } from './support/bench.ts'
+import { startChild } from './support/child.ts'
+import { moveTo } from './support/cores.ts'
+import { limitRow, type Row } from './support/report.ts'
+import { DATABASE, LEAN, startService, SVC } from './support/servers.ts'
+import { seed } from './support/seed.ts'
+
+const USERS = 1_000_000
+const USERS_QUICK = 100_000
+const SHARE = 10
+const PEAK_MB = 200
+
+const PEAK_METER = new URL('./programs/peak-meter.ts', import.meta.url).href
+
+/** A copy there and back. */
+interface Journey {
+  there: Copied
+  back: Copied
+}
+
+interface Copied {
+  rowsPerS: number
+  peakMb: number
+}
+
+await bench('svc database copy', async (run) => {
+  moveTo('both')
+  const users = run.quick ? USERS_QUICK : USERS
+  const few = await travel(run, users / SHARE)
+  const many = await travel(run, users)
+  run.note(`${users.toLocaleString('en')} users with a session each; the baseline has a tenth of them.`)
+  run.note('Rows copied, read again on both sides and compared, by the whole command; every commit on disk.')
+  return [
+    rateRow('SQLite to PostgreSQL', few.there, many.there),
+    rateRow('PostgreSQL to SQLite', few.back, many.back),
+    peakRow('peak memory, SQLite to PostgreSQL', few.there, many.there),
+    peakRow('peak memory, PostgreSQL to SQLite', few.back, many.back),
+  ]
+})
+
+async function travel(run: Run, users: number): Promise<Journey> {
+  const folder = await run.newFolder()
+  // The first start makes the schema, the key and the secret.
+  const service = await startService({ folder, cores: 'both' })
+  await service.stop()
+  seed(folder, users)
+  await using postgres = await startPostgres({ settings: { fsync: 'on' } })
+  const url = await postgres.createDatabase()
+  const there = await copy(`sqlite:${join(folder, DATABASE)}`, url, users * 2)
+  return { there, back: await copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2) }
+}
+
+/** Runs the command, which fails when the copy is not equal. */
+async function copy(from: string, to: string, rows: number): Promise<Copied> {
+  const command = [LEAN, SVC, 'database', 'copy', '--from', from, '--to', to]
+  const begunMs = performance.now()
+  const child = startChild({ command, cores: 'both', imports: [PEAK_METER] })
+  const [said, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])
+  const peakKib = /^peak (\d+) KiB$/m.exec(said)?.[1]
+  if (code !== 0 || peakKib === undefined) throw new Error(`svc database copy ended with ${code}: ${said}`)
+  return { rowsPerS: rows / ((performance.now() - begunMs) / 1000), peakMb: (Number(peakKib) * 1024) / 1e6 }
+}
+
+function rateRow(what: string, few: Copied, many: Copied): Row {
+  return { what, unit: 'rows/s', baseline: few.rowsPerS, svc: many.rowsPerS }
+}
+
+function peakRow(what: string, few: Copied, many: Copied): Row {
+  return limitRow(what, { unit: 'MB', svc: many.peakMb, baseline: few.peakMb, goal: { atMost: PEAK_MB } })
+}

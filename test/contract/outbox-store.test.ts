@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Database } from '../../src/storage/database.ts'
+import {
+  claimEvent,
+  closeEvent,
+  deleteClosedEvents,
+  findDueEvents,
+  findEvent,
+  findLatestEvents,
+  findOutboxLoad,
+  insertEvent,
+  type OutboxEvent,
+  postponeEvent,
+  reopenEvent,
+} from '../../src/webhooks/outbox-store.ts'
+import { freshDatabase } from './place.ts'
+import { newEvent, T0 } from './rows.ts'
+
+const { db, open } = await freshDatabase()
+const other = await open()
+
+const added = async (queries: Database, given: Parameters<typeof newEvent>[0] = {}): Promise<OutboxEvent> => {
+  const event = newEvent(given)
+  assert.equal(await insertEvent(queries, event), 1)
+  return (await findEvent(queries, event.id)) ?? assert.fail('the event is there')
+}
+
+const due = async (queries: Database, nowMs: number, limit = 100): Promise<string[]> =>
+  (await findDueEvents(queries, nowMs, limit)).map(({ id }) => id)
+
+const delivered = (nowMs: number) => ({ status: 204, problem: null, nowMs })
+
+describe('an event', () => {
+  test('is found as it was inserted, not attempted yet', async () => {
+    const body = '{"id":"é😀\\u0000"}'
+    const event = newEvent({ body, createdAtMs: T0 + 3 })
+    await insertEvent(db, event)
+    assert.deepEqual(await findEvent(db, event.id), {
+      ...event,
+      attempts: 0,
+      nextAttemptAtMs: T0 + 3,
+      status: null,
+      problem: null,
+      deliveredAtMs: null,
+      closedAtMs: null,
+    })
+    assert.equal(await findEvent(db, 'none'), undefined)
+  })
+
+  test('is taken by exactly one of many who found it, on whichever connection', async () => {
+    for (let round = 0; round < 20; round++) {
+      const event = await added(db)
+      const takers = Array.from({ length: 20 }, (_, index) =>
+        claimEvent(index % 2 ? db : other, event, T0 + 1000 + index),
+      )
+      const changes = await Promise.all(takers)
+      assert.deepEqual(changes.filter(Boolean), [1])
+      const { attempts, nextAttemptAtMs } = (await findEvent(db, event.id)) ?? assert.fail()
+      assert.deepEqual([attempts, nextAttemptAtMs], [1, T0 + 1000 + changes.indexOf(1)])
+      assert.equal(await claimEvent(db, event, T0 + 5000), 0, 'as it was, it is not there any more')
+    }
+  })
+
+  test('that is closed cannot be taken', async () => {
+    const event = await added(db)
+    await closeEvent(db, event.id, delivered(T0 + 1))
+    assert.equal(await claimEvent(db, event, T0 + 1000), 0)
+  })
+
+  test('is closed as delivered or as given up, and opened again as if nothing had been', async () => {
+    const event = await added(db)
+    assert.equal(await closeEvent(db, event.id, delivered(T0 + 7)), 1)
+    const closed = { ...event, status: 204, deliveredAtMs: T0 + 7, closedAtMs: T0 + 7 }
+    assert.deepEqual(await findEvent(db, event.id), closed)
+    await closeEvent(db, event.id, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 })
+    const givenUp = { ...event, problem: 'ECONNREFUSED', closedAtMs: T0 + 8 }
+    assert.deepEqual(await findEvent(db, event.id), givenUp)
+    assert.equal(await reopenEvent(db, event.id, T0 + 9), 1)
+    assert.deepEqual(await findEvent(db, event.id), { ...event, nextAttemptAtMs: T0 + 9 })
+    assert.equal(await reopenEvent(db, 'none', T0 + 9), 0)
+  })
+
+  test('is put off with all that waits behind it, and nothing else is', async () => {
+    const userId = newEvent().userId
+    const [before, event, behind] = [await added(db, { userId }), await added(db, { userId }), await added(db, { userId })]
+    const bystander = await added(db)
+    await closeEvent(db, before.id, delivered(T0 + 1))
+    const postponed = { status: 503, problem: 'answered 503', untilMs: T0 + 4000 }
+    await db.inTransaction((transaction) => postponeEvent(transaction, event, postponed))
+    const found = await Promise.all([before, event, behind, bystander].map(({ id }) => findEvent(db, id)))
+    assert.deepEqual(
+      found.map((each) => [each?.nextAttemptAtMs, each?.status, each?.problem]),
+      [
+        [T0, 204, null],
+        [T0 + 4000, 503, 'answered 503'],
+        [T0 + 4000, null, null],
+        [T0, null, null],
+      ],
+    )
+  })
+})
+
+describe('events that are due', () => {
+  test('are the first of each user, in order of their time, then of their id; none before its time', async (t) => {
+    const { db } = await freshDatabase(t)
+    const [ada, bob, eve] = ['ada', 'bob', 'eve']
+    await added(db, { id: 'b', userId: ada, createdAtMs: T0 + 5 })
+    await added(db, { id: 'c', userId: ada, createdAtMs: T0 + 1 })
+    await added(db, { id: 'B', userId: bob, createdAtMs: T0 + 5 })
+    await added(db, { id: '_', userId: eve, createdAtMs: T0 + 5 })
+    await added(db, { id: '-', userId: 'late', createdAtMs: T0 + 6 })
+    await added(db, { id: 'z', userId: 'early', createdAtMs: T0 + 4 })
+    assert.deepEqual(await due(db, T0 + 5), ['z', 'B', '_', 'b'])
+    assert.deepEqual(await due(db, T0 + 5, 2), ['z', 'B'])
+    assert.deepEqual(await due(db, T0 + 3), [], 'c waits behind b')
+    assert.deepEqual(await due(db, T0 + 6), ['z', 'B', '_', 'b', '-'])
+  })
+
+  test('are the next of a user once the one before is closed, not while it is taken', async (t) => {
+    const { db } = await freshDatabase(t)
+    const first = await added(db, { id: 'a', userId: 'ada' })
+    const second = await added(db, { id: 'b', userId: 'ada' })
+    assert.equal(await claimEvent(db, first, T0 + 1000), 1)
+    assert.deepEqual(await due(db, T0 + 1), [])
+    assert.deepEqual(await due(db, T0 + 1000), ['a'], 'whoever took it is dead')
+    await closeEvent(db, first.id, { status: null, problem: 'interrupted', nowMs: T0 + 1000 })
+    assert.deepEqual(await due(db, T0 + 1000), [second.id])
+    await reopenEvent(db, first.id, T0 + 1001)
+    assert.deepEqual(await due(db, T0 + 1001), ['a'])
+  })
+})
+
+describe('the outbox', () => {
+  test('tells how many events are open, and for how long the first has been due', async (t) => {
+    const { db } = await freshDatabase(t)
+    assert.deepEqual(await findOutboxLoad(db, T0), { open: 0, overdueMs: 0 })
+    const first = await added(db, { createdAtMs: T0 + 10 })
+    await added(db, { createdAtMs: T0 + 20 })
+    assert.deepEqual(await findOutboxLoad(db, T0 + 5), { open: 2, overdueMs: 0 })
+    assert.deepEqual(await findOutboxLoad(db, T0 + 2 ** 32), { open: 2, overdueMs: 2 ** 32 - 10 })
+    await closeEvent(db, first.id, delivered(T0 + 30))
+    assert.deepEqual(await findOutboxLoad(db, T0 + 30), { open: 1, overdueMs: 10 })
+  })
+
+  test('lists the latest events, the newest first', async (t) => {
+    const { db } = await freshDatabase(t)
+    const ids = ['0', 'A', 'Z', '_', 'a', 'b']
+    for (const id of ids.toSorted(() => 1)) await added(db, { id })
+    const listed = async (limit: number) => (await findLatestEvents(db, limit)).map(({ id }) => id)
+    assert.deepEqual(await listed(100), ids.toReversed())
+    assert.deepEqual(await listed(2), ['b', 'a'])
+  })
+
+  test('forgets what was closed before a time, the longest closed first, and nothing that is open', async (t) => {
+    const { db } = await freshDatabase(t)
+    for (const [index, id] of ['a', 'b', 'c', 'd', 'e'].entries()) {
+      await added(db, { id, createdAtMs: T0 - 1000 })
+      if (id !== 'e') await closeEvent(db, id, delivered(T0 - index))
+    }
+    const left = async () => (await findLatestEvents(db, 100)).map(({ id }) => id)
+    assert.equal(await deleteClosedEvents(db, T0, 2), 2)
+    assert.deepEqual(await left(), ['e', 'b', 'a'])
+    assert.equal(await deleteClosedEvents(db, T0, 100), 1)
+    assert.deepEqual(await left(), ['e', 'a'], 'closed at that time is not before it')
+    assert.equal(await deleteClosedEvents(db, T0, 100), 0)
+  })
+})

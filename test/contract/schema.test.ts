@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { TABLES } from '../../src/storage/schema.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { freshDatabase } from './place.ts'
+
+const FOLDER = new URL('../../src/storage/migrations/', import.meta.url)
+
+/** A column: its name, whether it may be null, and its place in the primary key. */
+type Column = { name: string; optional: boolean; key: boolean }
+
+const COLUMNS = {
+  sqlite: `SELECT m.name AS "table", c.name AS name, c."notnull" = 0 AND c.pk = 0 AS optional, c.pk > 0 AS "key"
+    FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+    WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY m.name, c.cid`,
+  postgres: `SELECT c.table_name AS "table", c.column_name AS name, c.is_nullable = 'YES' AS optional,
+      EXISTS (SELECT 1 FROM information_schema.key_column_usage AS k
+        JOIN information_schema.table_constraints AS t USING (constraint_schema, constraint_name)
+        WHERE t.constraint_type = 'PRIMARY KEY' AND k.table_schema = c.table_schema
+          AND k.table_name = c.table_name AND k.column_name = c.column_name) AS "key"
+    FROM information_schema.columns AS c WHERE c.table_schema = current_schema()
+    ORDER BY c.table_name COLLATE "C", c.ordinal_position`,
+}
+
+const INDEXES = {
+  sqlite: `SELECT name FROM sqlite_master WHERE type = 'index' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+  postgres: `SELECT indexname AS name FROM pg_indexes WHERE schemaname = current_schema()
+    AND indexname NOT LIKE '%.%' AND indexname NOT LIKE '%_pkey' ORDER BY indexname COLLATE "C"`,
+}
+
+const schemaOf = async (db: Database): Promise<Record<string, Column[]>> => {
+  const rows = await db.all<{ table: string; name: string; optional: unknown; key: unknown }>(COLUMNS[db.dialect])
+  const tables: Record<string, Column[]> = {}
+  for (const { table, name, optional, key } of rows)
+    (tables[table] ??= []).push({ name, optional: Boolean(optional), key: Boolean(key) })
+  return tables
+}
+
+// What both databases are to have; whoever adds a migration adds it here.
+const OPTIONAL = ['password_hash', 'retired_at', 'status', 'problem', 'delivered_at', 'closed_at']
+
+describe('the schema', () => {
+  test('is the same on every database: tables, columns and their order, keys, what may be null', async (t) => {
+    const { db } = await freshDatabase(t)
+    const expected = [...TABLES, { name: 'migrations', columns: ['name', 'applied_at'] }].map(({ name, columns }) => [
+      name,
+      columns.map((column, index) => ({ name: column, optional: OPTIONAL.includes(column), key: index === 0 })),
+    ])
+    assert.deepEqual(await schemaOf(db), Object.fromEntries(expected))
+  })
+
+  test('has the same indexes on every database', async (t) => {
+    const { db } = await freshDatabase(t)
+    const rows = await db.all<{ name: string }>(INDEXES[db.dialect])
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['sessions_of_user', 'webhook_events_closed', 'webhook_events_due', 'webhook_events_open'],
+    )
+  })
+
+  test('says with which programs it works', async (t) => {
+    const { db } = await freshDatabase(t)
+    const row = await db.get<{ value: string }>(`SELECT value FROM installation WHERE name = 'schema works with'`)
+    const applied = await db.all<{ name: string }>('SELECT name FROM migrations')
+    assert.ok(applied.some(({ name }) => name === row?.value))
+  })
+
+  test('comes of migrations in pairs, and each after the first says with which programs it works', () => {
+    const files = readdirSync(FOLDER).sort()
+    const names = [...new Set(files.map((file) => file.replace(/\.(?:postgres|sqlite)\.sql$/, '')))]
+    assert.deepEqual(
+      files,
+      names.flatMap((name) => [`${name}.postgres.sql`, `${name}.sqlite.sql`]),
+    )
+    for (const file of files.slice(2)) {
+      const [, oldest = ''] = /^-- works with: (\S+)\n/.exec(readFileSync(new URL(file, FOLDER), 'utf8')) ?? []
+      assert.ok(names.includes(oldest) && oldest <= file, `${file} works with ${oldest}`)
+    }
+  })
+})

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
+import { findKeys, insertKey, retireKeys } from '../../src/sessions/key-store.ts'
+import {
+  countSessions,
+  deleteSession,
+  deleteSessionOfUser,
+  deleteSessionsEndedBy,
+  deleteSessionsOfUser,
+  findSession,
+  findSessionEnds,
+  findSessionsOfUser,
+  insertSession,
+  lockSession,
+  rotateSession,
+  type Session,
+} from '../../src/sessions/session-store.ts'
+import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
+import { freshDatabase } from './place.ts'
+import { newKey, newSession, newUser, T0 } from './rows.ts'
+
+const { db, open } = await freshDatabase()
+const other = await open()
+
+const addedUser = async (): Promise<UserRecord> => {
+  const user = newUser({ roles: ['a', 'b'] })
+  await insertUser(db, user)
+  return user
+}
+
+const added = async (userId: string, given: Partial<Session> = {}): Promise<Session> => {
+  const session = newSession(userId, given)
+  assert.equal(await insertSession(db, session), 1)
+  return session
+}
+
+const isThere = async ({ id }: Session): Promise<boolean> => (await findSession(db, id)) !== undefined
+
+/** The id of a session that began at that time. */
+const idAt = (timeMs: number, last: number): string => {
+  const hex = timeMs.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`
+}
+
+describe('a session', () => {
+  test('is found as it was inserted, with its user', async () => {
+    const user = await addedUser()
+    const session = await added(user.id, { generation: 2 ** 33, replacedAtMs: [T0 - 2, T0 - 1], userAgent: 'é😀"\\' })
+    const found = await findSession(db, session.id)
+    const { email, username, roles, disabled, createdAtMs } = user
+    assert.deepEqual(found, { ...session, user: { email, username, roles, disabled, createdAtMs }, signingKeyId: '' })
+    assert.equal(await findSession(db, 'none'), undefined)
+  })
+
+  test('is moved on by exactly one of many who saw the same generation, on whichever connection', async () => {
+    const session = await added((await addedUser()).id)
+    for (let generation = 2; generation < 12; generation++) {
+      const movers = Array.from({ length: 20 }, (_, index) =>
+        rotateSession(index % 2 ? db : other, { ...session, generation, replacedAtMs: [index] }),
+      )
+      const changes = await Promise.all(movers)
+      assert.deepEqual(changes.filter(Boolean), [1])
+      assert.deepEqual((await findSession(db, session.id))?.replacedAtMs, [changes.indexOf(1)])
+    }
+  })
+
+  test('keeps its beginning and its user when it is moved on', async () => {
+    const user = await addedUser()
+    const session = await added(user.id)
+    const next = {
+      ...session,
+      generation: 2,
+      replacedAtMs: [T0 + 5],
+      lastSeenAtMs: T0 + 5,
+      expiresAtMs: T0 + 1005,
+      userAgent: 'Chrome',
+      address: '::1',
+    }
+    assert.equal(await rotateSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }), 1)
+    const { user: _, signingKeyId: __, ...found } = (await findSession(db, session.id)) ?? assert.fail()
+    assert.deepEqual(found, next)
+    assert.equal(await rotateSession(db, { ...next, generation: 4 }), 0)
+  })
+
+  test('that is gone is not moved on, not ended, not held', async () => {
+    const { id } = await addedUser()
+    const session = newSession(id)
+    assert.equal(await rotateSession(db, { ...session, generation: 2 }), 0)
+    assert.equal(await deleteSession(db, session.id), 0)
+    assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, id)), false)
+  })
+
+  test('is ended by its own user only, where that is asked', async () => {
+    const [owner, stranger] = [await addedUser(), await addedUser()]
+    const session = await added(owner.id)
+    assert.equal(await deleteSessionOfUser(db, session.id, stranger.id), 0)
+    assert.ok(await isThere(session))
+    assert.equal(await deleteSessionOfUser(db, session.id, owner.id), 1)
+    assert.ok(!(await isThere(session)))
+  })
+})
+
+describe('the sessions of a user', () => {
+  test('end all, or all but one, and nobody else’s does', async () => {
+    const [user, bystander] = [await addedUser(), await addedUser()]
+    const sessions = [await added(user.id), await added(user.id), await added(user.id)]
+    const others = await added(bystander.id)
+    assert.equal(await deleteSessionsOfUser(db, user.id, sessions[1]?.id), 2)
+    assert.deepEqual(await Promise.all(sessions.map(isThere)), [false, true, false])
+    assert.equal(await deleteSessionsOfUser(db, user.id, others.id), 1)
+    assert.equal(await deleteSessionsOfUser(db, user.id), 0)
+    assert.ok(await isThere(others))
+  })
+
+  test('are listed: the given one first, then the last seen, the later begun before the earlier; none that has ended', async () => {
+    const { id } = await addedUser()
+    const times = [5, 3, 9, 3, 3, 7]
+    const sessions: Session[] = []
+    for (const [index, time] of times.entries())
+      sessions.push(await added(id, { id: idAt(T0 + index, 1), lastSeenAtMs: T0 + time }))
+    const ended = await added(id, { lastSeenAtMs: T0 + 99, expiresAtMs: T0 + 10 })
+    const listed = async (firstId: string, limit = 100) => {
+      const found = await findSessionsOfUser(db, { userId: id, firstId, nowMs: T0 + 10, limit })
+      return found.map((session) => sessions.findIndex((each) => each.id === session.id))
+    }
+    assert.deepEqual(await listed(''), [2, 5, 0, 4, 3, 1])
+    assert.deepEqual(await listed(sessions[3]?.id ?? ''), [3, 2, 5, 0, 4, 1])
+    assert.deepEqual(await listed(ended.id, 3), [2, 5, 0])
+    assert.deepEqual(await listed(sessions[1]?.id ?? '', 2), [1, 2])
+    assert.equal(await countSessions(db, id, T0 + 10), 6)
+    assert.equal(await countSessions(db, id, T0 + 9), 7)
+    assert.equal(await countSessions(db, 'nobody', T0), 0)
+  })
+})
+
+describe('sessions that have run out', () => {
+  test('are found in order of id between two ids, and deleted up to the last, the others stay', async (t) => {
+    const { db } = await freshDatabase(t)
+    const user = newUser()
+    await insertUser(db, user)
+    const ids = ['0', 'A', 'B', 'a', 'a-1', 'a_1', 'aa', 'b', 'é']
+    for (const [index, id] of ids.toReversed().entries())
+      await insertSession(db, newSession(user.id, { id, expiresAtMs: T0 + (index % 2) }))
+    const ends = await findSessionEnds(db, { after: '0', before: 'é', limit: 100 })
+    assert.deepEqual(
+      ends.map(({ id }) => id),
+      ids.slice(1, -1),
+    )
+    assert.deepEqual([...new Set(ends.map(({ expires_at }) => expires_at))].sort(), [T0, T0 + 1])
+    assert.deepEqual((await findSessionEnds(db, { after: 'A', before: 'é', limit: 2 })).map(({ id }) => id), ['B', 'a'])
+    const ended = ends.filter((each) => each.expires_at <= T0 && each.id <= 'a_1').map(({ id }) => id)
+    assert.equal(await deleteSessionsEndedBy(db, { after: '0', upTo: 'a_1', nowMs: T0 }), ended.length)
+    const left = await findSessionEnds(db, { after: '', before: 'zzz', limit: 100 })
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      ids.filter((id) => !ended.includes(id) && id < 'zzz'),
+    )
+  })
+
+  test('1,300 in several windows: all that have ended go, none that has not', async (t) => {
+    const { db } = await freshDatabase(t)
+    const user = newUser()
+    await insertUser(db, user)
+    await db.inTransaction(async (transaction) => {
+      for (let index = 0; index < 1300; index++) {
+        const expiresAtMs = index % 3 === 0 ? T0 + 100_000 : T0
+        await insertSession(transaction, newSession(user.id, { id: idAt(T0 - 5000, index), expiresAtMs }))
+      }
+      await insertSession(transaction, newSession(user.id, { id: idAt(T0, 1), expiresAtMs: T0 }))
+    })
+    const clock = { now: () => T0 + 1 }
+    assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 866)
+    assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 0)
+    const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM sessions')
+    assert.equal(row?.count, 435, 'the youngest is not looked at yet')
+  })
+})
+
+test('the key that signs comes with the session: the newest that is not retired', async (t) => {
+  const { db } = await freshDatabase(t)
+  const user = newUser()
+  const session = newSession(user.id)
+  await insertUser(db, user)
+  await insertSession(db, session)
+  const signing = async () => (await findSession(db, session.id))?.signingKeyId
+  assert.equal(await signing(), '')
+  await insertKey(db, newKey({ id: 'Retired', createdAtMs: T0 + 9, retiredAtMs: T0 + 10 }))
+  assert.equal(await signing(), '')
+  for (const [id, createdAtMs] of Object.entries({ older: T0, b: T0 + 1, a_: T0 + 1, B: T0 + 1 })) {
+    await insertKey(db, newKey({ id, createdAtMs }))
+  }
+  assert.equal(await signing(), 'B')
+  const active = (await findKeys(db)).find((key) => key.retiredAtMs === null)
+  assert.equal(active?.id, 'B', 'the same that the ring of keys takes')
+  await retireKeys(db, T0 + 20)
+  assert.equal(await signing(), '')
+})

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { findSession, insertSession } from '../../src/sessions/session-store.ts'
+import {
+  deleteUser,
+  findUserByEmail,
+  findUserById,
+  findUserByUsername,
+  findUsers,
+  insertUser,
+  lockUser,
+  replacePasswordHash,
+  type UserRecord,
+  updateDisabled,
+  updatePasswordHash,
+  updateRoles,
+  updateUsername,
+} from '../../src/users/user-store.ts'
+import { freshDatabase } from './place.ts'
+import { newSession, newUser } from './rows.ts'
+
+const { db } = await freshDatabase()
+
+const added = async (given: Partial<UserRecord> = {}): Promise<UserRecord> => {
+  const user = newUser(given)
+  assert.equal(await insertUser(db, user), 1)
+  return user
+}
+
+/** As `sort` has it: by UTF-16 code units, which for ASCII are bytes. */
+const inByteOrder = (texts: string[]): string[] => [...texts].sort()
+
+describe('users', () => {
+  test('are found as they were inserted: by id, email and username', async () => {
+    const user = await added({
+      email: "O'Hara+Tag@Example.COM",
+      emailLower: "o'hara+tag@example.com",
+      roles: ['admin', 'a:b_c.d-e'],
+      disabled: true,
+    })
+    assert.deepEqual(await findUserById(db, user.id), user)
+    assert.deepEqual(await findUserByEmail(db, user.emailLower), user)
+    assert.deepEqual(await findUserByUsername(db, user.username), user)
+    assert.deepEqual(await db.inTransaction((transaction) => lockUser(transaction, user.id)), user)
+  })
+
+  test('may have no password', async () => {
+    const user = await added({ passwordHash: null })
+    assert.equal((await findUserById(db, user.id))?.passwordHash, null)
+    assert.equal(await replacePasswordHash(db, user.id, '', 'new'), 0)
+  })
+
+  test('are found by exactly what was asked for', async () => {
+    const user = await added({ emailLower: 'exact_ly%@example.com', username: 'exact_ly' })
+    for (const near of ['EXACT_LY%@example.com', 'exactxly%@example.com', 'exact_ly@example.com', `${user.emailLower} `])
+      assert.equal(await findUserByEmail(db, near), undefined, near)
+    for (const near of ['Exact_ly', 'exactxly', 'exact_ly ', '']) {
+      assert.equal(await findUserByUsername(db, near), undefined, near)
+    }
+    assert.equal(await findUserById(db, user.id.toUpperCase()), undefined)
+    assert.equal(await db.inTransaction((transaction) => lockUser(transaction, 'nobody')), undefined)
+  })
+
+  test('are changed one thing at a time, and nobody else is', async () => {
+    const [user, bystander] = [await added(), await added()]
+    assert.equal(await updateUsername(db, user.id, 'changed'), 1)
+    assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 1)
+    assert.equal(await updateDisabled(db, user.id, true), 1)
+    assert.equal(await updatePasswordHash(db, user.id, 'another'), 1)
+    const expected = { ...user, username: 'changed', roles: ['é"\\', 'b'], disabled: true, passwordHash: 'another' }
+    assert.deepEqual(await findUserById(db, user.id), expected)
+    assert.equal(await updateDisabled(db, user.id, false), 1)
+    assert.equal(await updateRoles(db, user.id, []), 1)
+    assert.deepEqual(await findUserById(db, user.id), { ...expected, roles: [], disabled: false })
+    assert.deepEqual(await findUserById(db, bystander.id), bystander)
+  })
+
+  test('who are not there are not changed: 0', async () => {
+    assert.equal(await updateUsername(db, 'nobody', 'nobody-new'), 0)
+    assert.equal(await updateRoles(db, 'nobody', []), 0)
+    assert.equal(await updateDisabled(db, 'nobody', true), 0)
+    assert.equal(await updatePasswordHash(db, 'nobody', 'x'), 0)
+    assert.equal(await replacePasswordHash(db, 'nobody', 'x', 'y'), 0)
+    assert.equal(await deleteUser(db, 'nobody'), 0)
+  })
+
+  test('keep a password that is no longer the one that was checked', async () => {
+    const { id, passwordHash } = await added()
+    assert.equal(await replacePasswordHash(db, id, 'another', 'new'), 0)
+    assert.equal(await replacePasswordHash(db, id, passwordHash ?? '', 'new'), 1)
+    assert.equal(await replacePasswordHash(db, id, passwordHash ?? '', 'newer'), 0)
+    assert.equal((await findUserById(db, id))?.passwordHash, 'new')
+  })
+
+  test('of many who replace the same checked password at once, one does', async () => {
+    const { id, passwordHash } = await added()
+    const results = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => replacePasswordHash(db, id, passwordHash ?? '', `new ${index}`)),
+    )
+    assert.equal(results.filter((changes) => changes === 1).length, 1)
+  })
+
+  test('take their sessions with them when they are deleted', async () => {
+    const [user, other] = [await added(), await added()]
+    const [session, kept] = [newSession(user.id), newSession(other.id)]
+    for (const each of [session, kept]) await insertSession(db, each)
+    assert.equal(await deleteUser(db, user.id), 1)
+    assert.equal(await findUserById(db, user.id), undefined)
+    assert.equal(await findSession(db, session.id), undefined)
+    assert.equal((await findSession(db, kept.id))?.id, kept.id)
+  })
+
+  test('free their email and username when they are deleted', async () => {
+    const user = await added()
+    await deleteUser(db, user.id)
+    await added({ emailLower: user.emailLower, username: user.username })
+  })
+})
+
+const ODD_IDS = ['-a', '_a', 'A', 'B', 'Z-', 'a', 'a b', 'a-b', 'aB', 'a_b', 'ab', 'b', 'z', '~', 'é', '日本', '0', '00', '9', '10']
+const ODD_EMAILS = ['a.b', 'a+b', 'a-b', 'a_b', 'ab', 'a.c', "a'b", 'a!b', 'a#b', 'a{b', 'a~b', 'z', 'a', 'A', 'B', 'Z'].map(
+  (local) => `${local}@order.example.com`,
+)
+
+describe('users in order', () => {
+  test('come by id, byte by byte, page by page, each once', async (t) => {
+    const { db } = await freshDatabase(t)
+    const ids = [...ODD_IDS, ...Array.from({ length: 30 }, () => newUser().id)]
+    for (const id of ids) await insertUser(db, newUser({ id }))
+    const seen: string[] = []
+    for (let after = ''; ; ) {
+      const page = await findUsers(db, { after, limit: 7 })
+      assert.ok(page.length <= 7)
+      seen.push(...page.map(({ id }) => id))
+      const last = page.at(-1)
+      if (!last) break
+      after = last.id
+    }
+    const expected = ids.map((id) => Buffer.from(id)).sort(Buffer.compare)
+    assert.deepEqual(seen, expected.map(String))
+  })
+
+  test('stand by email and by username in one order on every database', async () => {
+    for (const email of ODD_EMAILS) await added({ emailLower: email, username: email.slice(0, email.indexOf('@')) })
+    const rows = await db.all<{ email_lower: string }>(
+      `SELECT email_lower FROM users WHERE email_lower LIKE '%@order.example.com' ORDER BY email_lower`,
+    )
+    assert.deepEqual(
+      rows.map(({ email_lower }) => email_lower),
+      inByteOrder(ODD_EMAILS),
+    )
+    const above = await db.all<{ username: string }>(
+      `SELECT username FROM users WHERE email_lower LIKE '%@order.example.com' AND username > ? ORDER BY username DESC`,
+      'B',
+    )
+    const locals = ODD_EMAILS.map((email) => email.slice(0, email.indexOf('@'))).filter((local) => local > 'B')
+    assert.deepEqual(
+      above.map(({ username }) => username),
+      inByteOrder(locals).toReversed(),
+    )
+  })
+})

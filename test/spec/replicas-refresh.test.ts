@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import { signedUp } from '../support/people.ts'
+import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
+import type { Answer, UserAgent } from '../support/user-agent.ts'
+
+const [replicas, impatient] = await Promise.all([
+  startReplicas(),
+  startReplicas({ env: { SVC_REFRESH_GRACE: '50ms' } }),
+])
+const [one, other] = replicas
+const pastGrace = () => sleep(100)
+
+const TABS = 6
+
+/** The answers of a race reach the browser in any order; the last one's cookies stay. */
+const keepInSomeOrder = (agent: UserAgent, answers: Answer[], round: number) => {
+  const order = answers.map((answer, index) => ({ answer, place: (index * 5 + round * 3) % 7 }))
+  order.sort((a, b) => a.place - b.place)
+  for (const { answer } of order) agent.cookies.keep(answer.setCookies)
+}
+
+const assertUsableAtBoth = async (agent: UserAgent) => {
+  for (const replica of replicas) {
+    await assertSignedIn(at(replica, agent))
+    assert.equal((await at(replica, agent).refresh()).status, 200)
+  }
+}
+
+describe('refresh, raced by parallel requests across both replicas', { concurrency: 1 }, () => {
+  test('100 rounds of 6 with one cookie: 0 logouts', async () => {
+    const { agent } = await signedUp(one)
+    const [here, there] = [at(one, agent), at(other, agent)]
+    for (let round = 0; round < 100; round++) {
+      const cookie = agent.cookies.header('/auth/') ?? ''
+      const racers = Array.from({ length: TABS }, (_, index): UserAgent => ((index + round) % 2 ? here : there))
+      const answers: Answer[] = await Promise.all(racers.map((racer) => racer.refresh('audience=app', { cookie })))
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        Array.from({ length: TABS }, () => 200),
+        `round ${round}`,
+      )
+      assert.deepEqual(
+        answers.flatMap(({ cleared }) => cleared),
+        [],
+      )
+      keepInSomeOrder(agent, answers, round)
+      await assertSignedIn(round % 2 ? here : there)
+    }
+    await assertUsableAtBoth(agent)
+  })
+
+  test('no answer of a race leaves its bearer with something worse: each tab ends up usable at both, 20 rounds', async () => {
+    await eachRound(20, 4, async (round) => {
+      const { agent } = await signedUp(round % 2 ? one : other)
+      const racers = Array.from({ length: TABS }, (_, index) => at(index % 2 ? one : other, agent.copy()))
+      await Promise.all(racers.map((racer) => racer.refresh()))
+      for (const racer of racers) await assertUsableAtBoth(racer)
+    })
+  })
+
+  test('a lost answer that is tried again at the other replica logs nobody out, 50 rounds', async () => {
+    await eachRound(50, 8, async (round) => {
+      const [here, there] = inTurn(replicas, round)
+      const { agent } = await signedUp(here)
+      assert.equal((await agent.copy().refresh()).status, 200)
+      assert.equal((await at(there, agent).refresh()).status, 200)
+      await assertUsableAtBoth(agent)
+    })
+  })
+
+  test('a refresh that races a logout on the other replica never ends with a live session, 60 rounds', async () => {
+    await eachRound(60, 6, async (round) => {
+      const [here, there] = inTurn(replicas, round)
+      const { agent } = await signedUp(here)
+      const tabs = Array.from({ length: 3 }, (_, index) => at(index % 2 ? here : there, agent.copy()))
+      const refreshes = tabs.map(async (tab) => {
+        await sleep(Math.random() * 8)
+        await tab.refresh()
+      })
+      await sleep(Math.random() * 8)
+      const leaving = at(there, agent.copy())
+      assert.equal((await leaving.post('/auth/logout')).status, 303)
+      await Promise.all(refreshes)
+      for (const tab of tabs) {
+        assert.equal((await tab.get('/auth/api/v1/user')).status, 401, `round ${round}`)
+        assert.equal((await tab.refresh()).status, 401, `round ${round}`)
+      }
+    })
+  })
+})
+
+describe('reuse past the grace on the other replica', { concurrency: 1 }, () => {
+  test('kills the session on both, 30 times', async () => {
+    await eachRound(30, 6, async (round) => {
+      const [here, there] = inTurn(impatient, round)
+      const { agent } = await signedUp(here)
+      const thief = at(there, agent.copy())
+      assert.equal((await agent.refresh()).status, 200)
+      await pastGrace()
+      assertJsonError(await thief.refresh(), 401, 'unauthorized')
+      for (const replica of impatient) await assertSignedOut(at(replica, agent.copy()))
+    })
+  })
+
+  test('of several who replay at once on both replicas none gets in, and the session is dead', async () => {
+    await eachRound(20, 4, async (round) => {
+      const [here] = inTurn(impatient, round)
+      const { agent } = await signedUp(here)
+      const thieves = Array.from({ length: 6 }, (_, index) => at(impatient[index % 2 ? 0 : 1], agent.copy()))
+      for (let time = 0; time < 3; time++) assert.equal((await agent.refresh()).status, 200)
+      await pastGrace()
+      const answers = await Promise.all(thieves.map((thief) => thief.refresh()))
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([401]))
+      for (const replica of impatient) await assertSignedOut(at(replica, agent.copy()))
+    })
+  })
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDatabase } from '../support/database.ts'
+import { eventually } from '../support/patience.ts'
+import { currentUser, signedUp } from '../support/people.ts'
+import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
+import type { LogLine } from '../support/service.ts'
+import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
+import type { Delivery, WebhookReceiver } from '../support/webhook-receiver.ts'
+
+const start = async (t: TestContext, timeout: string) => {
+  const receiver = await startWebhookReceiver({ t })
+  const env = {
+    SVC_WEBHOOK_URL: receiver.url,
+    SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
+    SVC_WEBHOOK_TIMEOUT: timeout,
+  }
+  return { receiver, replicas: await startReplicas({ env, t }) }
+}
+
+const typesFor = ({ deliveries }: WebhookReceiver, userId: string) =>
+  deliveries.filter(({ event }) => event.data.user_id === userId).map(({ event }) => event.type)
+
+/** The clean-ups of sessions that a replica has logged. */
+const toRun =
+  (replica: number) =>
+  ({ message, chore, time, deleted }: LogLine) =>
+    message === 'cleaned up' && chore === 'sessions'
+      ? [{ replica, time: String(time), deleted: Number(deleted) }]
+      : []
+
+describe('webhook events of two replicas', { concurrency: 2 }, () => {
+  test('are delivered exactly once, in order for each user, whichever replica they come from', async (t) => {
+    const { receiver, replicas } = await start(t, '5s')
+    receiver.answerWith((_, response) => void setTimeout(() => response.writeHead(204).end(), Math.random() * 20))
+    const people: string[] = []
+    await eachRound(60, 8, async (round) => {
+      const [here, there] = inTurn(replicas, round)
+      const { agent, person } = await signedUp(here)
+      people.push((await currentUser(agent)).id)
+      const deleted = await at(there, agent).post('/auth/account/delete', { password: person.password })
+      assert.equal(deleted.status, 303, deleted.text)
+    })
+    await receiver.received(120)
+    // Whoever would deliver one twice has had its turn to look.
+    await sleep(1500)
+    assert.equal(receiver.deliveries.length, 120)
+    for (const id of people) assert.deepEqual(typesFor(receiver, id), ['user.created', 'user.deleted'])
+  })
+
+  test('are delivered once at most, in order, when a replica dies (kill -9) in the middle of a delivery', async (t) => {
+    const { receiver, replicas } = await start(t, '500ms')
+    const [here, there] = replicas
+    receiver.answerWith(silence)
+    // More than both replicas deliver at once: some are on their way as it dies, and some were never attempted.
+    const people = await Promise.all(Array.from({ length: 24 }, () => signedUp(here)))
+    const ids = await Promise.all(people.map(async ({ agent }) => (await currentUser(agent)).id))
+    await receiver.received(1)
+    await here.kill()
+    receiver.answerWith(status(204))
+    await Promise.all(
+      people.map(({ agent, person }) => at(there, agent).post('/auth/account/delete', { password: person.password })),
+    )
+    const isEnd = (id: string) => (delivery: Delivery) =>
+      delivery.event.type === 'user.deleted' && delivery.event.data.user_id === id
+    await Promise.all(ids.map((id) => receiver.receivedEvent(isEnd(id))))
+    const database = await openDatabase(there, t)
+    // One attempt is made, and not again: what the dead replica had begun may have arrived, or may not.
+    const lost = await database.rows(`SELECT user_id FROM webhook_events WHERE problem = 'interrupted'`)
+    for (const id of ids) {
+      const [first, ...more] = typesFor(receiver, id)
+      if (first === 'user.created') assert.deepEqual(more, ['user.deleted'])
+      else assert.ok(more.length === 0 && lost.some(({ user_id }) => user_id === id), `${first} ${more.join(' ')}`)
+    }
+  })
+})
+
+describe('clean-ups of two replicas', () => {
+  test('one runner of each: they do not take turns', async (t) => {
+    const env = { SVC_CLEANUP_INTERVAL: '1s', SVC_SESSION_TTL: '200ms', SVC_ACCESS_TOKEN_TTL: '100ms' }
+    const replicas = await startReplicas({ env, t })
+    // Apart from the other, so that each would find something to delete.
+    await sleep(300)
+    await replicas[1].restart()
+    const runs = () => replicas.flatMap((replica, index) => replica.logLines().flatMap(toRun(index)))
+    let signups = 0
+    while (runs().length < 5) {
+      assert.ok(signups < 400, 'there is nobody who cleans up')
+      await signedUp(replicas[signups % 2 ? 0 : 1])
+      signups += 1
+      await sleep(30)
+    }
+    const deleted = () => runs().reduce((sum, run) => sum + run.deleted, 0)
+    await eventually('each session was deleted by somebody, once', () => deleted() === signups)
+    const inOrder = runs().toSorted((a, b) => (a.time < b.time ? -1 : 1))
+    const changes = inOrder.filter((run, index) => run.replica !== inOrder[Math.max(0, index - 1)]?.replica)
+    // One that is held up for long loses its place to the other; without a place, each would have its turn.
+    assert.ok(changes.length <= 1, inOrder.map(({ replica }) => replica).join(' '))
+    const database = await openDatabase(replicas[0], t)
+    const leases = await database.rows(`SELECT name FROM installation WHERE name LIKE 'lease %' ORDER BY name`)
+    assert.deepEqual(
+      leases.map(({ name }) => name),
+      ['lease sessions', 'lease signing keys', 'lease webhook events'],
+    )
+  })
+})

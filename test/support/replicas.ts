@@ -1,0 +1,51 @@
+import type { TestContext } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { openInstallation } from '../../src/installation.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { type Domain, createDomain } from '../../src/service.ts'
+import { afterwards } from './cleanup.ts'
+import type { Environment } from './command.ts'
+import { databasePath } from './database-file.ts'
+import { type Service, startService } from './service.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+import { type UserAgent, createUserAgent } from './user-agent.ts'
+
+/** Two services on one installation: the same database, root secret and public origin, each with a port of its own. */
+export type Replicas = readonly [Service, Service]
+
+/** Starts both at once. They end after the test, or after the file when none is given. */
+export const startReplicas = async ({ env = {}, t }: { env?: Environment; t?: TestContext } = {}): Promise<Replicas> => {
+  const cwd = temporaryDirectory(t)
+  const start = () =>
+    startService({ cwd, env: { SVC_BASE_URL: 'http://svc.example', ...env }, ...(t && { t }) })
+  return Promise.all([start(), start()])
+}
+
+/** The same browser, with the same cookies, as the gateway sends it to that replica. */
+export const at = (replica: Service, agent: UserAgent): UserAgent => createUserAgent(replica, agent.cookies)
+
+/** The replicas in an order that changes with the round: from here, to there. */
+export const inTurn = ([one, other]: Replicas, round: number): Replicas => (round % 2 ? [other, one] : [one, other])
+
+/** What the command line works with, for a test that would start it too often: a third process on the installation. */
+export const openOperator = async (service: Service, t?: TestContext): Promise<Domain> => {
+  const env = { SVC_DATABASE_URL: `sqlite:${databasePath(service.directory)}`, ...service.env }
+  const config = readConfig(env, () => '')
+  const log = createLog('silent', { write: () => {} })
+  const installation = await openInstallation(config, log)
+  afterwards(t, () => installation.db.close())
+  return createDomain(config, log, installation)
+}
+
+/** Runs work for each round, so many at once, and resolves when all are done. */
+export const eachRound = async (
+  rounds: number,
+  atOnce: number,
+  work: (round: number) => Promise<void>,
+): Promise<void> => {
+  const queue = Array.from({ length: rounds }, (_, round) => round).values()
+  const worker = async () => {
+    for (const round of queue) await work(round)
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+}
