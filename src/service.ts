@@ -1,4 +1,5 @@
-import { type Config, defaultBaseUrl } from './config.ts'
+import type { Config } from './config.ts'
+import { createDomain } from './domain.ts'
 import { createHousekeeping } from './housekeeping.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import type { Installation } from './installation.ts'
@@ -6,87 +7,20 @@ import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
-import { type Clock, systemClock } from './lib/time.ts'
+import type { Clock } from './lib/time.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
-import { createAccessTokens } from './sessions/access-token.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
-import { createSessions } from './sessions/sessions.ts'
-import { createSigningKeys } from './sessions/signing-keys.ts'
 import { takeLease } from './storage/leases.ts'
-import { createPasswords } from './users/passwords.ts'
-import { createUsers } from './users/users.ts'
 import { readVersion } from './version.ts'
-import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts'
 
 /** What tests replace. */
 export interface Overrides {
   clock?: Clock
 }
 
-interface Observed {
-  /** Undefined: nobody counts. */
-  metrics?: Metrics | undefined
-}
-
-const DEFAULT_AUDIENCE = 'app'
 /** How long a stop waits for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
-
-/** The rules without HTTP: what the service and the command line share. */
-export const createDomain = (
-  config: Config,
-  log: Log,
-  { db, rootSecret }: Installation,
-  { clock = systemClock, metrics }: Overrides & Observed = {},
-) => {
-  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
-  const { audiences } = config
-
-  const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
-  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
-  const sessions = createSessions({
-    db,
-    clock,
-    keys,
-    accessTokens,
-    rootSecret,
-    defaultAudience: audiences[0] ?? DEFAULT_AUDIENCE,
-    lifetimes: {
-      accessTokenMs: config.accessTokenLifetimeMs,
-      sessionMs: config.sessionLifetimeMs,
-      idleMs: config.sessionIdleMs,
-      graceMs: config.refreshGraceMs,
-    },
-  })
-  const webhooks = createWebhooks({
-    db,
-    clock,
-    log,
-    settings: webhookSettings(config),
-    retentionMs: config.webhookRetentionMs,
-    onOutcome: metrics?.countDelivery,
-  })
-  const passwords = createPasswords({
-    atOnce: config.hashesAtOnce,
-    waiting: config.hashQueue,
-    onHash: metrics?.observeHash,
-  })
-  const users = createUsers({
-    db,
-    clock,
-    passwords,
-    announce: webhooks.announce,
-    endSessions: async (transaction, userId, exceptId) => {
-      await sessions.endAllIn(transaction, userId, exceptId)
-    },
-    requireSession: sessions.requireIn,
-    userChanged: sessions.userChanged,
-  })
-  return { baseUrl, clock, db, keys, passwords, sessions, users, webhooks }
-}
-
-export type Domain = ReturnType<typeof createDomain>
 
 /** The whole service, not yet listening. */
 export const createService = async (
@@ -96,7 +30,11 @@ export const createService = async (
   overrides: Overrides = {},
 ) => {
   const metrics = await loadMetrics(config, log)
-  const domain = createDomain(config, log, installation, { ...overrides, metrics })
+  const domain = createDomain(config, log, installation, {
+    ...overrides,
+    onHash: metrics?.observeHash,
+    onDelivery: metrics?.countDelivery,
+  })
   const { baseUrl, clock, db, keys, webhooks } = domain
   let isStopping = false
 
@@ -194,14 +132,3 @@ const createReservation = (db: Installation['db'], clock: Clock) => {
 /** On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere all have one socket. */
 const placeOf = ({ host, port }: Config, sharesPort: boolean) =>
   sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }
-
-const webhookSettings = (config: Config): WebhookSettings | undefined =>
-  config.webhookUrl && config.webhookSecret
-    ? {
-        url: config.webhookUrl,
-        secret: config.webhookSecret,
-        enabledEvents: config.webhookEvents,
-        timeoutMs: config.webhookTimeoutMs,
-        maxAttempts: config.webhookMaxAttempts,
-      }
-    : undefined

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import type { Domain } from '../service.ts'
+import type { Domain } from '../domain.ts'
 import { note } from './output.ts'
 
-export type { Domain } from '../service.ts'
+export type { Domain } from '../domain.ts'
 
 export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
 
 /** Opens the installation (and makes it where there is none), does the work, closes it again. */
 export const withDomain = async <T>(config: Config, work: (domain: Domain) => Promise<T>): Promise<T> => {
   const [{ createDomain }, { openInstallation }, log] = await Promise.all([
-    import('../service.ts'),
+    import('../domain.ts'),
     import('../installation.ts'),
     createWarningLog(),
   ])

@@ -28,8 +28,8 @@ export interface Destination {
 type Headers = string[]
 
 /**
- * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's response itself: the
- * web framework's way there costs as much as all the rest of a request.
+ * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
+ * response itself: the web framework's way there costs as much as all the rest of a request.
  */
 export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)

@@ -64,11 +64,10 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: Journey)
 const copyTable = async (parts: Parts, table: Table): Promise<void> => {
   const of = await countRows(parts.source, table)
   let rows = await countRows(parts.target, table)
+  const report = (inBatch: number) => parts.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
+  report(0)
   for (;;) {
-    parts.onProgress({ step: 'copy', table: table.name, rows, of })
-    const copied = await copyBatch(parts, table, (inBatch) => {
-      parts.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
-    })
+    const copied = await copyBatch(parts, table, report)
     if (copied === 0) return
     rows += copied
   }
@@ -94,8 +93,9 @@ const copyBatch = ({ source, target }: Parts, table: Table, onRows: (count: numb
 /** A row without its user, or with the email of another: one that was written after the rest had been read. */
 const explained = (error: unknown, { name }: Table): unknown => {
   if (error instanceof AppError && error.code === 'unavailable') return error
-  return new AppError('conflict', `Rows of ${name} do not fit those that were copied before. ${COPY_ANEW}`, {
-    cause: error,
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return new AppError('internal_error', `Rows of ${name} do not fit those that were copied before. ${COPY_ANEW}`, {
+    cause,
   })
 }
 

@@ -177,7 +177,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     test(`a copy to ${kind} that was killed with -9 is used by nobody, and goes on with the same command alone`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
-      await fill(from, 20_000)
+      await fill(from, 25_000)
       await interruptCopy(from, to)
       const arrived = await countOf(to, 'users')
       assert.ok(arrived > 0)
@@ -199,13 +199,13 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.deepEqual(await contentOf(to), await contentOf(from))
       const { code, stdout } = await runSvc({ args: ['users', 'list'], cwd, env })
       assert.equal(code, 0)
-      assert.equal(stdout.split('\n').length, 20_002)
+      assert.equal(stdout.split('\n').length, 25_002)
     })
 
     test(`a source that was written to meanwhile is told by the name of the table; exit code 1 (to ${kind})`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
-      await fill(from, 20_000)
+      await fill(from, 25_000)
       await interruptCopy(from, to)
       await from.rows(`UPDATE users SET roles = '["admin"]' WHERE id = 'u1' RETURNING 1 AS one`)
       const { code, stdout, stderr } = await copy(from, to, ['--json'])
@@ -224,6 +224,19 @@ describe('svc database copy', { concurrency: 2 }, () => {
       })
       assert.equal(started.code, 1)
       assert.match(started.stderr, /unfinished copy/)
+    })
+
+    test(`rows that contradict those that were copied before are told with the reason; exit code 1 (to ${kind})`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await fill(from, 25_000)
+      await interruptCopy(from, to)
+      await from.rows(`UPDATE users SET email_lower = 'other' WHERE id = 'u1' RETURNING 1 AS one`)
+      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at)
+        VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1) RETURNING 1 AS one`)
+      const { code, stderr } = await copy(from, to)
+      assert.equal(code, 1)
+      assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
     })
 
     test(`a target in ${kind} that is not empty is refused by what is in it, and stays as it is`, async (t) => {

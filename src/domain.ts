@@ -1,0 +1,86 @@
+import { type Config, defaultBaseUrl } from './config.ts'
+import type { Installation } from './installation.ts'
+import type { Log } from './lib/log.ts'
+import { type Clock, systemClock } from './lib/time.ts'
+import { createAccessTokens } from './sessions/access-token.ts'
+import { createSessions } from './sessions/sessions.ts'
+import { createSigningKeys } from './sessions/signing-keys.ts'
+import { createPasswords } from './users/passwords.ts'
+import { createUsers } from './users/users.ts'
+import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts'
+
+interface Options {
+  clock?: Clock
+  /** Hears of each password hash. */
+  onHash?: Parameters<typeof createPasswords>[0]['onHash']
+  /** Hears of each attempt to deliver a webhook. */
+  onDelivery?: Parameters<typeof createWebhooks>[0]['onOutcome']
+}
+
+const DEFAULT_AUDIENCE = 'app'
+
+/** The rules without HTTP: what the service and the command line share. */
+export const createDomain = (
+  config: Config,
+  log: Log,
+  { db, rootSecret }: Installation,
+  { clock = systemClock, onHash, onDelivery }: Options = {},
+) => {
+  const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
+  const { audiences } = config
+
+  const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
+  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
+  const sessions = createSessions({
+    db,
+    clock,
+    keys,
+    accessTokens,
+    rootSecret,
+    defaultAudience: audiences[0] ?? DEFAULT_AUDIENCE,
+    lifetimes: {
+      accessTokenMs: config.accessTokenLifetimeMs,
+      sessionMs: config.sessionLifetimeMs,
+      idleMs: config.sessionIdleMs,
+      graceMs: config.refreshGraceMs,
+    },
+  })
+  const webhooks = createWebhooks({
+    db,
+    clock,
+    log,
+    settings: webhookSettings(config),
+    retentionMs: config.webhookRetentionMs,
+    onOutcome: onDelivery,
+  })
+  const passwords = createPasswords({
+    atOnce: config.hashesAtOnce,
+    waiting: config.hashQueue,
+    onHash,
+  })
+  const users = createUsers({
+    db,
+    clock,
+    passwords,
+    announce: webhooks.announce,
+    endSessions: async (transaction, userId, exceptId) => {
+      await sessions.endAllIn(transaction, userId, exceptId)
+    },
+    requireSession: sessions.requireIn,
+    userChanged: sessions.userChanged,
+  })
+  return { baseUrl, clock, db, keys, passwords, sessions, users, webhooks }
+}
+
+export type Domain = ReturnType<typeof createDomain>
+
+const webhookSettings = (config: Config): WebhookSettings | undefined =>
+  config.webhookUrl && config.webhookSecret
+    ? {
+        url: config.webhookUrl,
+        secret: config.webhookSecret,
+        enabledEvents: config.webhookEvents,
+        timeoutMs: config.webhookTimeoutMs,
+        maxAttempts: config.webhookMaxAttempts,
+      }
+    : undefined
