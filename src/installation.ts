@@ -20,6 +20,9 @@ interface Options {
   patienceMs?: number
 }
 
+/** How long a service waits, at its start, for a database server that is away. A person at a command does not. */
+export const SERVICE_PATIENCE_MS = 30_000
+
 /** A migration may take its time at work, but none while it stands in the way of others. */
 const MIGRATION_TIMEOUT_MS = 3_600_000
 const MIGRATION_LOCK_TIMEOUT_MS = 1000

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { type Config, defaultBaseUrl } from '../config.ts'
 import type { Log } from '../lib/log.ts'
-import { openInstallation } from '../installation.ts'
+import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
 import { rootSecretFile } from '../root-secret.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
@@ -28,7 +28,11 @@ export const serve = async (given: Config, surroundings: Surroundings): Promise<
   }
   const config = { ...given, port: await findPort(given) }
   for (const warning of config.warnings) log.warn(warning)
-  const service = await createService(config, log, await openInstallation(config, log))
+  const service = await createService(
+    config,
+    log,
+    await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS }),
+  )
   // Before anybody is told that it serves: from then on it may be told to stop.
   const grace = closeWithGrace({ delay: config.drainMs + STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')

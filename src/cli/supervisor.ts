@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
-import { openInstallation } from '../installation.ts'
+import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
 import type { Log } from '../lib/log.ts'
 import { createDomain } from '../domain.ts'
 import { readVersion } from '../version.ts'
@@ -62,7 +62,7 @@ const loadMetrics = async ({ host, metricsPort }: Config, log: Log, workers: Wor
 
 /** What would fail in every worker fails here, once: the database, its schema, the secret, the first signing key. */
 const prepare = async (config: Config, log: Log): Promise<void> => {
-  const installation = await openInstallation(config, log)
+  const installation = await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS })
   try {
     await createDomain(config, log, installation).keys.prepare()
   } finally {

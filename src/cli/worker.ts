@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
-import { openInstallation } from '../installation.ts'
+import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
 import type { Log } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { listenError } from './port.ts'
@@ -22,7 +22,11 @@ export const runWorker = async (worker: Worker, { log: shared, stopWithinMs }: S
   const config = await askForConfig(worker)
   const log = shared.child({ pid: process.pid })
   try {
-    const service = await createService(config, log, await openInstallation(config, log))
+    const service = await createService(
+      config,
+      log,
+      await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS }),
+    )
     stopWhenTold({ worker, service, config, log, stopWithinMs })
     measureWhenAsked(worker, service, log)
     tell(worker, { kind: 'serves', listen: await listen(service, config) })
