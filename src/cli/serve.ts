@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import { type Config, defaultBaseUrl } from '../config.ts'
-import type { Log } from '../lib/log.ts'
+import { type Log, settleLog } from '../lib/log.ts'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
 import { rootSecretFile } from '../root-secret.ts'
 import { createService } from '../service.ts'
@@ -39,6 +39,7 @@ export const serve = async (given: Config, surroundings: Surroundings): Promise<
     else log.info({ signal }, 'stopping')
     await service.stop()
     log.info('stopped')
+    await settleLog(log)
   })
   const listen = await service.start().catch(async (error: unknown) => {
     grace.uninstall()

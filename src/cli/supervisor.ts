@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
-import type { Log } from '../lib/log.ts'
+import { type Log, settleLog } from '../lib/log.ts'
 import { createDomain } from '../domain.ts'
 import { readVersion } from '../version.ts'
 import { requireFreePort } from './port.ts'
@@ -36,6 +36,7 @@ export const serveWithWorkers = async (given: Config, { log, announce, stopWithi
     else log.info({ signal }, 'stopping')
     await workers.stop().finally(() => metrics?.stop())
     log.info('stopped')
+    await settleLog(log)
   })
   const start = async (): Promise<string> => {
     await metrics?.start()

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import type { Config } from '../config.ts'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
-import type { Log } from '../lib/log.ts'
+import { type Log, settleLog } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { listenError } from './port.ts'
 import { type Order, tell, toFailure } from './worker-messages.ts'
@@ -80,6 +80,7 @@ const stopWhenTold = ({ worker, service, config, log, stopWithinMs }: Parts): vo
     tell(worker, { kind: 'leaves' })
     // Where the supervisor is gone, the next one wants the port at once.
     await service.stop(worker.isConnected() ? config.drainMs : 0)
+    await settleLog(log)
   })
   // Only the first order counts: a signal to the whole process group comes beside the supervisor's.
   const stop = (): void => {

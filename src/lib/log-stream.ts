@@ -19,17 +19,23 @@ export const createLogStream = (fileDescriptor: number, { isShared = false } = {
   let waiting = ''
   let underWay = false
   let timer: NodeJS.Timeout | undefined
+  let onWritten: (() => void)[] = []
 
-  const flush = (): void => {
+  const begin = (): void => {
     clearTimeout(timer)
     timer = undefined
-    if (underWay || waiting === '') return
+    if (underWay) return
+    if (waiting === '') {
+      for (const done of onWritten) done()
+      onWritten = []
+      return
+    }
     const bytes = Buffer.from(waiting)
     waiting = ''
     underWay = true
     writeAll(fileDescriptor, bytes, atMostBytes, () => {
       underWay = false
-      if (waiting !== '') flush()
+      begin()
     })
   }
 
@@ -48,10 +54,14 @@ export const createLogStream = (fileDescriptor: number, { isShared = false } = {
     write(line: string): void {
       if (waiting.length > MAX_WAITING_BYTES) return
       waiting += line
-      if (waiting.length > FLUSH_AT_BYTES || URGENT.test(line)) flush()
-      else timer ??= setTimeout(flush, FLUSH_AFTER_MS).unref()
+      if (waiting.length > FLUSH_AT_BYTES || URGENT.test(line)) begin()
+      else timer ??= setTimeout(begin, FLUSH_AFTER_MS).unref()
     },
-    flush,
+    /** Writes what waits; `done` is called when nothing does any more. */
+    flush(done?: () => void): void {
+      if (done) onWritten.push(done)
+      begin()
+    },
   }
 }
 

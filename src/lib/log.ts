@@ -1,3 +1,4 @@
+import { sleep } from './time.ts'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 
 export type Log = Logger
@@ -17,6 +18,13 @@ export const createLog = (level: LogLevel, destination: DestinationStream): Log 
     },
     destination,
   )
+
+/** As long as the last lines of a process may take to be written. */
+const LAST_LINES_MS = 500
+
+/** Resolves when every line is written, or cannot be. */
+export const settleLog = (log: Log): Promise<void> =>
+  Promise.race([new Promise<void>((resolve) => log.flush(() => resolve())), sleep(LAST_LINES_MS)])
 
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 
