@@ -8,7 +8,21 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { formatMarkdown, formatTable, type Report } from './support/report.ts'
 
-const NAMES = ['user', 'mixed', 'refresh', 'login', 'storm', 'page', 'start', 'memory', 'workers', 'copy', 'scale']
+const NAMES = [
+  'user',
+  'mixed',
+  'refresh',
+  'login',
+  'storm',
+  'page',
+  'start',
+  'memory',
+  'workers',
+  'postgres',
+  'capacity',
+  'copy',
+  'scale',
+]
 const README = fileURLToPath(new URL('./README.md', import.meta.url))
 const MEASURED = /(<!-- measured: begin -->\n)[^]*(<!-- measured: end -->)/
 

@@ -13,7 +13,7 @@ import { seed } from './support/seed.ts'
 const USERS = 1_000_000
 const USERS_QUICK = 100_000
 const SHARE = 10
-const PEAK_MB = 200
+const PEAK_MB = 256
 
 const PEAK_METER = new URL('./programs/peak-meter.ts', import.meta.url).href
 

@@ -26,7 +26,9 @@ await bench('On PostgreSQL', async (run) => {
   const svc = contestant(service, visitors.map(userClient))
   const refreshing = contestant(service, visitors.map(refreshClient))
   await inTurn(run, run.duration(3000), [bare, svc, refreshing])
-  run.note(`${CLIENTS} connections, each a session of its own; Node on one core, PostgreSQL and the client on the other.`)
+  run.note(
+    `${CLIENTS} connections, each a session of its own; Node on one core, PostgreSQL and the client on the other.`,
+  )
   return [
     ratioRow('GET /user against one bare query', {
       unit: '/s',

@@ -5,6 +5,7 @@ import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { loadRootSecret } from './root-secret.ts'
+import { requireWhole } from './storage/copy-marker.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
@@ -42,8 +43,15 @@ const openFile = async (
   // Before the database: one without a secret of its own is told from one whose secret was lost.
   const rootSecret = config.secret ?? (await orExplain(file, () => loadRootSecret(file)))
   const db = await orExplain(file, () => openSqliteFile(file, log))
-  noteApplied(log, await migrate(db, clock))
+  await bringUpToDate(db, log, clock)
   return { db, rootSecret }
+}
+
+/** Applies what is pending; throws when the database is not one that this program can serve. */
+const bringUpToDate = async (db: Database, log: Log, clock: Clock): Promise<void> => {
+  const applied = await migrate(db, clock)
+  if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
+  await requireWhole(db)
 }
 
 const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
@@ -55,10 +63,10 @@ const openServer = async (config: Config, log: Log, options: Options): Promise<I
   if (!config.secret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
   const connect = await reachServer(config, log, options)
   const db = connect(config.databaseTimeoutMs)
-  if ((await findPendingMigrations(db.dialect, db)).length > 0) {
-    const patient = connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS)
-    noteApplied(log, await migrate(patient, options.clock ?? systemClock).finally(() => patient.close()))
-  }
+  const isPending = (await findPendingMigrations(db.dialect, db)).length > 0
+  const worker = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
+  await bringUpToDate(worker, log, options.clock ?? systemClock)
+  if (isPending) await worker.close()
   return { db, rootSecret: config.secret }
 }
 
@@ -79,10 +87,6 @@ const reachServer = async ({ database, databasePool }: Config, log: Log | undefi
   }
   return (timeoutMs: number, lockTimeoutMs?: number): Database =>
     openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange })
-}
-
-const noteApplied = (log: Log, applied: string[]): void => {
-  if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
 }
 
 /** Turns what the file system refuses into words that name the setting. */

@@ -18,7 +18,11 @@ const app = fastify()
 app.get('/auth/api/v1/user', async (_request, reply) => {
   const { rows } = await pool.query({ name: 'user', text, values: [ids[turn++ % ids.length]] })
   reply.header('content-type', 'application/json')
-  return JSON.stringify({ ...rows[0], roles: JSON.parse(rows[0].roles), created_at: new Date(Number(rows[0].created_at)) })
+  return JSON.stringify({
+    ...rows[0],
+    roles: JSON.parse(rows[0].roles),
+    created_at: new Date(Number(rows[0].created_at)),
+  })
 })
 const listen = await app.listen({ port: 0, host: '127.0.0.1' })
 process.stderr.write(`{"listen":"${listen}"}\n`)

@@ -14,7 +14,10 @@ const readTimes = (pid: number | string): Times | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // After the name, which may hold anything: state, parent, … (proc(5): fields 14 to 17 are the times).
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number)
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number)
     const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15)
     return {
       parent: fields[1] ?? 0,

@@ -125,5 +125,3 @@ export const createPool = (options: PoolOptions) => {
 
 const sumOf = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
   pools.reduce((total, pool) => total + count(pool), 0)
-
-export type Pool = ReturnType<typeof createPool>
