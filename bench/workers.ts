@@ -1,43 +1,55 @@
-// GET /user and refreshes with two workers on one SQLite file against one process; both cores for everything.
-import { bench } from './support/bench.ts'
+// GET /user, refreshes and logins with two workers against one process, on SQLite and on PostgreSQL; both cores for all.
+import { randomBytes } from 'node:crypto'
+import { startPostgres } from '../test/support/postgres.ts'
+import { type Run, bench } from './support/bench.ts'
 import { moveTo } from './support/cores.ts'
-import { ratioRow } from './support/report.ts'
+import { type Row, ratioRow } from './support/report.ts'
 import { contestant, inTurn, rates } from './support/rounds.ts'
 import { startService } from './support/servers.ts'
-import { refreshClient, signUpVisitors, userClient } from './support/visitors.ts'
+import { loginClient, refreshClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
 
 const WORKERS = 2
 const CLIENTS = 64
+const LOGINS = 8
 
 await bench(`${WORKERS} workers against one process`, async (run) => {
   moveTo('both')
-  const start = async (workers: number) => {
-    const env = { SVC_WORKERS: String(workers) }
-    const service = run.use(await startService({ folder: await run.newFolder(), cores: 'both', env }))
-    const readers = await signUpVisitors(service.port, CLIENTS, 'reader')
-    const refreshers = await signUpVisitors(service.port, CLIENTS, 'refresher')
-    return {
-      reading: contestant(service, readers.map(userClient)),
-      refreshing: contestant(service, refreshers.map(refreshClient)),
-    }
-  }
-  const one = await start(1)
-  const several = await start(WORKERS)
-  const durationMs = run.duration(3000)
-  await inTurn(run, durationMs, [one.reading, several.reading])
-  await inTurn(run, durationMs, [one.refreshing, several.refreshing])
-  run.note(`${CLIENTS} connections, each a session of its own; servers and load client share both cores.`)
-  return [
-    ratioRow('GET /auth/api/v1/user', {
-      unit: '/s',
-      svc: rates(several.reading),
-      baseline: rates(one.reading),
-      goal: { atLeast: 1.3 },
-    }),
-    ratioRow('POST /auth/api/v1/sessions/refresh', {
-      unit: '/s',
-      svc: rates(several.refreshing),
-      baseline: rates(one.refreshing),
-    }),
-  ]
+  const postgres = run.use(await startPostgres({ settings: { fsync: 'on' } }))
+  const onPostgres = async () => ({
+    SVC_DATABASE_URL: await postgres.createDatabase(),
+    SVC_SECRET: randomBytes(32).toString('base64'),
+  })
+  run.note(`${CLIENTS} connections, each a session of its own, and ${LOGINS} for logins; everything shares both cores.`)
+  return [...(await compare(run, 'SQLite', async () => ({}))), ...(await compare(run, 'PostgreSQL', onPostgres))]
 })
+
+async function compare(run: Run, place: string, database: () => Promise<Record<string, string>>): Promise<Row[]> {
+  const one = await start(run, 1, await database())
+  const several = await start(run, WORKERS, await database())
+  const durationMs = run.duration(3000)
+  const rows: Row[] = []
+  for (const [index, what] of ['GET /user', 'refresh', 'login'].entries()) {
+    const [few, many] = [one.contestants[index], several.contestants[index]]
+    if (!few || !many) continue
+    await inTurn(run, durationMs, [few, many])
+    const goal = what === 'GET /user' ? { goal: { atLeast: 1.3 } } : {}
+    rows.push(ratioRow(`${what}, ${place}`, { unit: '/s', svc: rates(many), baseline: rates(few), ...goal }))
+  }
+  await Promise.all([one.stop(), several.stop()])
+  return rows
+}
+
+async function start(run: Run, workers: number, database: Record<string, string>) {
+  const env = { ...database, SVC_WORKERS: String(workers) }
+  const service = run.use(await startService({ folder: await run.newFolder(), cores: 'both', env }))
+  const readers = await signUpVisitors(service.port, CLIENTS, 'reader')
+  const refreshers = await signUpVisitors(service.port, CLIENTS, 'refresher')
+  const stranger = await visit(service.port)
+  const logins = readers.slice(0, LOGINS).map(({ email }) => loginClient(email, stranger))
+  return {
+    contestants: [readers.map(userClient), refreshers.map(refreshClient), logins].map((clients) =>
+      contestant(service, clients),
+    ),
+    stop: () => service.stop(),
+  }
+}
