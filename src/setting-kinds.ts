@@ -30,11 +30,11 @@ export const processes = kind('"auto" (one for each core) or a whole number from
   text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).read(text),
 )
 
-/** Milliseconds from Go's notation. */
+/** Whole milliseconds from Go's notation. */
 export const duration = (mostMs = Number.MAX_SAFE_INTEGER, most = '') =>
   kind(`a duration such as 300ms, 1m30s or 720h, at least 1ms${most}`, (text) => {
     const ms = parseDuration(text)
-    return ms !== undefined && ms >= 1 && ms <= mostMs ? ms : undefined
+    return ms !== undefined && ms >= 1 && ms <= mostMs ? Math.round(ms) : undefined
   })
 export const timeout = duration(MAX_TIMER_MS, ' and at most 596h')
 

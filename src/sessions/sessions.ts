@@ -190,23 +190,28 @@ export const createSessions = (parts: Parts) => {
     end,
 
     /** `not_found` when the user has no such session. */
-    async endOwn(userId: string, id: string): Promise<void> {
-      const ending = db.single(() => known.forget(id))
-      const changes = await deleteSessionOfUser(ending, id, userId)
-      if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
+    async endOwn(userId: string, id: string, ownId?: string): Promise<void> {
+      await db.inTransaction(async (transaction) => {
+        if (ownId !== undefined) await requireIn(transaction, ownId, userId)
+        const changes = await deleteSessionOfUser(transaction, id, userId)
+        if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
+        transaction.afterCommit(() => known.forget(id))
+      })
     },
 
     /** Within a transaction: all sessions of a user, or all but one. */
     endAllIn,
 
-    endAll: (userId: string, exceptId?: string): Promise<number> =>
-      db.inTransaction((transaction) => endAllIn(transaction, userId, exceptId)),
+    endAll: (userId: string): Promise<number> => db.inTransaction((transaction) => endAllIn(transaction, userId)),
 
-    /** To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. */
-    async requireIn(transaction: Transaction, id: string, userId: string): Promise<void> {
-      if (await lockSession(transaction, id, userId)) return
-      throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.')
-    },
+    /** All but the session of who asks; `unauthorized` when it has ended. */
+    endOthers: (userId: string, ownId: string): Promise<number> =>
+      db.inTransaction(async (transaction) => {
+        await requireIn(transaction, ownId, userId)
+        return endAllIn(transaction, userId, ownId)
+      }),
+
+    requireIn,
 
     /** To be called in the transaction that changes a user's row. */
     userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
@@ -221,3 +226,9 @@ export const createSessions = (parts: Parts) => {
 }
 
 export type Sessions = ReturnType<typeof createSessions>
+
+/** To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. */
+const requireIn = async (transaction: Transaction, id: string, userId: string): Promise<void> => {
+  if (await lockSession(transaction, id, userId)) return
+  throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.')
+}

@@ -8,15 +8,15 @@ export const takeLease = async (
   db: Pick<Database, 'run'>,
   { name, holder, nowMs, untilMs }: { name: string; holder: string; nowMs: number; untilMs: number },
 ): Promise<boolean> => {
-  // The time has as many digits until the year 2286, so that the order of texts is the order of times.
+  // The time has thirteen digits until the year 2286: the order of texts is the order of times, and the holder follows.
   const changes = await db.run(
     `INSERT INTO installation (name, value) VALUES (?, ?)
      ON CONFLICT (name) DO UPDATE SET value = excluded.value
-     WHERE installation.value <= ? OR installation.value LIKE ?`,
+     WHERE installation.value <= ? OR SUBSTR(installation.value, 15) = ?`,
     `lease ${name}`,
     `${untilMs} ${holder}`,
     String(nowMs),
-    `% ${holder}`,
+    holder,
   )
   return changes > 0
 }

@@ -81,7 +81,9 @@ export const findPendingMigrations = async (dialect: Dialect, db: Database | und
 /** PostgreSQL answers two at once with an error of its own catalogue to one of them. */
 const createTable = (db: Database): Promise<unknown> => {
   const create = () =>
-    db.run('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at BIGINT NOT NULL)')
+    db.run(
+      'CREATE TABLE IF NOT EXISTS migrations (name TEXT CONSTRAINT "migrations.name" PRIMARY KEY, applied_at BIGINT NOT NULL)',
+    )
   return create().catch(create)
 }
 
@@ -90,7 +92,7 @@ const applyOnce = async (db: Database, migration: Migration, nowMs: number): Pro
     await db.inTransaction((transaction) => apply(transaction, migration, nowMs))
     return true
   } catch (error) {
-    if (isUniqueViolation(error, 'migrations.name') || isUniqueViolation(error, 'migrations_pkey')) return false
+    if (isUniqueViolation(error, 'migrations.name')) return false
     throw error
   }
 }

@@ -48,8 +48,10 @@ export const isStalePlan = (error: unknown): boolean =>
     (error.code === '0A000' && (error.routine === 'RevalidateCachedQuery' || error.message.includes('cached plan'))))
 
 /** Two transactions were in each other's way, or a plan was stale, and this one did nothing: it may begin again. */
-export const mayBeginAgain = (error: unknown): boolean =>
-  (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
+export const mayBeginAgain = (translated: unknown): boolean => {
+  const error = translated instanceof AppError ? translated.cause : undefined
+  return (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
+}
 
 /** What the pool says to who has waited too long, for a connection in use or a new one. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
@@ -71,13 +73,9 @@ export const isAnswer = (error: unknown): boolean => isServerError(error) && !/^
 /** What trying again cannot mend: a wrong password or user, no such database, or no right to connect to it. */
 export const isRefusal = (error: unknown): boolean => isServerError(error) && /^(?:28|3D|42501)/.test(error.code)
 
-/** A mistake in our own code, which no database makes. */
-const isOurs = (error: unknown): boolean =>
-  [TypeError, RangeError, ReferenceError, SyntaxError].some((mistake) => error instanceof mistake)
-
 /** Puts what the driver threw into the terms of `Database`. */
 export const translatePostgresError = (error: unknown): unknown => {
-  if (error instanceof AppError || !(error instanceof Error) || isOurs(error)) return error
+  if (error instanceof AppError || !(error instanceof Error)) return error
   if (error.message === POOL_EXHAUSTED) return unavailable('The database has too much to do.', error)
   if (!isServerError(error)) return unavailable('The database cannot be reached.', error)
   // Constraints are named after what they make unique, as `table.column`.

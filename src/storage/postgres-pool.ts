@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { unavailable } from '../lib/errors.ts'
-import { isAnswer, isConnectionLost, isStalePlan } from './postgres-errors.ts'
+import { isAnswer, isConnectionLost, isStalePlan, translatePostgresError } from './postgres-errors.ts'
 import { type Limits, poolSettings } from './postgres-pool-settings.ts'
 import { createProbe } from './postgres-probe.ts'
 import { QUERIES_AT_ONCE } from './row-batches.ts'
@@ -18,7 +18,7 @@ export interface PoolOptions extends Limits {
   onChange: (isUp: boolean, error?: Error) => void
 }
 
-/** One connection, for the length of one operation. */
+/** One connection, for the length of one operation. Failures come in the terms of `Database`. */
 export interface Lease {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>
 }
@@ -69,7 +69,7 @@ export const createPool = (options: PoolOptions) => {
       }
     } catch (error) {
       if (!isAnswer(error)) watch.suspect()
-      throw error
+      throw translatePostgresError(error)
     }
   }
 
@@ -91,7 +91,7 @@ export const createPool = (options: PoolOptions) => {
             return await client.query({ ...statement, query_timeout: left } as pg.QueryConfig)
           } catch (error) {
             if (isConnectionLost(error)) lost = error as Error
-            throw error
+            throw translatePostgresError(error)
           }
         },
       }

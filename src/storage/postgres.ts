@@ -2,7 +2,7 @@ import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { AppError, unavailable } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
 import type { Database, Queries, Value } from './database.ts'
-import { mayBeginAgain, translatePostgresError } from './postgres-errors.ts'
+import { mayBeginAgain } from './postgres-errors.ts'
 import { createPool, type Lease, type PoolOptions } from './postgres-pool.ts'
 import { batchRows } from './row-batches.ts'
 
@@ -109,7 +109,7 @@ const transact = async <T>(lease: Lease, work: () => Promise<T>): Promise<T> => 
   }
 }
 
-/** Runs an operation, and again while it is in the way of others; failures come out in the terms of `Database`. */
+/** Runs an operation, and again while it is in the way of others. */
 const again = async <T>(timeoutMs: number, operation: () => Promise<T>): Promise<T> => {
   const deadline = performance.now() + timeoutMs
   for (let attempt = 1; ; attempt += 1) {
@@ -117,7 +117,7 @@ const again = async <T>(timeoutMs: number, operation: () => Promise<T>): Promise
       return await operation()
     } catch (error) {
       const isLast = attempt === ATTEMPTS || performance.now() > deadline
-      if (isLast || !mayBeginAgain(error)) throw translatePostgresError(error)
+      if (isLast || !mayBeginAgain(error)) throw error
       await sleep(Math.random() * 2 ** attempt)
     }
   }

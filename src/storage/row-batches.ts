@@ -75,7 +75,9 @@ export const batchRows = <Row extends { id: string }, Kept>({
     setImmediate(sendWaiting)
   }
 
-  const get = (id: string): Promise<Kept | undefined> => {
+  const get = (id: string): Kept | undefined | Promise<Kept | undefined> => {
+    // The one character that a text cannot hold would have all who are in the same query refused.
+    if (id.includes('\0')) return undefined
     const known = waiting.get(id)
     if (known) return known.promise
     const who: Waiting<Kept> = Promise.withResolvers()

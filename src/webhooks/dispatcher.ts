@@ -135,4 +135,4 @@ const isPassing = (status: number | null): boolean =>
 
 /** Doubles with each attempt, with a random part so that many events do not come back at once. */
 const backoffMs = (attempts: number): number =>
-  Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2)
+  Math.round(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2))

@@ -101,6 +101,15 @@ export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | 
   return row && toEvent(row)
 }
 
+/** The id of the latest event of a user that is neither delivered nor given up; empty where there is none. */
+export const findLastOpenId = async (db: Queries, userId: string): Promise<string> => {
+  const row = await db.get<{ id: string }>(
+    'SELECT id FROM webhook_events WHERE user_id = ? AND closed_at IS NULL ORDER BY id DESC LIMIT 1',
+    userId,
+  )
+  return row?.id ?? ''
+}
+
 /** The latest events, the newest first. */
 export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(`SELECT ${COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Clock, toTimestamp } from '../lib/time.ts'
+import { uuidAfter } from '../lib/uuid.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type Delivery, deliver } from './delivery.ts'
 import { createDispatcher, type DeliveryOutcome } from './dispatcher.ts'
@@ -9,6 +10,7 @@ import type { EventType } from './event-types.ts'
 import {
   deleteClosedEvents,
   findEvent,
+  findLastOpenId,
   findLatestEvents,
   findOutboxLoad,
   insertEvent,
@@ -65,7 +67,8 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
       userId: string,
     ) {
       if (!settings?.enabledEvents.includes(type)) return
-      const id = randomUUIDv7()
+      // Ids say in which order a user's events are sent, and neither clocks nor random bits are to mix that up.
+      const id = uuidAfter(await findLastOpenId(transaction, userId))
       const createdAtMs = clock.now()
       const body = bodyOf({ id, type, createdAtMs, userId })
       await insertEvent(transaction, { id, type, userId, createdAtMs, body })

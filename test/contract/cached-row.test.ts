@@ -65,7 +65,7 @@ describe('a row by its key', () => {
   test('asked for while an older question is under way does not get the older answer', async () => {
     await put(db, 'asked', 0)
     for (let round = 1; round <= 100; round++) {
-      const older = Array.from({ length: 4 }, () => rows.get('asked'))
+      const older = Array.from({ length: 4 }, async () => rows.get('asked'))
       await set(other, 'asked', round)
       assert.equal(await rows.get('asked'), round)
       await Promise.all(older)
@@ -123,7 +123,9 @@ describe('many rows by their keys', () => {
     await put(db, 'same', 1)
     for (let round = 2; round < 20; round++) {
       await set(other, 'same', round)
-      const found = await Promise.all(Array.from({ length: 50 }, async (_, index) => rows.get(index % 2 ? 'same' : 'no')))
+      const found = await Promise.all(
+        Array.from({ length: 50 }, async (_, index) => rows.get(index % 2 ? 'same' : 'no')),
+      )
       assert.deepEqual(new Set(found), new Set([round, undefined]))
     }
   })
@@ -151,7 +153,11 @@ describe('many rows by their keys', () => {
         (async () => rows.get(bad))(),
         (async () => rows.get('good'))(),
       ])
-      assert.deepEqual([before, after].map((each) => each.status === 'fulfilled' && each.value), [1, 1], bad)
+      assert.deepEqual(
+        [before, after].map((each) => each.status === 'fulfilled' && each.value),
+        [1, 1],
+        bad,
+      )
       const isRefused = wrong.status === 'rejected' && /less|NUL/.test(String(wrong.reason))
       assert.ok(isRefused || (wrong.status === 'fulfilled' && wrong.value === undefined), `${bad} ${wrong.status}`)
     }
@@ -160,7 +166,11 @@ describe('many rows by their keys', () => {
 
   test('a statement that fails, fails for all who asked, in the terms of the database', async () => {
     await db.run('CREATE TABLE broken (id TEXT PRIMARY KEY)')
-    const broken = db.cachedRow<{ id: string }, string>({ select: 'SELECT id FROM broken', key: 'id', keep: (r) => r.id })
+    const broken = db.cachedRow<{ id: string }, string>({
+      select: 'SELECT id FROM broken',
+      key: 'id',
+      keep: (r) => r.id,
+    })
     await other.run('DROP TABLE broken')
     const asked = await Promise.allSettled(['a', 'b'].map(async (key) => broken.get(key)))
     for (const each of asked) assert.ok(each.status === 'rejected' && each.reason instanceof AppError)

@@ -19,6 +19,14 @@ const idsOf = (keys: Pick<KeyRecord, 'id'>[]) => keys.map(({ id }) => id)
 const ringOf = (db: Database, rootSecret: Uint8Array) =>
   createSigningKeys({ db, clock: { now: () => T0 }, rootSecret, accessTokenLifetimeMs: 1000 })
 
+/** What a first start does. */
+const makeKey = (queries: Database) =>
+  queries.inTransaction(async (transaction) => {
+    await lockKeys(transaction)
+    const keys = await findKeys(transaction)
+    if (keys.length === 0) await insertKey(transaction, newKey())
+  })
+
 describe('signing keys', () => {
   test('come as they were inserted, the newest first, those of one moment by id, byte by byte', async (t) => {
     const { db } = await freshDatabase(t)
@@ -53,13 +61,7 @@ describe('signing keys', () => {
   test('of two who decide which key signs, one waits for the other', async (t) => {
     const { db, open } = await freshDatabase(t)
     const other = await open()
-    const decide = (queries: Database) =>
-      queries.inTransaction(async (transaction) => {
-        await lockKeys(transaction)
-        const keys = await findKeys(transaction)
-        if (keys.length === 0) await insertKey(transaction, newKey())
-      })
-    await Promise.all(Array.from({ length: 20 }, (_, index) => decide(index % 2 ? db : other)))
+    await Promise.all(Array.from({ length: 20 }, (_, index) => makeKey(index % 2 ? db : other)))
     assert.equal((await findKeys(db)).length, 1)
   })
 
@@ -79,9 +81,10 @@ describe('signing keys', () => {
   test('of 10 rotations at once, on two connections, one key is left that signs, and all verify', async (t) => {
     const { db, open } = await freshDatabase(t)
     const rootSecret = randomBytes(32)
-    const rings = [ringOf(db, rootSecret), ringOf(await open(), rootSecret)]
+    const [here, there] = [ringOf(db, rootSecret), ringOf(await open(), rootSecret)]
+    const rings = [here, there]
     for (const ring of rings) await ring.prepare()
-    await Promise.all(Array.from({ length: 10 }, (_, index) => rings[index % 2]?.rotate()))
+    await Promise.all(Array.from({ length: 10 }, (_, index) => (index % 2 ? here : there).rotate()))
     const keys = await findKeys(db)
     assert.equal(keys.length, 11)
     const [active, ...more] = keys.filter(({ retiredAtMs }) => retiredAtMs === null)

@@ -40,5 +40,6 @@ export const laterVersion = async (migration: LaterMigration): Promise<Version> 
 /** A column more, which this version knows nothing of and need not. */
 export const COLUMN_MORE: LaterMigration = {
   sqlite: '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
-  postgres: '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
+  postgres:
+    '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
 }

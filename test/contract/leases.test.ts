@@ -31,7 +31,8 @@ describe('a lease', () => {
 
   test('is nobody else’s before its time is over, and anybody’s after it: its holder may have crashed', async () => {
     assert.equal(await take('timed', 'a', T0, T0 + 1000), true)
-    for (const nowMs of [T0, T0 + 1, T0 + 999]) assert.equal(await take('timed', 'b', nowMs, nowMs + 5000, other), false)
+    for (const nowMs of [T0, T0 + 1, T0 + 999])
+      assert.equal(await take('timed', 'b', nowMs, nowMs + 5000, other), false)
     assert.equal(await take('timed', 'b', T0 + 1001, T0 + 2000, other), true)
     assert.equal(await take('timed', 'a', T0 + 1500, T0 + 9000), false)
   })

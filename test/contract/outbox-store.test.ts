@@ -83,7 +83,11 @@ describe('an event', () => {
 
   test('is put off with all that waits behind it, and nothing else is', async () => {
     const userId = newEvent().userId
-    const [before, event, behind] = [await added(db, { userId }), await added(db, { userId }), await added(db, { userId })]
+    const [before, event, behind] = [
+      await added(db, { id: 'put off 1', userId }),
+      await added(db, { id: 'put off 2', userId }),
+      await added(db, { id: 'put off 3', userId }),
+    ]
     const bystander = await added(db)
     await closeEvent(db, before.id, delivered(T0 + 1))
     const postponed = { status: 503, problem: 'answered 503', untilMs: T0 + 4000 }

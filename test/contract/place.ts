@@ -39,6 +39,9 @@ const fail = (error: Error): never => {
   throw error
 }
 
+const failWhenDown = (isUp: boolean, error = new Error('the database does not answer')) =>
+  isUp ? undefined : fail(error)
+
 const sqlitePlace = (t: TestContext | undefined): Place => {
   const file = path.join(temporaryDirectory(t), 'data', 'svc.db')
   const open = async () => {
@@ -73,8 +76,7 @@ const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
   const open = async ({ size = 10, timeoutMs = 20_000, session = {} }: PostgresOptions = {}) => {
     const options = Object.entries(session).map(([name, value]) => `-c ${name}=${value}`)
     const connection = { ...reached, ...(options.length > 0 && { options: options.join(' ') }) }
-    const onChange = (isUp: boolean, error = new Error('the database does not answer')) => (isUp ? undefined : fail(error))
-    const db = openPostgres({ connection, size, timeoutMs, onChange })
+    const db = openPostgres({ connection, size, timeoutMs, onChange: failWhenDown })
     afterwards(t, () => db.close())
     return db
   }

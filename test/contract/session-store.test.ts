@@ -147,8 +147,11 @@ describe('sessions that have run out', () => {
       ends.map(({ id }) => id),
       ids.slice(1, -1),
     )
-    assert.deepEqual([...new Set(ends.map(({ expires_at }) => expires_at))].sort(), [T0, T0 + 1])
-    assert.deepEqual((await findSessionEnds(db, { after: 'A', before: 'é', limit: 2 })).map(({ id }) => id), ['B', 'a'])
+    assert.deepEqual(new Set(ends.map(({ expires_at }) => expires_at)), new Set([T0, T0 + 1]))
+    assert.deepEqual(
+      (await findSessionEnds(db, { after: 'A', before: 'é', limit: 2 })).map(({ id }) => id),
+      ['B', 'a'],
+    )
     const ended = ends.filter((each) => each.expires_at <= T0 && each.id <= 'a_1').map(({ id }) => id)
     assert.equal(await deleteSessionsEndedBy(db, { after: '0', upTo: 'a_1', nowMs: T0 }), ended.length)
     const left = await findSessionEnds(db, { after: '', before: 'zzz', limit: 100 })

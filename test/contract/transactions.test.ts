@@ -14,6 +14,12 @@ const put = (queries: Pick<Database, 'run'>, id: string) =>
 const amountOf = async (queries: Pick<Database, 'get'>, id: string): Promise<number | undefined> =>
   (await queries.get<{ amount: number }>('SELECT amount FROM probe WHERE id = ?', id))?.amount
 
+const countUp = (queries: Database, id: string) =>
+  queries.inTransaction(async (transaction) => {
+    const row = await transaction.get<{ amount: number }>('SELECT amount FROM probe WHERE id = ? FOR UPDATE', id)
+    await transaction.run('UPDATE probe SET amount = ? WHERE id = ?', (row?.amount ?? 0) + 1, id)
+  })
+
 /** Resolves to what the promise was rejected with. */
 const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -83,15 +89,7 @@ describe('a transaction', () => {
 
   test('200 at once: each is whole, and no increment is lost', async () => {
     await put(db, 'counter')
-    const increment = (queries: Database) =>
-      queries.inTransaction(async (transaction) => {
-        const row = await transaction.get<{ amount: number }>(
-          'SELECT amount FROM probe WHERE id = ? FOR UPDATE',
-          'counter',
-        )
-        await transaction.run('UPDATE probe SET amount = ? WHERE id = ?', (row?.amount ?? 0) + 1, 'counter')
-      })
-    await Promise.all(Array.from({ length: 200 }, (_, index) => increment(index % 4 === 0 ? other : db)))
+    await Promise.all(Array.from({ length: 200 }, (_, index) => countUp(index % 4 === 0 ? other : db, 'counter')))
     assert.equal(await amountOf(db, 'counter'), 200)
   })
 })
@@ -134,9 +132,9 @@ describe('afterCommit', () => {
     })
     await put(db, 'remembered')
     for (let round = 1; round <= 50; round++) {
-      let isDone = false
+      const over = new AbortController()
       const readers = Array.from({ length: 4 }, async () => {
-        for (let last = 0; !isDone; ) {
+        for (let last = 0; !over.signal.aborted; ) {
           const amount = (await rows.get('remembered')) ?? 0
           assert.ok(amount >= last, `${amount} after ${last}`)
           last = amount
@@ -148,7 +146,7 @@ describe('afterCommit', () => {
         transaction.afterCommit(() => rows.forget('remembered'))
       })
       const next = rows.get('remembered')
-      isDone = true
+      over.abort()
       assert.equal(await next, round)
       await Promise.all(readers)
     }

@@ -105,17 +105,17 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
 const startLoad = (service: Service) => {
   const failures: string[] = []
   let answered = 0
-  let isOver = false
+  const over = new AbortController()
   const expect = (what: string, expected: number, { status, text }: { status: number; text: string }) => {
     answered += 1
     if (status !== expected) failures.push(`${what}: ${status} ${text.slice(0, 300)}`)
   }
   const visitor = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const person = newPerson()
       const agent = createUserAgent(service)
       expect('signup', 303, await signUp(agent, person))
-      for (let time = 0; time < 10 && !isOver; time++) {
+      for (let time = 0; time < 10 && !over.signal.aborted; time++) {
         expect('user', 200, await agent.get('/auth/api/v1/user'))
         expect('refresh', 200, await agent.refresh())
         await sleep(5)
@@ -129,7 +129,7 @@ const startLoad = (service: Service) => {
   return {
     answered: () => answered,
     stop: async () => {
-      isOver = true
+      over.abort()
       await visitors
       assert.deepEqual(failures, [])
     },
@@ -149,30 +149,33 @@ test('svc migrate of N+1, run ahead while N serves under load: no request fails'
   await assertAgree(old, await start(later))
 })
 
-testOnPostgres('a migration whose table is in use waits its turn; requests go on meanwhile; then it succeeds', async (t) => {
-  const { url, start, svc, database } = await installation(t)
-  const old = await start(now)
-  const load = startLoad(old)
-  const busy = await connect(url ?? assert.fail('a URL'))
-  afterwards(t, () => busy.end())
-  await busy.query('BEGIN')
-  await busy.query('LOCK TABLE users IN ACCESS SHARE MODE')
-  const migrating = svc(later, ['migrate'])
-  const rows = await database()
-  let [tries, wasWaiting] = [0, false]
-  await eventually('it has tried twice', async () => {
-    const waiting = await rows.rows(`SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)
-    if (waiting.length > 0 && !wasWaiting) tries += 1
-    wasWaiting = waiting.length > 0
-    return tries >= 2
-  })
-  const before = load.answered()
-  await eventually('people go on', () => load.answered() > before + 50)
-  assert.equal((await svc(later, ['migrate', '--check'])).code, 1, 'not yet')
-  await busy.query('COMMIT')
-  const { code, stdout, stderr } = await migrating
-  assert.equal(code, 0, stderr)
-  assert.match(stdout, /002-later/)
-  await load.stop()
-  assert.equal((await svc(later, ['migrate', '--check'])).code, 0)
-})
+testOnPostgres(
+  'a migration whose table is in use waits its turn; requests go on meanwhile; then it succeeds',
+  async (t) => {
+    const { url, start, svc, database } = await installation(t)
+    const old = await start(now)
+    const load = startLoad(old)
+    const busy = await connect(url ?? assert.fail('a URL'))
+    afterwards(t, () => busy.end())
+    await busy.query('BEGIN')
+    await busy.query('LOCK TABLE users IN ACCESS SHARE MODE')
+    const migrating = svc(later, ['migrate'])
+    const rows = await database()
+    let [tries, wasWaiting] = [0, false]
+    await eventually('it has tried twice', async () => {
+      const waiting = await rows.rows(`SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)
+      if (waiting.length > 0 && !wasWaiting) tries += 1
+      wasWaiting = waiting.length > 0
+      return tries >= 2
+    })
+    const before = load.answered()
+    await eventually('people go on', () => load.answered() > before + 50)
+    assert.equal((await svc(later, ['migrate', '--check'])).code, 1, 'not yet')
+    await busy.query('COMMIT')
+    const { code, stdout, stderr } = await migrating
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /002-later/)
+    await load.stop()
+    assert.equal((await svc(later, ['migrate', '--check'])).code, 0)
+  },
+)

@@ -52,7 +52,12 @@ describe('users', () => {
 
   test('are found by exactly what was asked for', async () => {
     const user = await added({ emailLower: 'exact_ly%@example.com', username: 'exact_ly' })
-    for (const near of ['EXACT_LY%@example.com', 'exactxly%@example.com', 'exact_ly@example.com', `${user.emailLower} `])
+    for (const near of [
+      'EXACT_LY%@example.com',
+      'exactxly%@example.com',
+      'exact_ly@example.com',
+      `${user.emailLower} `,
+    ])
       assert.equal(await findUserByEmail(db, near), undefined, near)
     for (const near of ['Exact_ly', 'exactxly', 'exact_ly ', '']) {
       assert.equal(await findUserByUsername(db, near), undefined, near)
@@ -117,10 +122,46 @@ describe('users', () => {
   })
 })
 
-const ODD_IDS = ['-a', '_a', 'A', 'B', 'Z-', 'a', 'a b', 'a-b', 'aB', 'a_b', 'ab', 'b', 'z', '~', 'é', '日本', '0', '00', '9', '10']
-const ODD_EMAILS = ['a.b', 'a+b', 'a-b', 'a_b', 'ab', 'a.c', "a'b", 'a!b', 'a#b', 'a{b', 'a~b', 'z', 'a', 'A', 'B', 'Z'].map(
-  (local) => `${local}@order.example.com`,
-)
+const ODD_IDS = [
+  '-a',
+  '_a',
+  'A',
+  'B',
+  'Z-',
+  'a',
+  'a b',
+  'a-b',
+  'aB',
+  'a_b',
+  'ab',
+  'b',
+  'z',
+  '~',
+  'é',
+  '日本',
+  '0',
+  '00',
+  '9',
+  '10',
+]
+const ODD_EMAILS = [
+  'a.b',
+  'a+b',
+  'a-b',
+  'a_b',
+  'ab',
+  'a.c',
+  "a'b",
+  'a!b',
+  'a#b',
+  'a{b',
+  'a~b',
+  'z',
+  'a',
+  'A',
+  'B',
+  'Z',
+].map((local) => `${local}@order.example.com`)
 
 describe('users in order', () => {
   test('come by id, byte by byte, page by page, each once', async (t) => {

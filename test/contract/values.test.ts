@@ -118,9 +118,9 @@ describe('what no key looks like', () => {
   for (const [what, text] of Object.entries(NONSENSE)) {
     for (const [whom, find] of Object.entries(LOOK_UPS)) {
       test(`${whom} looked up by ${what}: not found, or refused in words`, async () => {
-        const answer = await find(text).catch((error: unknown) => error)
+        const answer: unknown = await find(text).catch((error: unknown) => error)
         if (answer === undefined) return
-        assert.ok(answer instanceof AppError, String(answer))
+        assert.ok(answer instanceof AppError, JSON.stringify(answer))
         assert.ok(['invalid_request', 'not_found'].includes(answer.code), answer.code)
       })
     }

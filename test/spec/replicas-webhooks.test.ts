@@ -23,13 +23,16 @@ const start = async (t: TestContext, timeout: string) => {
 const typesFor = ({ deliveries }: WebhookReceiver, userId: string) =>
   deliveries.filter(({ event }) => event.data.user_id === userId).map(({ event }) => event.type)
 
+const isEnd =
+  (userId: string) =>
+  ({ event }: Delivery) =>
+    event.type === 'user.deleted' && event.data.user_id === userId
+
 /** The clean-ups of sessions that a replica has logged. */
 const toRun =
   (replica: number) =>
   ({ message, chore, time, deleted }: LogLine) =>
-    message === 'cleaned up' && chore === 'sessions'
-      ? [{ replica, time: String(time), deleted: Number(deleted) }]
-      : []
+    message === 'cleaned up' && chore === 'sessions' ? [{ replica, time: String(time), deleted: Number(deleted) }] : []
 
 describe('webhook events of two replicas', { concurrency: 2 }, () => {
   test('are delivered exactly once, in order for each user, whichever replica they come from', async (t) => {
@@ -63,8 +66,6 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
     await Promise.all(
       people.map(({ agent, person }) => at(there, agent).post('/auth/account/delete', { password: person.password })),
     )
-    const isEnd = (id: string) => (delivery: Delivery) =>
-      delivery.event.type === 'user.deleted' && delivery.event.data.user_id === id
     await Promise.all(ids.map((id) => receiver.receivedEvent(isEnd(id))))
     const database = await openDatabase(there, t)
     // One attempt is made, and not again: what the dead replica had begun may have arrived, or may not.

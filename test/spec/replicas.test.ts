@@ -140,7 +140,10 @@ test('key rotation: the next login and refresh on each replica is signed with th
     for (const replica of replicas) {
       await assertSignedIn(at(replica, old.agent))
       const published = (await publishedKeys(replica)).keys.map(({ kid }) => kid)
-      assert.ok([id, ...formerly].every((kid) => published.includes(kid)), 'tokens of the old key stay good')
+      assert.ok(
+        [id, ...formerly].every((kid) => published.includes(kid)),
+        'tokens of the old key stay good',
+      )
     }
     formerly.push(id)
   }

@@ -14,10 +14,15 @@ import { type UserAgent, createUserAgent } from './user-agent.ts'
 export type Replicas = readonly [Service, Service]
 
 /** Starts both at once. They end after the test, or after the file when none is given. */
-export const startReplicas = async ({ env = {}, t }: { env?: Environment; t?: TestContext } = {}): Promise<Replicas> => {
+export const startReplicas = async ({
+  env = {},
+  t,
+}: {
+  env?: Environment
+  t?: TestContext
+} = {}): Promise<Replicas> => {
   const cwd = temporaryDirectory(t)
-  const start = () =>
-    startService({ cwd, env: { SVC_BASE_URL: 'http://svc.example', ...env }, ...(t && { t }) })
+  const start = () => startService({ cwd, env: { SVC_BASE_URL: 'http://svc.example', ...env }, ...(t && { t }) })
   return Promise.all([start(), start()])
 }
 

@@ -77,12 +77,12 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
     /** Ends one session, or all but this one. */
     async endSessions(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       if (visit.form.get('all_others') === '1') {
-        await sessions.endAll(signedIn.userId, signedIn.sessionId)
+        await sessions.endOthers(signedIn.userId, signedIn.sessionId)
         return done('sessions')
       }
       const id = visit.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
-      await sessions.endOwn(signedIn.userId, id)
+      await sessions.endOwn(signedIn.userId, id, signedIn.sessionId)
       return done('session')
     },
 

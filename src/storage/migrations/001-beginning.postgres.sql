@@ -2,7 +2,7 @@
 -- and indexes break with it. Constraints carry the names of what they make unique, which is how errors name it.
 
 CREATE TABLE installation (
-  name TEXT COLLATE "C" PRIMARY KEY,
+  name TEXT COLLATE "C" CONSTRAINT "installation.name" PRIMARY KEY,
   value TEXT NOT NULL
 );
 

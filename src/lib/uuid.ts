@@ -1,0 +1,20 @@
+import { randomUUIDv7 } from 'node:crypto'
+
+// RFC 9562 section 5.7: 48 bits of milliseconds since 1970, the version, and random bits.
+const TIME_DIGITS = 12
+
+const withTime = (timeMs: number, rest: string): string => {
+  const hex = Math.max(0, timeMs).toString(16).padStart(TIME_DIGITS, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`
+}
+
+/** The least UUID of version 7 that could have been made at this time. */
+export const leastUuidAt = (timeMs: number): string => withTime(timeMs, '7000-8000-000000000000')
+
+/** A new UUID of version 7 that comes after another one, whatever the clock says. */
+export const uuidAfter = (other: string): string => {
+  const fresh = randomUUIDv7()
+  if (fresh > other) return fresh
+  const timeMs = Number.parseInt(other.replace('-', '').slice(0, TIME_DIGITS), 16)
+  return withTime(timeMs + 1, fresh.slice(TIME_DIGITS + 2))
+}
