@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Who takes longer is dead, or so slow that help does no harm. */
-const LONGEST_CHORE_MS = 3_600_000
+const LONGEST_CHORE_MS = 600_000
 
 /** Deletes what is past its time, now and then, one chore after the other; of several processes, one does each. */
 export const createHousekeeping = ({ chores, intervalMs, reserve, log, onDeleted }: Parts) => {

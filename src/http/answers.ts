@@ -78,7 +78,7 @@ export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
       client: visit.device.address,
       user_id: visit.signedIn?.userId,
       ...(error && { code: error.code, problem: error.message }),
-      ...(error && status >= 500 && { err: error.cause ?? error }),
+      ...(error && needsExplanation(error, status) && { err: error.cause ?? error }),
     }
     log[status >= 500 ? 'error' : isRoutine ? 'debug' : 'info'](facts, 'request')
   }
@@ -109,6 +109,10 @@ export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
     },
   }
 }
+
+/** What is away without more to be said has been told of where it was found out. */
+const needsExplanation = ({ code, cause }: AppError, status: number): boolean =>
+  status >= 500 && (code !== 'unavailable' || cause !== undefined)
 
 const ASCII = /^\p{ASCII}*$/u
 

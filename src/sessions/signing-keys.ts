@@ -53,17 +53,17 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     const [active] = keys.filter((key) => key.retiredAtMs === null)
     if (!active) throw new AppError('internal_error', 'There is no signing key.')
     const good = keys.filter((key) => untilMs(key) > clock.now())
+    const privateKey = ring?.active.id === active.id ? ring.active.privateKey : openPrivateKey(sealingKey, active)
     return {
-      active: { id: active.id, privateKey: openPrivateKey(sealingKey, active) },
-      verifying: new Map(
-        good.map((key) => [
-          key.id,
-          { publicKey: createPublicKey({ key: key.publicJwk, format: 'jwk' }), untilMs: untilMs(key) },
-        ]),
-      ),
+      active: { id: active.id, privateKey },
+      verifying: new Map(good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: untilMs(key) }])),
       jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
     }
   }
+
+  // Whoever sends tokens of keys that never were has the keys read each time: that must cost little.
+  const openPublicKey = ({ id, publicJwk }: KeyRecord): KeyObject =>
+    ring?.verifying.get(id)?.publicKey ?? createPublicKey({ key: publicJwk, format: 'jwk' })
 
   // Twice the lifetime: the setting may have been shortened since the last token was signed.
   const graceMs = 2 * accessTokenLifetimeMs

@@ -71,7 +71,12 @@ export const isConnectionLost = (error: unknown): boolean =>
 export const isAnswer = (error: unknown): boolean => isServerError(error) && !/^(?:08|57P)/.test(error.code)
 
 /** What trying again cannot mend: a wrong password or user, no such database, or no right to connect to it. */
-export const isRefusal = (error: unknown): boolean => isServerError(error) && /^(?:28|3D|42501)/.test(error.code)
+export const isRefusal = (error: unknown): boolean =>
+  isServerError(error) ? /^(?:28|3D|42501)/.test(error.code) : isWithoutPassword(error)
+
+/** The server wants a password and none was given: the driver gives up by itself. */
+export const isWithoutPassword = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('SASL:')
 
 /** Puts what the driver threw into the terms of `Database`. */
 export const translatePostgresError = (error: unknown): unknown => {

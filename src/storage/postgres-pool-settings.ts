@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { MAX_TIMER_MS } from '../lib/time.ts'
 
 const IDLE_MS = 30_000
 /** A connection is not kept for ever, so that a server that was added or moved gets its share. */
@@ -30,7 +31,7 @@ export const poolSettings = ({ connection, timeoutMs, lockTimeoutMs }: Limits): 
   // What we have given up must not go on at the server, nor keep others waiting for its locks.
   statement_timeout: timeoutMs,
   lock_timeout: lockTimeoutMs ?? Math.ceil(timeoutMs / 2),
-  idle_in_transaction_session_timeout: timeoutMs * 2,
+  idle_in_transaction_session_timeout: Math.min(timeoutMs * 2, MAX_TIMER_MS),
   connectionTimeoutMillis: Math.min(timeoutMs, LONGEST_CONNECT_MS),
   idleTimeoutMillis: IDLE_MS,
   maxLifetimeSeconds: LIFETIME_SECONDS,

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { AppError, unavailable } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
-import { isRefusal } from './postgres-errors.ts'
+import { isRefusal, isWithoutPassword } from './postgres-errors.ts'
 import { connectionOptions, encryptionsFor, mayTryOther } from './postgres-tls.ts'
 import type { PostgresTarget } from './postgres-url.ts'
 
@@ -60,7 +60,8 @@ const explained = ({ shown }: PostgresTarget, error: Error): AppError =>
 
 const whatToDo = (error: Error): string => {
   const code = 'code' in error ? String(error.code) : ''
-  if (code.startsWith('28')) return 'does not let svc in: check user and password, and pg_hba.conf of the server'
+  if (code.startsWith('28') || isWithoutPassword(error))
+    return 'does not let svc in: check user and password, and pg_hba.conf of the server'
   if (code === '3D000') return 'does not exist: create it, and svc makes its tables'
   if (code === '42501') return 'does not let this user connect: GRANT CONNECT'
   if (mayTryOther(error)) return 'cannot be reached with this sslmode'

@@ -59,6 +59,7 @@ export const openPostgres = (options: PoolOptions): Database => {
     cachedRow: (query) =>
       batchRows({
         ...query,
+        patienceMs: options.timeoutMs,
         read: async (sql, keys) => (await lend((lease) => lease.query<never>(prepare(sql, [keys])), 'rows')).rows,
       }),
 

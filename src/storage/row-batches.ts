@@ -1,3 +1,4 @@
+import { unavailable } from '../lib/errors.ts'
 import type { CachedRow, RowQuery } from './database.ts'
 
 /** While so many queries are under way, keys gather for the next. */
@@ -7,9 +8,11 @@ const KEYS_A_QUERY = 200
 interface Parts<Row, Kept> extends RowQuery<Row, Kept> {
   /** Reads the rows whose `key` is one of several. */
   read: (sql: string, keys: string[]) => Promise<Row[]>
+  /** Who has waited longer for his query to begin is told `unavailable`. */
+  patienceMs: number
 }
 
-type Waiting<Kept> = PromiseWithResolvers<Kept | undefined>
+type Waiting<Kept> = PromiseWithResolvers<Kept | undefined> & { sinceMs: number }
 
 /**
  * Remembers nothing, and asks for many rows at once: all that are wanted within one turn of the event loop, or while
@@ -21,11 +24,22 @@ export const batchRows = <Row extends { id: string }, Kept>({
   key,
   keep,
   read,
+  patienceMs,
 }: Parts<Row, Kept>): CachedRow<Kept> => {
   const sql = `${select} WHERE ${key} = ANY(?)`
   const waiting = new Map<string, Waiting<Kept>>()
   let underWay = 0
   let scheduled = false
+
+  /** A database that is slower than what is asked of it must not be asked ever later for those who are gone. */
+  const dismissImpatient = (): void => {
+    const eldestMs = performance.now() - patienceMs
+    for (const [id, who] of waiting) {
+      if (who.sinceMs >= eldestMs) return
+      waiting.delete(id)
+      who.reject(unavailable('The database has too much to do.'))
+    }
+  }
 
   const take = (): Map<string, Waiting<Kept>> => {
     const batch = new Map<string, Waiting<Kept>>()
@@ -60,6 +74,7 @@ export const batchRows = <Row extends { id: string }, Kept>({
 
   const sendWaiting = (): void => {
     scheduled = false
+    dismissImpatient()
     while (waiting.size > 0 && underWay < QUERIES_AT_ONCE) {
       underWay += 1
       void send(take()).finally(() => {
@@ -80,7 +95,7 @@ export const batchRows = <Row extends { id: string }, Kept>({
     if (id.includes('\0')) return undefined
     const known = waiting.get(id)
     if (known) return known.promise
-    const who: Waiting<Kept> = Promise.withResolvers()
+    const who: Waiting<Kept> = { ...Promise.withResolvers(), sinceMs: performance.now() }
     waiting.set(id, who)
     schedule()
     return who.promise

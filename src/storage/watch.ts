@@ -40,7 +40,8 @@ export const createWatch = ({ ask, onDown, onUp }: Parts) => {
 
   return {
     requireUp(): void {
-      if (down) throw unavailable('The database cannot be reached.', down)
+      // Without the cause: whoever saw it has told the log, and there may be many of us.
+      if (down) throw unavailable('The database cannot be reached.')
     },
     /** To be called by whoever had no answer. */
     suspect(): void {

@@ -51,14 +51,14 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts)
     const untilMs = clock.now() + backoffMs(event.attempts)
     if (retried)
       await db.inTransaction((transaction) => postponeEvent(transaction, event, { status, problem, untilMs }))
-    else await closeEvent(db, event.id, { status, problem, nowMs: clock.now() })
+    else await closeEvent(db, event, { status, problem, nowMs: clock.now() })
   }
 
   /** Whoever made the last allowed attempt died before its end: it may have arrived, so it is not made again. */
   const giveUp = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
     onOutcome?.('interrupted')
-    await closeEvent(db, event.id, { status: null, problem: 'interrupted', nowMs: clock.now() })
+    await closeEvent(db, event, { status: null, problem: 'interrupted', nowMs: clock.now() })
   }
 
   /** Resolves to whether it could be written down how the event stands. */

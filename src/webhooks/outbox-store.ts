@@ -132,27 +132,37 @@ interface Outcome {
   problem: string | null
 }
 
+/** As it was in its latest attempt; 0 when another has been begun since, which says more. */
 export const closeEvent = (
   db: Queries,
-  id: string,
+  { id, attempts }: Pick<OutboxEvent, 'id' | 'attempts'>,
   { status, problem, nowMs }: Outcome & { nowMs: number },
 ): Promise<number> =>
   db.run(
-    'UPDATE webhook_events SET status = ?, problem = ?, delivered_at = ?, closed_at = ? WHERE id = ?',
+    `UPDATE webhook_events SET status = ?, problem = ?, delivered_at = ?, closed_at = ?
+     WHERE id = ? AND attempts = ? AND closed_at IS NULL`,
     status,
     problem,
     problem === null ? nowMs : null,
     nowMs,
     id,
+    attempts,
   )
 
-/** Together with what waits behind it, so that nobody looks at that in vain. */
+/** Together with what waits behind it, so that nobody looks at that in vain. Nothing, when another attempt has begun. */
 export const postponeEvent = async (
   db: Queries,
-  { id, userId }: OutboxEvent,
+  { id, userId, attempts }: Pick<OutboxEvent, 'id' | 'userId' | 'attempts'>,
   { status, problem, untilMs }: Outcome & { untilMs: number },
 ): Promise<void> => {
-  await db.run('UPDATE webhook_events SET status = ?, problem = ? WHERE id = ?', status, problem, id)
+  const changes = await db.run(
+    'UPDATE webhook_events SET status = ?, problem = ? WHERE id = ? AND attempts = ? AND closed_at IS NULL',
+    status,
+    problem,
+    id,
+    attempts,
+  )
+  if (changes === 0) return
   await db.run(
     'UPDATE webhook_events SET next_attempt_at = ? WHERE user_id = ? AND closed_at IS NULL AND id >= ?',
     untilMs,

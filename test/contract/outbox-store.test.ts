@@ -64,21 +64,36 @@ describe('an event', () => {
 
   test('that is closed cannot be taken', async () => {
     const event = await added(db)
-    await closeEvent(db, event.id, delivered(T0 + 1))
+    await closeEvent(db, event, delivered(T0 + 1))
     assert.equal(await claimEvent(db, event, T0 + 1000), 0)
   })
 
   test('is closed as delivered or as given up, and opened again as if nothing had been', async () => {
     const event = await added(db)
-    assert.equal(await closeEvent(db, event.id, delivered(T0 + 7)), 1)
+    assert.equal(await closeEvent(db, event, delivered(T0 + 7)), 1)
     const closed = { ...event, status: 204, deliveredAtMs: T0 + 7, closedAtMs: T0 + 7 }
     assert.deepEqual(await findEvent(db, event.id), closed)
-    await closeEvent(db, event.id, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 })
-    const givenUp = { ...event, problem: 'ECONNREFUSED', closedAtMs: T0 + 8 }
+    assert.equal(await closeEvent(db, event, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 }), 0)
+    assert.equal(await reopenEvent(db, event.id, T0 + 9), 1)
+    assert.equal(await closeEvent(db, event, { status: null, problem: 'ECONNREFUSED', nowMs: T0 + 8 }), 1)
+    const givenUp = { ...event, nextAttemptAtMs: T0 + 9, problem: 'ECONNREFUSED', closedAtMs: T0 + 8 }
     assert.deepEqual(await findEvent(db, event.id), givenUp)
     assert.equal(await reopenEvent(db, event.id, T0 + 9), 1)
     assert.deepEqual(await findEvent(db, event.id), { ...event, nextAttemptAtMs: T0 + 9 })
     assert.equal(await reopenEvent(db, 'none', T0 + 9), 0)
+  })
+
+  test('is not written of by whoever made an attempt before the latest', async () => {
+    const event = await added(db)
+    await claimEvent(db, event, T0 + 1000)
+    const [first, second] = [1, 2].map((attempts) => ({ ...event, attempts, nextAttemptAtMs: T0 + 1000 }))
+    assert.ok(first && second)
+    await claimEvent(db, first, T0 + 2000)
+    const late = { status: null, problem: 'timeout' }
+    assert.equal(await closeEvent(db, first, { ...late, nowMs: T0 + 1500 }), 0)
+    await db.inTransaction((transaction) => postponeEvent(transaction, first, { ...late, untilMs: T0 + 9000 }))
+    assert.deepEqual(await findEvent(db, event.id), { ...second, nextAttemptAtMs: T0 + 2000 })
+    assert.equal(await closeEvent(db, second, delivered(T0 + 1600)), 1)
   })
 
   test('is put off with all that waits behind it, and nothing else is', async () => {
@@ -89,7 +104,7 @@ describe('an event', () => {
       await added(db, { id: 'put off 3', userId }),
     ]
     const bystander = await added(db)
-    await closeEvent(db, before.id, delivered(T0 + 1))
+    await closeEvent(db, before, delivered(T0 + 1))
     const postponed = { status: 503, problem: 'answered 503', untilMs: T0 + 4000 }
     await db.inTransaction((transaction) => postponeEvent(transaction, event, postponed))
     const found = await Promise.all([before, event, behind, bystander].map(({ id }) => findEvent(db, id)))
@@ -128,7 +143,7 @@ describe('events that are due', () => {
     assert.equal(await claimEvent(db, first, T0 + 1000), 1)
     assert.deepEqual(await due(db, T0 + 1), [])
     assert.deepEqual(await due(db, T0 + 1000), ['a'], 'whoever took it is dead')
-    await closeEvent(db, first.id, { status: null, problem: 'interrupted', nowMs: T0 + 1000 })
+    await closeEvent(db, { ...first, attempts: 1 }, { status: null, problem: 'interrupted', nowMs: T0 + 1000 })
     assert.deepEqual(await due(db, T0 + 1000), [second.id])
     await reopenEvent(db, first.id, T0 + 1001)
     assert.deepEqual(await due(db, T0 + 1001), ['a'])
@@ -143,7 +158,7 @@ describe('the outbox', () => {
     await added(db, { createdAtMs: T0 + 20 })
     assert.deepEqual(await findOutboxLoad(db, T0 + 5), { open: 2, overdueMs: 0 })
     assert.deepEqual(await findOutboxLoad(db, T0 + 2 ** 32), { open: 2, overdueMs: 2 ** 32 - 10 })
-    await closeEvent(db, first.id, delivered(T0 + 30))
+    await closeEvent(db, first, delivered(T0 + 30))
     assert.deepEqual(await findOutboxLoad(db, T0 + 30), { open: 1, overdueMs: 10 })
   })
 
@@ -159,8 +174,8 @@ describe('the outbox', () => {
   test('forgets what was closed before a time, the longest closed first, and nothing that is open', async (t) => {
     const { db } = await freshDatabase(t)
     for (const [index, id] of ['a', 'b', 'c', 'd', 'e'].entries()) {
-      await added(db, { id, createdAtMs: T0 - 1000 })
-      if (id !== 'e') await closeEvent(db, id, delivered(T0 - index))
+      const event = await added(db, { id, createdAtMs: T0 - 1000 })
+      if (id !== 'e') await closeEvent(db, event, delivered(T0 - index))
     }
     const left = async () => (await findLatestEvents(db, 100)).map(({ id }) => id)
     assert.equal(await deleteClosedEvents(db, T0, 2), 2)

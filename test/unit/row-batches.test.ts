@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../src/lib/errors.ts'
+import { batchRows } from '../../src/storage/row-batches.ts'
+
+interface Row {
+  id: string
+}
+
+const QUERY = { select: 'SELECT id FROM things', key: 'things.id', keep: ({ id }: Row) => id }
+
+test('all that is wanted in one turn is one question, and each gets its own row', async () => {
+  const asked: string[][] = []
+  const rows = batchRows<Row, string>({
+    ...QUERY,
+    patienceMs: 60_000,
+    read: async (_sql, keys) => {
+      asked.push(keys)
+      return keys.filter((id) => id !== 'missing').map((id) => ({ id }))
+    },
+  })
+  assert.deepEqual(await Promise.all(['a', 'b', 'a', 'missing'].map(async (id) => rows.get(id))), ['a', 'b', 'a', undefined])
+  assert.deepEqual(asked, [['a', 'b', 'missing']])
+})
+
+test('who has waited too long for his question to begin is told so, and is not asked for any more', async () => {
+  const asked: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const rows = batchRows<Row, string>({
+    ...QUERY,
+    patienceMs: 20,
+    read: async (_sql, keys) => {
+      asked.push(...keys)
+      await gate.promise
+      return keys.map((id) => ({ id }))
+    },
+  })
+  const first = rows.get('first')
+  await sleep(5)
+  const second = rows.get('second')
+  await sleep(5)
+  const late = assert.rejects(
+    async () => rows.get('late'),
+    (error) => error instanceof AppError && error.code === 'unavailable',
+  )
+  await sleep(60)
+  gate.resolve()
+  assert.deepEqual(await Promise.all([first, second]), ['first', 'second'])
+  await late
+  assert.deepEqual(asked, ['first', 'second'])
+})
