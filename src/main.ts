@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { WORKER_COMMAND } from './cli/worker-messages.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { AppError } from './lib/errors.ts'
-import { createLog, readable } from './lib/log.ts'
+import { createLog, type Log, readable } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
 
 /** sysexits.h: EX_CONFIG */
@@ -14,6 +15,8 @@ export const main = async (args: string[]): Promise<void> => {
   // Whatever is written (database, log of the database, secret, backups) is for the owner alone.
   process.umask(0o077)
   try {
+    // A worker has the settings of its supervisor, whatever has become of .env since.
+    if (args[0] === WORKER_COMMAND && (await becameWorker())) return
     const given = new Set(Object.keys(process.env))
     loadEnvFile()
     dropDriverSettings()
@@ -26,6 +29,8 @@ export const main = async (args: string[]): Promise<void> => {
     }
   } catch (error) {
     report(error)
+    // A channel to a supervisor would keep alive what has failed.
+    if (process.connected) process.exit()
   }
 }
 
@@ -49,12 +54,21 @@ const dropDriverSettings = (): void => {
 
 const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
 
+const openLog = ({ logLevel, workers }: Config): Log =>
+  createLog(logLevel, process.stderr.isTTY ? readable(write) : createLogStream(STDERR, { isShared: workers > 1 }))
+
 const runServe = async (config: Config): Promise<void> => {
   const { serve } = await import('./cli/serve.ts')
-  const isTerminal = process.stderr.isTTY
-  const stream = isTerminal ? readable(write) : createLogStream(STDERR, { isShared: config.workers > 1 })
-  const log = createLog(config.logLevel, stream)
-  return serve(config, { log, greet: isTerminal ? write : undefined })
+  return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
+}
+
+/** Resolves to whether there is a supervisor, for which it works from then on. */
+const becameWorker = async (): Promise<boolean> => {
+  const { default: cluster } = await import('node:cluster')
+  if (!cluster.worker) return false
+  const { runWorker } = await import('./cli/worker.ts')
+  await runWorker(cluster.worker, openLog)
+  return true
 }
 
 const report = (error: unknown): void => {

@@ -96,16 +96,20 @@ const copy = async (from: Place, to: Place): Promise<Comparison[]> => {
     write: (text) => process.stderr.write(text),
     now: () => performance.now(),
   })
+  let hasBegun = false
   try {
     return await copyInstallation({
       from,
       to,
       clock: systemClock,
-      onProgress: ({ step, table, rows, of }) => progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, of),
+      onProgress: ({ step, table, rows, of }) => {
+        hasBegun = true
+        progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, of)
+      },
     })
   } catch (error) {
     progress.stop()
-    if (error instanceof AppError && error.code === 'unavailable') {
+    if (hasBegun && error instanceof AppError && error.code === 'unavailable') {
       note('interrupted; the same command goes on where it stopped')
     }
     throw error

@@ -6,7 +6,7 @@ import { type Log, settleLog } from '../lib/log.ts'
 import { createDomain } from '../domain.ts'
 import { readVersion } from '../version.ts'
 import { requireFreePort } from './port.ts'
-import { runWorker } from './worker.ts'
+import { WORKER_COMMAND } from './worker-messages.ts'
 import { createWorkers, type Workers } from './workers.ts'
 
 interface Surroundings {
@@ -17,17 +17,16 @@ interface Surroundings {
   stopWithinMs: number
 }
 
-/** `svc serve` with `SVC_WORKERS` above 1: a supervisor and the workers that it forks, all through this one door. */
+/** `svc serve` with `SVC_WORKERS` above 1: a supervisor, and the workers that it forks. */
 export const serveWithWorkers = async (given: Config, { log, announce, stopWithinMs }: Surroundings): Promise<void> => {
-  if (cluster.worker) return runWorker(cluster.worker, { log, stopWithinMs })
   // Workers share the port in a way that would let a stranger in too, another svc: none may be there before.
   const config = { ...given, port: await requireFreePort(given) }
   for (const warning of config.warnings) log.warn(warning)
   await prepare(config, log)
 
   // Secrets are bytes, which JSON would turn into something else.
-  cluster.setupPrimary({ serialization: 'advanced' })
-  const workers = createWorkers({ config, log })
+  cluster.setupPrimary({ args: [WORKER_COMMAND], serialization: 'advanced' })
+  const workers = createWorkers({ config, log, stopWithinMs })
   const metrics = await loadMetrics(config, log, workers)
   const lastResort = { onSecondSignal: workers.kill, onSecondError: workers.kill, onTimeout: workers.kill }
   const delay = config.drainMs + stopWithinMs

@@ -3,16 +3,27 @@ import type { Config } from '../config.ts'
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 import type { Snapshot } from '../metrics/registry.ts'
 
+/** What a worker is started with in place of `serve`; means something to a child of a supervisor only. */
+export const WORKER_COMMAND = 'worker'
+
 /** What a worker tells its supervisor: it is there, it serves, it takes no more than it has, it cannot begin, and metrics. */
 export type Report =
   | { kind: 'asks' }
   | { kind: 'serves'; listen: string }
+  | { kind: 'lives' }
   | { kind: 'leaves' }
   | { kind: 'fails'; failure: Failure }
   | { kind: 'measures'; metrics: Snapshot | undefined }
 
-/** What a supervisor tells its workers. The settings are those of its own start, whatever has changed since. */
-export type Order = { kind: 'begin'; config: Config } | { kind: 'stop' } | { kind: 'measure' }
+/** What a worker works by: the settings of its supervisor's own start, whatever has changed since. */
+export interface Settings {
+  config: Config
+  /** How long a stop may take beyond the drain, in milliseconds. */
+  stopWithinMs: number
+}
+
+/** What a supervisor tells its workers. */
+export type Order = ({ kind: 'begin' } & Settings) | { kind: 'ping' } | { kind: 'stop' } | { kind: 'measure' }
 
 interface Failure {
   code: ErrorCode | undefined

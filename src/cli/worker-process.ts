@@ -1,8 +1,9 @@
 import cluster from 'node:cluster'
-import type { Config } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import type { Snapshot } from '../metrics/registry.ts'
-import { type Report, tell, toError } from './worker-messages.ts'
+import { type Report, type Settings, tell, toError } from './worker-messages.ts'
+import { LOOK_EVERY_MS, watchWorker } from './worker-watch.ts'
 
 /** How a worker ended; `problem` says why, where it could still tell. */
 interface End {
@@ -14,8 +15,14 @@ interface End {
 /** Threads beyond those for password hashes, as in bin/svc.js. */
 const OTHER_THREADS = 4
 
-/** Starts a worker process; the parts of its life are promises. */
-export const startWorker = (config: Config) => {
+export interface WorkerParts extends Settings {
+  log: Log
+  /** How often each of them is looked after. */
+  lookEveryMs?: number
+}
+
+/** Starts a worker process; the parts of its life are promises. One that is stuck is killed. */
+export const startWorker = ({ config, stopWithinMs, log, lookEveryMs = LOOK_EVERY_MS }: WorkerParts) => {
   const served = Promise.withResolvers<string>()
   const left = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<End>()
@@ -29,6 +36,7 @@ export const startWorker = (config: Config) => {
   }
 
   const end = (code: number | null, signal: string | null): void => {
+    watch.end()
     const how = signal ?? `exit code ${code}`
     served.reject(failure ?? new AppError('internal_error', `A worker ended before it could serve (${how}).`))
     left.resolve()
@@ -37,18 +45,27 @@ export const startWorker = (config: Config) => {
   }
 
   const hear = (report: Report): void => {
-    if (report.kind === 'asks') tell(worker, { kind: 'begin', config })
+    watch.heard()
+    if (report.kind === 'asks') tell(worker, { kind: 'begin', config, stopWithinMs })
     if (report.kind === 'leaves') left.resolve()
     if (report.kind === 'fails') failure = toError(report.failure)
     if (report.kind === 'measures') measured(report.metrics)
     if (report.kind === 'serves') {
       isServing = true
+      watch.serves()
       served.resolve(report.listen)
     }
   }
 
+  const giveUp = (what: string): void => {
+    log.warn({ pid: worker.process.pid }, `worker ${what}: it is killed`)
+    failure = new AppError('internal_error', `A worker ${what}.`)
+    worker.process.kill('SIGKILL')
+  }
+
   served.promise.catch(() => {})
   const worker = cluster.fork({ UV_THREADPOOL_SIZE: String(config.hashesAtOnce + OTHER_THREADS) })
+  const watch = watchWorker({ lookEveryMs, ping: () => tell(worker, { kind: 'ping' }), giveUp })
   worker.on('message', hear)
   worker.once('exit', end)
   worker.on('error', (error: Error) => {

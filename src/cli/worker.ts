@@ -5,22 +5,16 @@ import { openInstallation, SERVICE_PATIENCE_MS } from '../installation.ts'
 import { type Log, settleLog } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { listenError } from './port.ts'
-import { type Order, tell, toFailure } from './worker-messages.ts'
-
-interface Surroundings {
-  log: Log
-  /** How long a stop may take beyond the drain, in milliseconds. */
-  stopWithinMs: number
-}
+import { type Order, type Settings, tell, toFailure } from './worker-messages.ts'
 
 type Service = Awaited<ReturnType<typeof createService>>
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const
 
 /** The life of a worker: it serves until it is told to stop, or its supervisor is gone. */
-export const runWorker = async (worker: Worker, { log: shared, stopWithinMs }: Surroundings): Promise<void> => {
-  const config = await askForConfig(worker)
-  const log = shared.child({ pid: process.pid })
+export const runWorker = async (worker: Worker, openLog: (config: Config) => Log): Promise<void> => {
+  const { config, stopWithinMs } = await askForSettings(worker)
+  const log = openLog(config).child({ pid: process.pid })
   try {
     const service = await createService(
       config,
@@ -29,6 +23,7 @@ export const runWorker = async (worker: Worker, { log: shared, stopWithinMs }: S
     )
     stopWhenTold({ worker, service, config, log, stopWithinMs })
     measureWhenAsked(worker, service, log)
+    answerPings(worker)
     tell(worker, { kind: 'serves', listen: await listen(service, config) })
   } catch (error) {
     // Told and not written: what goes wrong for every worker is to be read once.
@@ -36,10 +31,10 @@ export const runWorker = async (worker: Worker, { log: shared, stopWithinMs }: S
   }
 }
 
-const askForConfig = (worker: Worker): Promise<Config> =>
+const askForSettings = (worker: Worker): Promise<Settings> =>
   new Promise((resolve) => {
     worker.on('message', (order: Order) => {
-      if (order.kind === 'begin') resolve(order.config)
+      if (order.kind === 'begin') resolve(order)
     })
     tell(worker, { kind: 'asks' })
   })
@@ -65,10 +60,16 @@ const measureWhenAsked = (worker: Worker, service: Service, log: Log): void => {
   })
 }
 
-interface Parts extends Surroundings {
+const answerPings = (worker: Worker): void => {
+  worker.on('message', (order: Order) => {
+    if (order.kind === 'ping') tell(worker, { kind: 'lives' })
+  })
+}
+
+interface Parts extends Settings {
   worker: Worker
   service: Service
-  config: Config
+  log: Log
 }
 
 const stopWhenTold = ({ worker, service, config, log, stopWithinMs }: Parts): void => {

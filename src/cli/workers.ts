@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Config } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
-import { startWorker, type WorkerProcess } from './worker-process.ts'
-
-interface Parts {
-  config: Config
-  log: Log
-}
+import { startWorker, type WorkerParts, type WorkerProcess } from './worker-process.ts'
 
 /** A worker that has lived so long did not die of its start. */
 const SETTLED_MS = 30_000
@@ -28,12 +21,13 @@ export const createBackoff = () => {
 const isFailure = ({ code }: { code: number | null }): boolean => code !== 0 && code !== null
 
 /** The worker processes of a supervisor: as many as the settings say, and another one for each that dies. */
-export const createWorkers = ({ config, log }: Parts) => {
+export const createWorkers = (parts: WorkerParts) => {
+  const { config, log } = parts
   const alive = new Set<WorkerProcess>()
   const stopping = new AbortController()
 
   const add = (): WorkerProcess => {
-    const worker = startWorker(config)
+    const worker = startWorker(parts)
     alive.add(worker)
     void worker.ended.then(() => alive.delete(worker))
     return worker

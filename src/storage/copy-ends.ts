@@ -22,23 +22,33 @@ export const nameOfPlace = (place: Place): string => {
   return `postgres://${host}:${port}/${database}`
 }
 
+/** What the operator gave the place in. */
+type Option = '--from' | '--to'
+
 /** Opens what is there; a SQLite file that is missing is made. */
-const open = async (place: Place): Promise<Database> => {
-  if (place.kind === 'sqlite') {
-    const { openSqlite } = await import('./sqlite.ts')
-    return openSqlite({ file: resolve(place.file), onFailure: () => {} })
-  }
+const open = async (place: Place, option: Option): Promise<Database> => {
+  if (place.kind === 'sqlite') return openFile(resolve(place.file), option)
   const [{ reachPostgres }, { openPostgres }] = await Promise.all([
     import('./postgres-start.ts'),
     import('./postgres.ts'),
   ])
-  const connection = await reachPostgres(place.target, { patienceMs: 0, onWait: () => {} })
+  const connection = await reachPostgres(place.target, { patienceMs: 0, onWait: () => {}, givenIn: option })
   return openPostgres({ connection, size: 2, timeoutMs: STATEMENT_TIMEOUT_MS, onChange: () => {} })
 }
 
+const openFile = async (file: string, option: Option): Promise<Database> => {
+  const { openSqlite } = await import('./sqlite.ts')
+  try {
+    return await openSqlite({ file, onFailure: () => {} })
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('unavailable', `The database ${file} (${option}) cannot be opened.`, { cause: error })
+  }
+}
+
 /** Closes a database again that turns out not to be what was asked for. */
-const openIf = async (place: Place, check: (db: Database) => Promise<void>): Promise<Database> => {
-  const db = await open(place)
+const openIf = async (place: Place, option: Option, check: (db: Database) => Promise<void>): Promise<Database> => {
+  const db = await open(place, option)
   try {
     await check(db)
     return db
@@ -53,7 +63,7 @@ export const openSource = async (place: Place): Promise<Database> => {
   if (place.kind === 'sqlite' && !existsSync(place.file)) {
     throw new AppError('not_found', `there is no database ${resolve(place.file)} to copy from`)
   }
-  return openIf(place, async (db) => {
+  return openIf(place, '--from', async (db) => {
     await requireOurSchema(db, nameOfPlace(place))
     await requireWhole(db)
   })
@@ -63,17 +73,18 @@ export const openSource = async (place: Place): Promise<Database> => {
 export const openTarget = (place: Place, from: string, clock: Clock): Promise<Database> => {
   const name = nameOfPlace(place)
   if (name === from) throw new AppError('conflict', `--from and --to are the same database, ${name}`)
-  return openIf(place, async (db) => {
-    await requireNoOtherTables(db, name)
-    await migrate(db, clock)
-    await requireOurSchema(db, name)
-    const unfinished = await findUnfinishedCopy(db)
-    if (unfinished === from) return
-    if (unfinished !== undefined) {
+  return openIf(place, '--to', async (db) => {
+    const there = await findTables(db)
+    requireNoOtherTables(there, name)
+    const unfinished = there.includes('installation') ? await findUnfinishedCopy(db) : undefined
+    if (unfinished !== undefined && unfinished !== from) {
       throw new AppError('conflict', `${name} holds an unfinished copy of another database, ${unfinished}`)
     }
-    await requireEmpty(db, name)
-    await markUnfinished(db, from)
+    // Before anything is changed: it may be an older installation that somebody uses.
+    if (unfinished === undefined) await requireEmpty(db, there, name)
+    await migrate(db, clock)
+    await requireOurSchema(db, name)
+    if (unfinished === undefined) await markUnfinished(db, from)
   })
 }
 
@@ -96,18 +107,21 @@ const TABLE_NAMES = {
   postgres: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
 }
 
+const findTables = async (db: Database): Promise<string[]> =>
+  (await db.all<{ name: string }>(TABLE_NAMES[db.dialect])).map((table) => table.name)
+
 /** Tables of another program with the names of ours. */
-const requireNoOtherTables = async (db: Database, name: string): Promise<void> => {
-  const there = (await db.all<{ name: string }>(TABLE_NAMES[db.dialect])).map((table) => table.name)
+const requireNoOtherTables = (there: string[], name: string): void => {
   if (there.includes('migrations') && there.includes('installation')) return
   const taken = TABLES.map((table) => table.name).filter((table) => there.includes(table))
   if (taken.length === 0) return
   throw new AppError('conflict', `${name} is not empty: it has tables of another program, ${taken.join(', ')}`)
 }
 
-const requireEmpty = async (db: Database, name: string): Promise<void> => {
+/** An older schema may lack some of the tables. */
+const requireEmpty = async (db: Database, there: string[], name: string): Promise<void> => {
   const found: string[] = []
-  for (const table of TABLES) {
+  for (const table of TABLES.filter((each) => there.includes(each.name))) {
     const count = await countRows(db, table)
     if (count > 0) found.push(`${table.name} (${count})`)
   }

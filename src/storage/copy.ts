@@ -1,12 +1,13 @@
-import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { nameOfPlace, openSource, openTarget, type Place } from './copy-ends.ts'
+import { explainRefusal } from './copy-faults.ts'
 import { markFinished } from './copy-marker.ts'
 import { type Content, countRows, findLastKey, insertPage, readContent, readPages } from './copy-pages.ts'
 import type { Database } from './database.ts'
 import { type Table, TABLES } from './schema.ts'
 
 export { nameOfPlace } from './copy-ends.ts'
+export { COPY_ANEW } from './copy-faults.ts'
 
 /** How far a table is. */
 interface Progress {
@@ -75,33 +76,18 @@ const copyTable = async (parts: Parts, table: Table): Promise<void> => {
 
 /** Resolves to how many rows were copied; none when there are no more. */
 const copyBatch = ({ source, target }: Parts, table: Table, onRows: (count: number) => void): Promise<number> =>
-  target
-    .inTransaction(async (transaction) => {
-      let count = 0
-      for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
-        await insertPage(transaction, table, page)
-        count += page.length
-        onRows(count)
-        if (count >= BATCH_ROWS) break
-      }
-      return count
-    })
-    .catch((error: unknown) => {
-      throw explained(error, table)
-    })
-
-/** A row without its user, or with the email of another: one that was written after the rest had been read. */
-const explained = (error: unknown, { name }: Table): unknown => {
-  if (error instanceof AppError && error.code === 'unavailable') return error
-  const cause = error instanceof Error ? (error.cause ?? error) : error
-  return new AppError('internal_error', `Rows of ${name} do not fit those that were copied before. ${COPY_ANEW}`, {
-    cause,
+  target.inTransaction(async (transaction) => {
+    let count = 0
+    for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
+      await insertPage(transaction, table, page).catch((error: unknown) => {
+        throw explainRefusal(error, table, page, target.dialect)
+      })
+      count += page.length
+      onRows(count)
+      if (count >= BATCH_ROWS) break
+    }
+    return count
   })
-}
-
-/** What to do about a copy that cannot become equal any more. */
-export const COPY_ANEW =
-  'Somebody has written to one of the databases meanwhile: stop every svc that uses them, and copy to a new, empty database.'
 
 const compareTable = async ({ source, target, onProgress }: Parts, table: Table): Promise<Comparison> => {
   const of = (await countRows(source, table)) + (await countRows(target, table))

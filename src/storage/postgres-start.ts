@@ -13,20 +13,26 @@ interface Patience {
   patienceMs: number
   /** Hears of the first failure that is waited for. */
   onWait: (error: Error) => void
+  /** The setting or option that the operator gave the URL in. */
+  givenIn?: string
 }
 
 /**
  * Finds out how a server can be reached, with TLS or without, and resolves to what `pg` is to be given. `unavailable`
  * when it stays away, or at once when it answers and does not let us in: waiting would not mend that.
  */
-export const reachPostgres = async (target: PostgresTarget, { patienceMs, onWait }: Patience) => {
+export const reachPostgres = async (
+  target: PostgresTarget,
+  { patienceMs, onWait, givenIn = 'SVC_DATABASE_URL' }: Patience,
+) => {
   const deadline = performance.now() + patienceMs
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await tryEncryptions(target)
     } catch (error) {
       if (error instanceof AppError || !(error instanceof Error)) throw error
-      if (isRefusal(error) || mayTryOther(error) || performance.now() >= deadline) throw explained(target, error)
+      if (isRefusal(error) || mayTryOther(error) || performance.now() >= deadline)
+        throw explained(target, givenIn, error)
       if (attempt === 1) onWait(withMessage(error))
       await sleep(ASK_AGAIN_MS)
     }
@@ -55,8 +61,8 @@ const tryOnce = async (options: pg.ClientConfig): Promise<pg.ClientConfig> => {
   }
 }
 
-const explained = ({ shown }: PostgresTarget, error: Error): AppError =>
-  unavailable(`The database ${shown} (SVC_DATABASE_URL) ${whatToDo(error)}.`, withMessage(error))
+const explained = ({ shown }: PostgresTarget, givenIn: string, error: Error): AppError =>
+  unavailable(`The database ${shown} (${givenIn}) ${whatToDo(error)}.`, withMessage(error))
 
 const whatToDo = (error: Error): string => {
   const code = 'code' in error ? String(error.code) : ''

@@ -2,6 +2,8 @@ export interface Table {
   name: string
   /** All of them, the primary key first. */
   columns: readonly [string, ...string[]]
+  /** Those that hold whole numbers; the others hold text. */
+  numbers: readonly string[]
   /** Which rows belong to the installation, and not to one database that holds it; all when left out. */
   only?: string
 }
@@ -14,11 +16,13 @@ export const TABLES: readonly Table[] = [
   {
     name: 'installation',
     columns: ['name', 'value'],
+    numbers: [],
     only: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
   },
   {
     name: 'users',
     columns: ['id', 'email', 'email_lower', 'username', 'password_hash', 'roles', 'disabled', 'created_at'],
+    numbers: ['disabled', 'created_at'],
   },
   {
     name: 'sessions',
@@ -35,8 +39,13 @@ export const TABLES: readonly Table[] = [
       'user_agent',
       'address',
     ],
+    numbers: ['generation', 'created_at', 'last_seen_at', 'expires_at', 'absolute_expires_at'],
   },
-  { name: 'signing_keys', columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at'] },
+  {
+    name: 'signing_keys',
+    columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at'],
+    numbers: ['created_at', 'retired_at'],
+  },
   {
     name: 'webhook_events',
     columns: [
@@ -52,5 +61,6 @@ export const TABLES: readonly Table[] = [
       'delivered_at',
       'closed_at',
     ],
+    numbers: ['created_at', 'attempts', 'next_attempt_at', 'status', 'delivered_at', 'closed_at'],
   },
 ]

@@ -12,15 +12,17 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
-/** A connection in WAL mode; the file and its log are there afterwards, on disk. */
-export const connect = (file: string): DatabaseSync => {
+/** A connection in WAL mode; the file and its log are there afterwards, on disk. `path` is the file behind every link. */
+export const connect = (file: string): { connection: DatabaseSync; path: string } => {
   const connection = new DatabaseSync(file)
   try {
     connection.exec(PRAGMAS)
     connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
-    syncPath(dirname(file))
-    return connection
+    // SQLite follows a link, and keeps the log beside the file itself.
+    const path = connection.location() ?? file
+    syncPath(dirname(path))
+    return { connection, path }
   } catch (error) {
     connection.close()
     throw error

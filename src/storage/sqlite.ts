@@ -30,16 +30,16 @@ interface Options {
  */
 export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const connection = await patiently(() => connect(file)).catch((error: unknown) => {
+  const { connection, path } = await patiently(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
       ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
       : error
   })
   const turns = createTurns()
   const writers = createTurns()
-  const log = openSync(`${file}-wal`, 'r+')
+  const log = openSync(`${path}-wal`, 'r+')
   const sync = createSharedSync(log)
-  const checkpoints = createCheckpoints({ file, turns, onFailure })
+  const checkpoints = createCheckpoints({ file: path, turns, onFailure })
   const prepare = createStatements(connection)
   const foreignChanges = createLook(connection)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -129,6 +129,18 @@ const restingPlace = async (t: TestContext): Promise<Place> => {
   return placeOf(service)
 }
 
+/** The same in a SQLite file, whatever the other tests run on. */
+const restingFile = async (t: TestContext): Promise<Place> => {
+  const folder = temporaryDirectory(t)
+  const { code, stderr } = await runSvc({ args: ['keys', 'rotate'], cwd: folder })
+  assert.equal(code, 0, stderr)
+  return sqliteAt(databasePath(folder))
+}
+
+const addEvent = (place: Place, id: string, values: { body?: string; nextAttemptAt?: string }): Promise<Rows> =>
+  place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+    VALUES ('${id}', 'user.created', 'ada', 1, ${values.body ?? `'{}'`}, 1, ${values.nextAttemptAt ?? 1}) RETURNING 1 AS one`)
+
 /** Kills a copy with -9 when its first users have arrived. */
 const interruptCopy = async (from: Place, to: Place): Promise<void> => {
   const child = spawnSvc({ args: copyArgs(from, to), cwd, env: {} })
@@ -240,6 +252,13 @@ describe('svc database copy', { concurrency: 2 }, () => {
       const { code, stderr } = await copy(from, to)
       assert.equal(code, 1)
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
+
+      // A user behind whom the copy has come already, and what refers to him.
+      await from.rows(`UPDATE users SET id = 'a', email_lower = 'a' WHERE id = 'z' RETURNING 1 AS one`)
+      await from.rows(`UPDATE sessions SET user_id = 'a' WHERE id = 's1' RETURNING 1 AS one`)
+      const orphan = await copy(from, to)
+      assert.equal(orphan.code, 1)
+      assert.match(orphan.stderr, /Rows of sessions do not fit.*new, empty database\. \(.*foreign key.*\)/i)
     })
 
     test(`a target in ${kind} that is not empty is refused by what is in it, and stays as it is`, async (t) => {
@@ -253,7 +272,114 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.match(again.stderr, /not empty.*users \(3\), sessions \(3\), signing_keys \(1\)/)
       assert.deepEqual(await contentOf(to), before)
     })
+
+    test(`a target in ${kind} with rows and an older schema is refused before its schema is touched`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await copied(from, to)
+      await fill(to, 3)
+      await to.rows('DELETE FROM migrations WHERE true RETURNING 1 AS one')
+      await to.rows('DROP TABLE webhook_events')
+      const { code, stderr } = await copy(from, to)
+      assert.equal(code, 1)
+      assert.match(stderr, /not empty.*users \(3\), sessions \(3\), signing_keys \(1\)/)
+      assert.equal(await countOf(to, 'migrations'), 0)
+      await assert.rejects(to.rows('SELECT * FROM webhook_events'))
+    })
+
+    test(`what else is in a target in ${kind} is left alone`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      // Connecting makes no SQLite file before something is written.
+      if (kind === 'sqlite') writeFileSync(to.url.replace('sqlite:', ''), '')
+      await to.rows('CREATE TABLE orders (id INTEGER)')
+      await to.rows('INSERT INTO orders (id) VALUES (7) RETURNING 1 AS one')
+      await copied(from, to)
+      assert.equal(await countOf(to, 'orders'), 1)
+    })
+
+    test(`times with a fraction, which SQLite keeps, arrive in ${kind} as whole milliseconds`, async (t) => {
+      const from = await restingFile(t)
+      const to = await emptyPlace(t, kind)
+      await addEvent(from, 'down', { nextAttemptAt: '1795000001171.25' })
+      await addEvent(from, 'up', { nextAttemptAt: '1795000001171.859' })
+      await copied(from, to)
+      const rows = await to.rows('SELECT id, next_attempt_at FROM webhook_events ORDER BY id')
+      assert.deepEqual(
+        rows.map((row) => Object.values(row)),
+        [
+          ['down', 1795000001171],
+          ['up', 1795000001172],
+        ],
+      )
+    })
+
+    test(`a value that no column of svc can hold is told by its row; nobody is blamed for it (to ${kind})`, async (t) => {
+      for (const nextAttemptAt of ['9007199254740993', '1e300', `'soon'`]) {
+        const from = await restingFile(t)
+        await addEvent(from, 'before', {})
+        await addEvent(from, 'broken', { nextAttemptAt })
+        const { code, stderr } = await copy(from, await emptyPlace(t, kind))
+        assert.equal(code, 1)
+        assert.match(stderr, /webhook_events.*broken.*next_attempt_at.*whole number/)
+        assert.doesNotMatch(stderr, /Somebody|unexpected failure/)
+      }
+    })
   }
+
+  test('a text that PostgreSQL cannot hold is told by its row; nobody is blamed for it', async (t) => {
+    const from = await restingFile(t)
+    await addEvent(from, 'before', {})
+    await addEvent(from, 'broken', { body: `'{' || char(0) || '}'` })
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
+    assert.equal(code, 1)
+    assert.match(stderr, /webhook_events.*broken.*body.*NUL/)
+    assert.doesNotMatch(stderr, /Somebody/)
+  })
+
+  test('a refusal that nothing is known about is told by the table, the keys and the reason', async (t) => {
+    const from = await restingFile(t)
+    await fill(from, 2)
+    await from.rows(`UPDATE users SET disabled = 4294967296 WHERE id = 'u2' RETURNING 1 AS one`)
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
+    assert.equal(code, 1)
+    assert.match(stderr, /users.*u1.*u2.*out of range/)
+    assert.doesNotMatch(stderr, /Somebody/)
+  })
+
+  test('a SQLite file may be a link to another folder, at both ends and for a service, be it there or not yet', async (t) => {
+    const folder = temporaryDirectory(t)
+    const link = (name: string): string => {
+      mkdirSync(path.join(folder, `${name}-data`))
+      symlinkSync(path.join(`${name}-data`, 'real.db'), path.join(folder, `${name}.db`))
+      return path.join(folder, `${name}.db`)
+    }
+    const [source, target] = [link('source'), link('target')]
+    const env = { SVC_DATABASE_URL: `sqlite:${source}` }
+    const service = await startService({ t, env })
+    await signedUp(service)
+    assert.ok(existsSync(path.join(folder, 'source-data', 'real.db-wal')))
+    await service.stop()
+    const { tables } = await copied(sqliteAt(source), sqliteAt(target))
+    assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, 1)
+    assert.equal(await countOf(sqliteAt(path.join(folder, 'target-data', 'real.db')), 'users'), 1)
+  })
+
+  test('a database that cannot be opened is named by its option', async (t) => {
+    const from = await restingFile(t)
+    const away = { ...from, url: 'postgres://svc@127.0.0.1:1/away' }
+    const nowhere = sqliteAt(path.join(from.url.replace('sqlite:', ''), 'no-folder', 'copy.db'))
+    for (const [ends, option] of [
+      [[away, from], '--from'],
+      [[from, away], '--to'],
+      [[from, nowhere], '--to'],
+    ] as const) {
+      const { code, stderr } = await copy(ends[0], ends[1])
+      assert.equal(code, 1)
+      assert.ok(stderr.includes(`(${option})`), stderr)
+      assert.doesNotMatch(stderr, /SVC_DATABASE_URL|unexpected failure/)
+    }
+  })
 
   test('tables of another program are refused by name', async (t) => {
     const from = await restingPlace(t)
@@ -323,5 +449,16 @@ describe('svc database copy', { concurrency: 2 }, () => {
     const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')
     assert.deepEqual(tables.sort(), TABLES.map(({ name }) => name).sort())
     for (const { name, columns } of TABLES) assert.deepEqual([...columns].sort(), names(name).sort(), name)
+    const file = await restingFile(t)
+    for (const { name, numbers } of TABLES) {
+      const held = await file.rows(
+        `SELECT name FROM pragma_table_info('${name}') WHERE type LIKE '%INT%' ORDER BY name`,
+      )
+      assert.deepEqual(
+        [...numbers].sort(),
+        held.map((column) => column.name),
+        name,
+      )
+    }
   })
 })

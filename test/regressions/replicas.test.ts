@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import net from 'node:net'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { readPostgresUrl } from '../../src/storage/postgres-url.ts'
+import { reachPostgres } from '../../src/storage/postgres-start.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { runSvc } from '../support/command.ts'
+import { postgresUrl } from '../support/database-choice.ts'
+import { databasePath, openDatabaseFile } from '../support/database-file.ts'
+import { eventually } from '../support/patience.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { loggedRequest } from '../support/request-log.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+
+/** An authentication request of the protocol: AuthenticationSASL is 10, AuthenticationSASLContinue 11. */
+const authentication = (kind: number, content: string): Buffer => {
+  const head = Buffer.alloc(9)
+  head.write('R')
+  head.writeInt32BE(8 + content.length, 1)
+  head.writeInt32BE(kind, 5)
+  return Buffer.concat([head, Buffer.from(content)])
+}
+
+/** What a server says that wants a password: which way it is to be shown, and the challenge. */
+const WANTS_PASSWORD = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=nonce,s=c2FsdA==,i=4096')]
+
+describe('many processes, once broken', () => {
+  test('a worker that is started beside settings that cannot be read serves all the same', async (t) => {
+    const service = await startService({ t, env: { SVC_WORKERS: '2' } })
+    const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
+    const { pid } = await loggedRequest(service, answer)
+    writeFileSync(path.join(service.directory, '.env'), 'SVC_LOG_LEVEL=loud\n')
+    process.kill(Number(pid), 'SIGKILL')
+    await eventually('another worker serves', () =>
+      service.logLines().some(({ message }) => message === 'worker serves'),
+    )
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('times with a fraction, which svc once wrote to SQLite for a retry, can be copied to PostgreSQL', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const made = await runSvc({ args: ['keys', 'rotate'], cwd })
+    assert.equal(made.code, 0, made.stderr)
+    const database = openDatabaseFile({ directory: cwd }, t)
+    database.run(
+      `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+       VALUES ('event', 'user.created', 'ada', 1, '{}', 1, 1795000001171.859)`,
+    )
+    database.close()
+    const { url, drop } = await createDatabase(await postgresUrl())
+    afterwards(t, drop)
+    const copied = await runSvc({
+      args: ['database', 'copy', '--from', `sqlite:${databasePath(cwd)}`, '--to', url],
+      cwd,
+    })
+    assert.equal(copied.code, 0, copied.stderr)
+  })
+
+  test('a server that wants a password, where none was given, is not waited for', async (t) => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => {})
+      const says = WANTS_PASSWORD.values()
+      socket.on('data', () => void socket.write(says.next().value ?? ''))
+    })
+    afterwards(t, () => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address)
+    const target = readPostgresUrl(`postgres://svc@127.0.0.1:${address.port}/svc?sslmode=disable`)
+    const waits: string[] = []
+    const reached = reachPostgres(target, { patienceMs: 1, onWait: ({ message }) => void waits.push(message) })
+    await assert.rejects(reached, /does not let svc in: check user and password/)
+    assert.deepEqual(waits, [])
+  })
+})
