@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
+import cluster from 'node:cluster'
 import net from 'node:net'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { createBackoff } from '../../src/cli/workers.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createBackoff, createWorkers } from '../../src/cli/workers.ts'
 import { readConfig } from '../../src/config.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { runSvc, spawnSvc } from '../support/command.ts'
@@ -123,6 +126,46 @@ const failingListen = `if (cluster.isWorker && isBroken()) net.Server.prototype.
   process.nextTick(() => this.emit('error', Object.assign(new Error('taken'), { code: 'EADDRINUSE' })))
   return this
 }\n`
+
+/** Workers that run `code` in place of svc, and what is logged of them. */
+const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
+  const exec = path.join(temporaryDirectory(t), 'stranger.mjs')
+  writeFileSync(exec, code)
+  cluster.setupPrimary({ exec, args: [], serialization: 'advanced' })
+  const lines: string[] = []
+  const log = createLog('info', { write: (line) => void lines.push(line) })
+  const workers = createWorkers({ config: read({}), log, stopWithinMs: 0, lookEveryMs })
+  const end = (): Promise<void> => {
+    const stopped = workers.stop()
+    workers.kill()
+    return stopped
+  }
+  afterwards(t, end)
+  return { workers, end, logged: (text: string) => lines.filter((line) => line.includes(text)) }
+}
+
+const saysThatItServes = `process.send({ kind: 'serves', listen: 'nowhere' })\n`
+const doesNothing = `setInterval(() => {}, 1000)\n`
+
+describe('a worker that is alive and does not work', () => {
+  test('one that never serves is killed', async (t) => {
+    const { workers, logged } = strangers(t, doesNothing, 10)
+    await assert.rejects(within(20, 'the end', workers.start()), { message: 'A worker does not begin to serve.' })
+    assert.equal(logged('worker does not begin to serve: it is killed').length, 1)
+    await eventually('none of them is left', () => [...workers.alive()].length === 0)
+  })
+
+  test('one that does not answer is killed and replaced', async (t) => {
+    // Long enough for the process to come up on a busy machine.
+    const { workers, end, logged } = strangers(t, saysThatItServes + doesNothing, 300)
+    assert.equal(await workers.start(), 'nowhere')
+    await eventually('another one serves', () => logged('worker serves').length > 0)
+    assert.ok(logged('worker does not answer: it is killed').length > 0)
+    assert.ok(logged('"problem":"A worker does not answer."').length > 0)
+    await end()
+    assert.deepEqual([...workers.alive()], [])
+  })
+})
 
 describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
   test('start-up output stays that of one service, and each worker is known by the pid in its lines', async (t) => {
@@ -303,6 +346,32 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     await loggedLine(service, ({ message }) => message === 'worker serves')
     await meetWorkers(service)
     assert.equal(await service.stop(), 0)
+  })
+
+  test('a worker that is stuck is killed and replaced, and no other', async (t) => {
+    const service = await startService({ t, env: TWO })
+    const [victim, other] = await workersOf(service, t)
+    process.kill(victim, 'SIGSTOP')
+    // It is not given up before.
+    await sleep(15_000)
+    await loggedLine(service, ({ message }) => message === 'worker serves')
+    const told = service.logLines().filter(({ message }) => /^worker (?!serves)/.test(message))
+    assert.deepEqual(
+      told.map(({ level, message, pid, signal }) => [level, message, pid, signal]),
+      [
+        ['warn', 'worker does not answer: it is killed', victim, undefined],
+        ['warn', 'worker ended', victim, 'SIGKILL'],
+      ],
+    )
+    const now = await workersOf(service, t)
+    assert.ok(now.includes(other) && !now.includes(victim))
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('who is no child of a supervisor cannot be a worker', async (t) => {
+    const { code, stderr } = await runSvc({ args: ['worker'], cwd: temporaryDirectory(t) })
+    assert.equal(code, 2)
+    assert.match(stderr, /unknown command 'worker'/)
   })
 
   test('a stop while a replacement is starting, or waits for its turn, is no failure', async (t) => {
