@@ -8,9 +8,8 @@ import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { type Service, startService } from '../support/service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { createUserAgent } from '../support/user-agent.ts'
+import { newcomer } from '../support/visits.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
-
-const csrfToken = 'x'.repeat(43)
 
 /** A service that tells somebody of every user. */
 const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string } & Record<string, string>) => {
@@ -37,9 +36,7 @@ const signUpUntil = async (service: Service, enough: number, interrupt: () => Pr
   const reached = Promise.withResolvers<void>()
   const attempts = Array.from({ length: 6 }, async () => {
     const person = newPerson()
-    const agent = createUserAgent(service)
-    agent.cookies.set('svc_csrf', csrfToken)
-    const answer = await signUp(agent, person)
+    const answer = await signUp(newcomer(service), person)
     if (answer.status === 303) acknowledged.push(person)
     else assert.equal(answer.status, 503, answer.text)
     if (acknowledged.length === enough) reached.resolve()
@@ -117,9 +114,7 @@ describe('PostgreSQL under signups', () => {
       const start = piece.indexOf('BEGIN')
       if (start >= 0) piece.write('BEGUN', start, 'latin1')
     })
-    const agent = createUserAgent(service)
-    agent.cookies.set('svc_csrf', csrfToken)
-    assert.ok((await signUp(agent, newPerson())).status >= 500)
+    assert.ok((await signUp(newcomer(service), newPerson())).status >= 500)
     proxy.onSent(undefined)
     assert.equal((await assertOneEventEach(postgres, direct)).length, 1)
     await signedUp(service)

@@ -45,8 +45,8 @@ const logInMeanwhile = async (person: Person, round: number, change: () => Promi
 }
 
 describe('a login whose password check is under way on one replica never ends with a live session', () => {
-  test('while the password is changed on the other, 100 rounds', async () => {
-    await eachRound(10, 5, async (start) => {
+  test('while the password is changed on the other, 50 rounds', async () => {
+    await eachRound(5, 5, async (start) => {
       const { agent, person } = await signedUp(replicas[0])
       for (let round = start; round < start + 10; round++) {
         const next = newPerson().password
@@ -63,8 +63,8 @@ describe('a login whose password check is under way on one replica never ends wi
     })
   })
 
-  test('while the user is disabled by the command line’s way, 100 rounds; enabled again, they stay dead', async () => {
-    await eachRound(10, 5, async (start) => {
+  test('while the user is disabled by the command line’s way, 50 rounds; enabled again, they stay dead', async () => {
+    await eachRound(5, 5, async (start) => {
       const { agent, person } = await signedUp(replicas[0])
       const { id } = await currentUser(agent)
       for (let round = start; round < start + 10; round++) {
@@ -76,8 +76,8 @@ describe('a login whose password check is under way on one replica never ends wi
     })
   })
 
-  test('while the account is deleted on the other, 40 rounds', async () => {
-    await eachRound(40, 5, async (round) => {
+  test('while the account is deleted on the other, 20 rounds', async () => {
+    await eachRound(20, 5, async (round) => {
       const { agent, person } = await signedUp(replicas[0])
       const deleting = at(inTurn(replicas, round)[1], agent)
       const letIn = await logInMeanwhile(person, round, async () => {
@@ -106,8 +106,8 @@ const assertUntouched = async (person: Person) => {
 }
 
 describe('a change on the account page of one replica by a session that is logged out on the other', () => {
-  test('is made whole or not at all, as its answer says, 60 rounds', async () => {
-    await eachRound(60, 6, async (round) => {
+  test('is made whole or not at all, as its answer says, 30 rounds', async () => {
+    await eachRound(30, 6, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
       const next = { ...person, password: newPerson().password }
@@ -127,8 +127,8 @@ describe('a change on the account page of one replica by a session that is logge
     })
   })
 
-  test('is refused when the logout was answered before it was asked for, 40 rounds', async () => {
-    await eachRound(40, 6, async (round) => {
+  test('is refused when the logout was answered before it was asked for, 20 rounds', async () => {
+    await eachRound(20, 6, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
       await assertSignedIn(agent)

@@ -53,8 +53,8 @@ describe('replicas agree at once on everything that protects somebody', { concur
     })
   })
 
-  test('disable: refused by both replicas on the next request, 100 times; enabling brings no session back', async () => {
-    await eachRound(100, 8, async (round) => {
+  test('disable: refused by both replicas on the next request, 50 times; enabling brings no session back', async () => {
+    await eachRound(50, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person, copy } = await knownAtBoth(here, there)
       const { id } = await currentUser(agent)
@@ -78,8 +78,8 @@ describe('replicas agree at once on everything that protects somebody', { concur
     })
   })
 
-  test('delete: an account deleted on one replica is refused by the other on the next request, 100 times', async () => {
-    await eachRound(100, 8, async (round) => {
+  test('delete: an account deleted on one replica is refused by the other on the next request, 50 times', async () => {
+    await eachRound(50, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person, copy } = await knownAtBoth(here, there)
       assertRedirect(
@@ -91,8 +91,8 @@ describe('replicas agree at once on everything that protects somebody', { concur
     })
   })
 
-  test('password change: every other session is refused by the other replica on the next request, 100 times', async () => {
-    await eachRound(100, 8, async (round) => {
+  test('password change: every other session is refused by the other replica on the next request, 50 times', async () => {
+    await eachRound(50, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { person, copy } = await knownAtBoth(here, there)
       const own = await loggedIn(here, person)

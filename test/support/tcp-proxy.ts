@@ -8,6 +8,8 @@ type Pair = { near: net.Socket; far: net.Socket; isMute: boolean }
 /** A network between a client and a server on this machine, with the troubles that networks have. */
 export type TcpProxy = {
   port: number
+  /** How many were made so far. */
+  connections(): number
   /** Everything that comes vanishes, on connections of before too; new ones are taken and never answered. */
   swallow(): void
   /** Every connection breaks, new ones as soon as they are made. */
@@ -47,7 +49,9 @@ export const startTcpProxy = async ({ port: target, t }: { port: number; t?: Tes
     })
   }
 
+  let connections = 0
   const server = net.createServer((near) => {
+    connections += 1
     if (state === 'resets') near.resetAndDestroy()
     else join(near)
   })
@@ -61,6 +65,7 @@ export const startTcpProxy = async ({ port: target, t }: { port: number; t?: Tes
   if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
   return {
     port: address.port,
+    connections: () => connections,
     swallow: () => {
       state = 'swallows'
       for (const pair of pairs) pair.isMute = true

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runSvc } from '../support/command.ts'
+import { eventually } from '../support/patience.ts'
+import { newPerson, signUp, signedUp } from '../support/people.ts'
+import { prepareTroubles } from '../support/postgres-troubles.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { startService } from '../support/service.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { newcomer } from '../support/visits.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+
+const postgres = await startPostgres()
+const troubles = await prepareTroubles(postgres)
+const url = troubles.url(postgres.port)
+const SVC_SECRET = randomBytes(32).toString('base64')
+
+/** Runs a command that must fail of itself, and resolves to what it says. */
+const failing = async (args: string[], SVC_DATABASE_URL: string): Promise<string> => {
+  const env = { SVC_DATABASE_URL, SVC_SECRET, SVC_PORT: '0' }
+  const { code, stdout, stderr } = await runSvc({ args, cwd: temporaryDirectory(), env })
+  assert.equal(code, 1, stderr)
+  assert.equal(stdout, '')
+  assert.doesNotMatch(stderr, /open-sesame|wrong-password|^\s+at /m)
+  return stderr
+}
+
+const withUrl = (change: (url: URL) => void): string => {
+  const changed = new URL(url)
+  change(changed)
+  return changed.href
+}
+
+describe('with PostgreSQL', { concurrency: 4 }, () => {
+  test('a service that starts first waits for the database, says so once, and serves when it comes', async (t) => {
+    const proxy = await startTcpProxy({ port: postgres.port, t })
+    proxy.reset()
+    const starting = startService({ t, env: { SVC_DATABASE_URL: troubles.url(proxy.port), SVC_SECRET } })
+    await eventually('asked several times', () => proxy.connections() > 6)
+    proxy.mend()
+    const service = await starting
+    const waits = service.logLines().filter(({ message }) => message === 'waiting for the database')
+    assert.equal(waits.length, 1)
+    await signedUp(service)
+  })
+
+  test('a start with a wrong password, or without its database, ends at once and says what to do', async () => {
+    const wrong = await failing(
+      ['serve'],
+      withUrl((it) => (it.password = 'wrong-password')),
+    )
+    assert.match(wrong, /postgres:\/\/svc_test@127\.0\.0\.1:\d+\/.*SVC_DATABASE_URL.*check user and password/)
+    const missing = await failing(
+      ['serve'],
+      withUrl((it) => (it.pathname = '/nowhere')),
+    )
+    assert.match(missing, /127\.0\.0\.1:\d+\/nowhere.*does not exist: create it/)
+  })
+
+  test('a command with the database away fails with the reason', async (t) => {
+    const proxy = await startTcpProxy({ port: postgres.port, t })
+    proxy.reset()
+    const message = await failing(['users', 'list'], troubles.url(proxy.port))
+    assert.match(message, /^svc: The database postgres:\/\/\S+ .*check host and port/)
+    proxy.swallow()
+    assert.match(
+      await failing(['users', 'list'], `${troubles.url(proxy.port)}?connect_timeout=1`),
+      /check host and port/,
+    )
+  })
+
+  test('a command that loses the database half-way ends', async (t) => {
+    const proxy = await startTcpProxy({ port: postgres.port, t })
+    proxy.onSent((piece) => {
+      if (piece.includes('FROM migrations')) proxy.swallow()
+    })
+    assert.match(await failing(['users', 'list'], troubles.url(proxy.port)), /The database cannot be reached/)
+  })
+
+  test('SIGTERM while the database is frozen, with everything under way: whoever asks is answered, exit 0', async (t) => {
+    const own = await startPostgres({ t })
+    const receiver = await startWebhookReceiver({ t })
+    const service = await startService({
+      t,
+      env: {
+        SVC_DATABASE_URL: await own.createDatabase(),
+        SVC_SECRET,
+        SVC_WEBHOOK_URL: receiver.url,
+        SVC_WEBHOOK_SECRET: randomBytes(32).toString('base64'),
+        SVC_CLEANUP_INTERVAL: '50ms',
+      },
+    })
+    const { agent } = await signedUp(service)
+    await own.freeze()
+    const asked = [agent.get('/auth/api/v1/user'), agent.refresh(), signUp(newcomer(service), newPerson())]
+    await sleep(300)
+    assert.equal(await service.stop(), 0)
+    for (const { status, setCookies } of await Promise.all(asked)) {
+      assert.equal(status, 503)
+      assert.deepEqual(setCookies, [])
+    }
+  })
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { assertErrorPage, assertJsonError } from './assertions.ts'
+import { type Person, logIn, logOut, newPerson, signUp, signedUp } from './people.ts'
+import { type Answer, type UserAgent, createUserAgent } from './user-agent.ts'
+
+/** What people come for, each with the status that it usually has. */
+const USUAL = { user: 200, refresh: 200, account: 200, login: 303, signup: 303, logout: 303 }
+export type Visit = keyof typeof USUAL
+export const EVERY_VISIT: readonly Visit[] = ['user', 'refresh', 'account', 'login', 'signup', 'logout']
+/** Those that change something in the database. */
+export const WRITING_VISITS: readonly Visit[] = ['refresh', 'login', 'signup', 'logout']
+
+/** Two with accounts of their own: one stays, the other is about to leave. */
+export type Visitors = { stayer: UserAgent; leaver: UserAgent; person: Person }
+
+export const gatherVisitors = async (service: { url: string }): Promise<Visitors> => {
+  const [{ agent: stayer, person }, { agent: leaver }] = await Promise.all([signedUp(service), signedUp(service)])
+  return { stayer, leaver, person }
+}
+
+/** Somebody whom the service has not seen, with a CSRF token for his first form. */
+export const newcomer = (service: { url: string }): UserAgent => {
+  const agent = createUserAgent(service)
+  agent.cookies.set('svc_csrf', 'x'.repeat(43))
+  return agent
+}
+
+/** Makes every visit at once, and leaves the visitors with the cookies that they had. */
+export const visitAll = async (service: { url: string }, visitors: Visitors): Promise<[Visit, Answer][]> => {
+  const stayer = visitors.stayer.copy()
+  const answers: Record<Visit, Promise<Answer>> = {
+    user: stayer.get('/auth/api/v1/user'),
+    refresh: visitors.stayer.copy().refresh(),
+    account: stayer.get('/auth/account'),
+    login: logIn(newcomer(service), visitors.person),
+    signup: signUp(newcomer(service), newPerson()),
+    logout: logOut(visitors.leaver.copy()),
+  }
+  return Promise.all(EVERY_VISIT.map(async (visit): Promise<[Visit, Answer]> => [visit, await answers[visit]]))
+}
+
+export const assertUsual = (visit: Visit, answer: Answer): void =>
+  assert.equal(answer.status, USUAL[visit], `${visit}: ${answer.text}`)
+
+/** It changes nothing in the browser, and tells nothing of the database. */
+export const assertHarmless = (answer: Answer): void => {
+  assert.deepEqual(answer.setCookies, [])
+  assert.doesNotMatch(answer.text, /postgres|svc_test|127\.0\.0\.1/)
+}
+
+/** 503 `unavailable` as a program or a person gets it, with the time for another try, and harmless. */
+export const assertUnavailable = (visit: Visit, answer: Answer): void => {
+  if (visit === 'user' || visit === 'refresh') assertJsonError(answer, 503, 'unavailable')
+  else assertErrorPage(answer, 503)
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  assertHarmless(answer)
+}
