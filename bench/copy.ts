@@ -21,6 +21,9 @@ const PEAK_METER = new URL('./programs/peak-meter.ts', import.meta.url).href
 interface Journey {
   there: Copied
   back: Copied
+  /** Bytes in PostgreSQL, indexes and all. */
+  userBytes: number
+  sessionBytes: number
 }
 
 interface Copied {
@@ -40,6 +43,8 @@ await bench('svc database copy', async (run) => {
     rateRow('PostgreSQL to SQLite', few.back, many.back),
     peakRow('peak memory, SQLite to PostgreSQL', few.there, many.there),
     peakRow('peak memory, PostgreSQL to SQLite', few.back, many.back),
+    { what: 'a user in PostgreSQL, indexes and all', unit: 'bytes', baseline: few.userBytes, svc: many.userBytes },
+    { what: 'a session, likewise', unit: 'bytes', baseline: few.sessionBytes, svc: many.sessionBytes },
   ]
 })
 
@@ -52,7 +57,12 @@ async function travel(run: Run, users: number): Promise<Journey> {
   await using postgres = await startPostgres({ settings: { fsync: 'on' } })
   const url = await postgres.createDatabase()
   const there = await copy(`sqlite:${join(folder, DATABASE)}`, url, users * 2)
-  return { there, back: await copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2) }
+  const [sizes = { users: 0, sessions: 0 }] = await postgres.query<{ users: string; sessions: string }>(
+    url,
+    `SELECT pg_total_relation_size('users') AS users, pg_total_relation_size('sessions') AS sessions`,
+  )
+  const [userBytes, sessionBytes] = [Number(sizes.users) / users, Number(sizes.sessions) / users]
+  return { userBytes, sessionBytes, there, back: await copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2) }
 }
 
 /** Runs the command, which fails when the copy is not equal. */

@@ -63,11 +63,16 @@ const openServer = async (config: Config, log: Log, options: Options): Promise<I
   if (!config.secret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
   const connect = await reachServer(config, log, options)
   const db = connect(config.databaseTimeoutMs)
-  const isPending = (await findPendingMigrations(db.dialect, db)).length > 0
-  const worker = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
-  await bringUpToDate(worker, log, options.clock ?? systemClock)
-  if (isPending) await worker.close()
-  return { db, rootSecret: config.secret }
+  try {
+    const isPending = (await findPendingMigrations(db.dialect, db)).length > 0
+    const worker = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
+    await bringUpToDate(worker, log, options.clock ?? systemClock)
+    if (isPending) await worker.close()
+    return { db, rootSecret: config.secret }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
 }
 
 /** Resolves, once the server answers, to what opens a pool of connections to it. */

@@ -7,7 +7,7 @@ import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
-import type { Clock } from './lib/time.ts'
+import { type Clock, within } from './lib/time.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
@@ -108,7 +108,12 @@ export const createService = async (
     async stop(drainMs = config.drainMs): Promise<void> {
       isStopping = true
       await closing.drain(drainMs)
-      await Promise.all([closing.close(STOP_PATIENCE_MS), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()])
+      // A database that answers nobody must not hold up the end for as long as its own limits allow.
+      await within(STOP_PATIENCE_MS, [
+        closing.close(STOP_PATIENCE_MS),
+        webhooks.stop(STOP_PATIENCE_MS),
+        housekeeping.stop(),
+      ])
       await metrics?.stop()
       await db.close()
     },

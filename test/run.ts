@@ -12,8 +12,11 @@ const FILES_AT_ONCE = 3
 /** What is about both databases at once need not be run on each. */
 const ON_BOTH = 'test/spec/database-copy.test.ts'
 
+/** Replicas share a server. What several processes on one file promise one another is in the test of workers. */
+const OF_REPLICAS = 'test/spec/replicas*.test.ts'
+
 const RUNS = [
-  { database: 'sqlite', title: 'SQLite', patterns: ['test/**/*.test.ts'], exclude: [] },
+  { database: 'sqlite', title: 'SQLite', patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] },
   {
     database: 'postgres',
     title: 'PostgreSQL',

@@ -37,5 +37,12 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
+/** Resolves when all of it is done, or after so many milliseconds, whatever comes first. */
+export const within = async (ms: number, work: Promise<unknown>[]): Promise<void> => {
+  const impatience = Promise.withResolvers<void>()
+  const timer = setTimeout(impatience.resolve, ms)
+  await Promise.race([Promise.all(work), impatience.promise]).finally(() => clearTimeout(timer))
+}
+
 /** Resolves after so many milliseconds. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

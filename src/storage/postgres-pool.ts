@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { unavailable } from '../lib/errors.ts'
+import { within } from '../lib/time.ts'
 import { isAnswer, isConnectionLost, isStalePlan, translatePostgresError } from './postgres-errors.ts'
 import { type Limits, poolSettings } from './postgres-pool-settings.ts'
 import { createProbe } from './postgres-probe.ts'
@@ -115,10 +116,10 @@ export const createPool = (options: PoolOptions) => {
 
     async close(): Promise<void> {
       watch.stop()
-      const impatience = Promise.withResolvers<void>()
-      const timer = setTimeout(impatience.resolve, CLOSE_PATIENCE_MS)
-      await Promise.race([Promise.all(pools.map((pool) => pool.end())), impatience.promise])
-      clearTimeout(timer)
+      await within(
+        CLOSE_PATIENCE_MS,
+        pools.map((pool) => pool.end()),
+      )
     },
   }
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
@@ -56,6 +57,10 @@ const listeningPort = (logs: string): number | undefined => {
   return serving && Number(new URL(String(serving.listen)).port)
 }
 
+// Below what systems hand out for outgoing connections, so that a restart finds its port still free.
+const PORTS = [10_240, 32_000] as const
+const somePort = (): string => String(randomInt(...PORTS))
+
 type Launch = { cwd: string; env: Environment; fileSizeLimitKiB: number | undefined; keep: (text: string) => void }
 
 const launch = ({ cwd, env, fileSizeLimitKiB, keep }: Launch): Running => {
@@ -109,18 +114,25 @@ export const startService = async ({
 } = {}): Promise<Service> => {
   const directory = cwd ?? temporaryDirectory(t)
   const database = await databaseSettings(directory, env, t)
-  let settings: Environment = { SVC_PORT: '0', SVC_RATE_LIMIT: 'off', ...database, ...env }
+  let settings: Environment = { SVC_PORT: somePort(), SVC_RATE_LIMIT: 'off', ...database, ...env }
   let output = ''
   const keep = (text: string) => {
     output += text
   }
   const begin = () => launch({ cwd: directory, env: settings, fileSizeLimitKiB, keep })
   let running = begin()
-  const port = await running.listening.catch(async (error: unknown) => {
-    running.signal('SIGKILL')
-    await running.ended
-    throw error
-  })
+  const listening = (triesLeft: number): Promise<number> =>
+    running.listening.catch(async (error: unknown) => {
+      running.signal('SIGKILL')
+      await running.ended
+      const isTaken = env.SVC_PORT === undefined && /Port \d+ on \S+ is taken/.test(String(error))
+      if (!isTaken || triesLeft === 0) throw error
+      output = ''
+      settings = { ...settings, SVC_PORT: somePort() }
+      running = begin()
+      return listening(triesLeft - 1)
+    })
+  const port = await listening(5)
   settings = { ...settings, SVC_PORT: String(port) }
 
   const kill = async () => {
