@@ -124,11 +124,9 @@ export const createSessions = (parts: Parts) => {
   }
 
   /** A key that is not known here may have begun to sign elsewhere a moment ago. */
-  const readToken = async (accessToken: string): Promise<CheckedToken | undefined> => {
-    const known = accessTokens.read(accessToken, keys.held())
-    if (known !== 'unknown key') return known
-    const again = accessTokens.read(accessToken, await keys.reload())
-    return again === 'unknown key' ? undefined : again
+  const readAgain = async (accessToken: string): Promise<CheckedToken | undefined> => {
+    const token = accessTokens.read(accessToken, await keys.reload())
+    return token === 'unknown key' ? undefined : token
   }
 
   return {
@@ -149,7 +147,8 @@ export const createSessions = (parts: Parts) => {
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
     async authenticate(accessToken: string): Promise<SignedIn | undefined> {
-      const token = await readToken(accessToken)
+      const read = accessTokens.read(accessToken, keys.held())
+      const token = read === 'unknown key' ? await readAgain(accessToken) : read
       if (!token) return undefined
       const { session, signedIn } = (await known.get(token.sessionId)) ?? {}
       if (!session || session.userId !== token.userId || session.user.disabled) return undefined
