@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 /** In which a connection that was just taken brings its first request; a browser may open one and send nothing. */
 const FIRST_REQUEST_MS = 1000
 const TAKE_WAITING_MS = 1000
+const NOBODY_MS = 50
 const LOOK_AGAIN_MS = 5
 /** A proxy that opens a connection for each request has sent somebody within this time. */
 const QUIET_MS = 10_000
@@ -35,8 +36,7 @@ export const createClosing = (app: FastifyInstance) => {
       await setTimeout(drainMs)
       closeQueue(server)
       await takeWaiting(server)
-      // Not that of `node:http`, which ends every connection that has no request yet, the newest above all.
-      Server.prototype.close.call(server)
+      await closeOnceTaken(server)
       await emptied(silent, FIRST_REQUEST_MS)
     },
 
@@ -73,6 +73,24 @@ const emptied = async (set: ReadonlySet<unknown>, patienceMs: number): Promise<v
 const closeQueue = (server: Server): void => {
   const { _handle: handle } = server as Server & { _handle?: { listen?: (backlog: number) => number } }
   handle?.listen?.(0)
+}
+
+/**
+ * Takes no more connections, from the instant at which one has been taken: then nobody else is waiting. Where none
+ * comes, nobody is either.
+ */
+const closeOnceTaken = async (server: Server): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = (): void => {
+    clearTimeout(nobody)
+    server.off('connection', end)
+    // Not that of `node:http`, which ends every connection that has no request yet, the newest above all.
+    Server.prototype.close.call(server)
+    resolve()
+  }
+  const nobody = globalThis.setTimeout(end, NOBODY_MS)
+  server.on('connection', end)
+  await promise
 }
 
 /** Resolves right after a turn of the event loop in which no connection waited to be taken. */
