@@ -20,7 +20,12 @@ test('all that is wanted in one turn is one question, and each gets its own row'
       return keys.filter((id) => id !== 'missing').map((id) => ({ id }))
     },
   })
-  assert.deepEqual(await Promise.all(['a', 'b', 'a', 'missing'].map(async (id) => rows.get(id))), ['a', 'b', 'a', undefined])
+  assert.deepEqual(await Promise.all(['a', 'b', 'a', 'missing'].map(async (id) => rows.get(id))), [
+    'a',
+    'b',
+    'a',
+    undefined,
+  ])
   assert.deepEqual(asked, [['a', 'b', 'missing']])
 })
 
