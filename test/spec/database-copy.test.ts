@@ -252,13 +252,6 @@ describe('svc database copy', { concurrency: 2 }, () => {
       const { code, stderr } = await copy(from, to)
       assert.equal(code, 1)
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
-
-      // A user behind whom the copy has come already, and what refers to him.
-      await from.rows(`UPDATE users SET id = 'a', email_lower = 'a' WHERE id = 'z' RETURNING 1 AS one`)
-      await from.rows(`UPDATE sessions SET user_id = 'a' WHERE id = 's1' RETURNING 1 AS one`)
-      const orphan = await copy(from, to)
-      assert.equal(orphan.code, 1)
-      assert.match(orphan.stderr, /Rows of sessions do not fit.*new, empty database\. \(.*foreign key.*\)/i)
     })
 
     test(`a target in ${kind} that is not empty is refused by what is in it, and stays as it is`, async (t) => {

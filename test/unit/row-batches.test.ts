@@ -34,7 +34,7 @@ test('who has waited too long for his question to begin is told so, and is not a
   const gate = Promise.withResolvers<void>()
   const rows = batchRows<Row, string>({
     ...QUERY,
-    patienceMs: 20,
+    patienceMs: 1500,
     read: async (_sql, keys) => {
       asked.push(...keys)
       await gate.promise
@@ -49,7 +49,7 @@ test('who has waited too long for his question to begin is told so, and is not a
     async () => rows.get('late'),
     (error) => error instanceof AppError && error.code === 'unavailable',
   )
-  await sleep(60)
+  await sleep(2000)
   gate.resolve()
   assert.deepEqual(await Promise.all([first, second]), ['first', 'second'])
   await late
