@@ -42,9 +42,9 @@ test('who has waited too long for his question to begin is told so, and is not a
     },
   })
   const first = rows.get('first')
-  await sleep(5)
+  while (asked.length < 1) await sleep(1)
   const second = rows.get('second')
-  await sleep(5)
+  while (asked.length < 2) await sleep(1)
   const late = assert.rejects(
     async () => rows.get('late'),
     (error) => error instanceof AppError && error.code === 'unavailable',
