@@ -109,11 +109,8 @@ export const createService = async (
       isStopping = true
       await closing.drain(drainMs)
       // A database that answers nobody must not hold up the end for as long as its own limits allow.
-      await within(STOP_PATIENCE_MS, [
-        closing.close(STOP_PATIENCE_MS),
-        webhooks.stop(STOP_PATIENCE_MS),
-        housekeeping.stop(),
-      ])
+      const ends = [closing.close(STOP_PATIENCE_MS), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()]
+      await within(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
     },

@@ -1,5 +1,5 @@
-import { sleep } from './time.ts'
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+import { within } from './time.ts'
 
 export type Log = Logger
 
@@ -24,7 +24,7 @@ const LAST_LINES_MS = 500
 
 /** Resolves when every line is written, or cannot be. */
 export const settleLog = (log: Log): Promise<void> =>
-  Promise.race([new Promise<void>((resolve) => log.flush(() => resolve())), sleep(LAST_LINES_MS)])
+  within(LAST_LINES_MS, new Promise<void>((resolve) => log.flush(() => resolve())), undefined)
 
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 

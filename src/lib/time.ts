@@ -37,11 +37,15 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
-/** Resolves when all of it is done, or after so many milliseconds, whatever comes first. */
-export const within = async (ms: number, work: Promise<unknown>[]): Promise<void> => {
-  const impatience = Promise.withResolvers<void>()
-  const timer = setTimeout(impatience.resolve, ms)
-  await Promise.race([Promise.all(work), impatience.promise]).finally(() => clearTimeout(timer))
+/** What the work comes to, or `otherwise` once so much time has passed. */
+export const within = async <T, Late>(deadlineMs: number, work: Promise<T>, otherwise: Late): Promise<T | Late> => {
+  const { promise: tooLate, resolve } = Promise.withResolvers<Late>()
+  const timer = setTimeout(resolve, deadlineMs, otherwise)
+  try {
+    return await Promise.race([work, tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Resolves after so many milliseconds. */

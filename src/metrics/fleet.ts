@@ -1,6 +1,6 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
-import { within } from './deadline.ts'
+import { within } from '../lib/time.ts'
 import { createMetricsListener } from './listener.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 

@@ -1,6 +1,6 @@
+import { within } from '../lib/time.ts'
 import type { PoolLoad } from '../storage/database.ts'
 import type { OutboxLoad } from '../webhooks/webhooks.ts'
-import { within } from './deadline.ts'
 
 /** What can be asked of the database and of what is in it. */
 export interface DatabaseHealth {

@@ -116,10 +116,7 @@ export const createPool = (options: PoolOptions) => {
 
     async close(): Promise<void> {
       watch.stop()
-      await within(
-        CLOSE_PATIENCE_MS,
-        pools.map((pool) => pool.end()),
-      )
+      await within(CLOSE_PATIENCE_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },
   }
 }

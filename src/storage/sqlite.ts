@@ -149,7 +149,7 @@ const createLook = (connection: DatabaseSync): (() => number) => {
 }
 
 /** A transaction has the whole database to itself (`BEGIN IMMEDIATE`), and no words for less. */
-const ROW_LOCK = / FOR (?:UPDATE|SHARE)(?: OF \w+)?$/
+const ROW_LOCK = / FOR (?:UPDATE|SHARE)$/
 
 const createStatements = (connection: DatabaseSync) => {
   const prepared = new Map<string, StatementSync>()
