@@ -39,6 +39,7 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
         username,
         roles: splitRoles(role),
         password: await readPassword(),
+        emailVerified: true,
       })
       await (options.json
         ? printJson(userToJson(user))

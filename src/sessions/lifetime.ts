@@ -18,6 +18,7 @@ export interface Device {
 // Rotations that are remembered within one grace window: more than any honest browser makes.
 const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
+const FRESH_MS = 10 * 60_000
 
 const trimmed = ({ userAgent, address }: Device): Device => ({
   userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
@@ -62,3 +63,6 @@ export const isInGrace = (session: Session, generation: number, nowMs: number, {
   const replacedAtMs = session.replacedAtMs.at(generation - session.generation)
   return replacedAtMs !== undefined && nowMs < replacedAtMs + graceMs
 }
+
+/** Whether a session was begun so short a time ago that its browser can be taken to be in the hands of its user. */
+export const isFresh = (startedAtMs: number, nowMs: number): boolean => nowMs - startedAtMs < FRESH_MS

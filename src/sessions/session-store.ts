@@ -100,12 +100,18 @@ export const findSession = async (db: Queries, id: string): Promise<SessionOfUse
 }
 
 /**
- * Holds a session, and its user before it, as they are until the transaction ends; false when it has ended. The user
- * first, as everybody does who changes both: two who wait for each other would have to begin again.
+ * Holds a session, and its user before it, as they are until the transaction ends; resolves to when it was begun, or to
+ * undefined when it has ended. The user first, as everybody does who changes both: two who wait for each other would
+ * have to begin again.
  */
-export const lockSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
+export const lockSession = async (db: Queries, id: string, userId: string): Promise<number | undefined> => {
   await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
-  return (await db.get('SELECT id FROM sessions WHERE id = ? FOR SHARE', id)) !== undefined
+  const row = await db.get<{ created_at: number }>(
+    'SELECT created_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
+    id,
+    userId,
+  )
+  return row?.created_at
 }
 
 /** Sessions of a user that have not run out: one before all others, then the last seen first. */

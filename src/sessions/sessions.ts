@@ -4,7 +4,7 @@ import { deriveKey } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
-import { beginSession, type Device, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
+import { beginSession, type Device, isFresh, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
 import { createRefreshTokens, type RefreshClaim, readRefreshToken } from './refresh-token.ts'
 import {
   cacheSessions,
@@ -212,6 +212,14 @@ export const createSessions = (parts: Parts) => {
 
     requireIn,
 
+    /** The same, and `forbidden` when the session is not fresh. */
+    async requireFreshIn(transaction: Transaction, id: string, userId: string): Promise<void> {
+      if (!isFresh(await requireIn(transaction, id, userId), clock.now())) throw staleSession()
+    },
+
+    /** Whether somebody has signed in just now: what changes how he signs in asks for that (OWASP ASVS 5, 7.5.1). */
+    isFresh: ({ startedAtMs }: SignedIn): boolean => isFresh(startedAtMs, clock.now()),
+
     /** To be called in the transaction that changes a user's row. */
     userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
 
@@ -226,8 +234,17 @@ export const createSessions = (parts: Parts) => {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/** To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. */
-const requireIn = async (transaction: Transaction, id: string, userId: string): Promise<void> => {
-  if (await lockSession(transaction, id, userId)) return
-  throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.')
+/**
+ * To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. Resolves
+ * to when it was begun.
+ */
+const requireIn = async (transaction: Transaction, id: string, userId: string): Promise<number> => {
+  const startedAtMs = await lockSession(transaction, id, userId)
+  if (startedAtMs !== undefined) return startedAtMs
+  throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.', {
+    reason: 'logged_out',
+  })
 }
+
+const staleSession = (): AppError =>
+  new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })

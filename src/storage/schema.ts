@@ -21,9 +21,25 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'users',
-    columns: ['id', 'email', 'email_lower', 'username', 'password_hash', 'roles', 'disabled', 'created_at'],
-    numbers: ['disabled', 'created_at'],
+    columns: [
+      'id',
+      'email',
+      'email_lower',
+      'username',
+      'password_hash',
+      'roles',
+      'disabled',
+      'created_at',
+      'email_verified_at',
+    ],
+    numbers: ['disabled', 'created_at', 'email_verified_at'],
   },
+  {
+    name: 'identities',
+    columns: ['id', 'user_id', 'provider', 'issuer', 'subject', 'email', 'created_at'],
+    numbers: ['created_at'],
+  },
+  { name: 'used_oauth_states', columns: ['id'], numbers: [] },
   {
     name: 'sessions',
     columns: [

@@ -3,11 +3,24 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { readEmail } from './email.ts'
 import { normalizePassword, requireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { findUserByEmail, lockUser, replacePasswordHash, type User, type UserRecord } from './user-store.ts'
+import {
+  findUserByEmail,
+  insertPasswordHash,
+  lockUser,
+  replacePasswordHash,
+  type User,
+  type UserRecord,
+} from './user-store.ts'
 
 export interface PasswordChange {
   current: string
   next: string
+  /** The session of who asks; every other one ends. */
+  sessionId: string
+}
+
+export interface FirstPassword {
+  password: string
   /** The session of who asks; every other one ends. */
   sessionId: string
 }
@@ -22,16 +35,21 @@ interface Parts {
   db: Database
   passwords: Passwords
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
   /** `unauthorized` when the session of who asks has ended while his password was checked. */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<void>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** The same, and `forbidden` when its user has not signed in just now. */
+  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
 }
 
 const wrongPassword = (field: string): AppError =>
   new AppError('unauthorized', 'This is not your current password.', { field, reason: 'password_wrong' })
 
+const hasPassword = (): AppError =>
+  new AppError('conflict', 'This account has a password already. Load the account page again to change it.')
+
 /** Passwords as proof of who somebody is. */
-export const createCredentials = ({ db, passwords, endSessions, requireSession }: Parts) => {
+export const createCredentials = ({ db, passwords, endSessions, requireSession, requireFreshSession }: Parts) => {
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, signal?: AbortSignal) => {
     if (!(await passwords.matches(entered, user.passwordHash, signal))) throw wrongPassword(field)
@@ -78,6 +96,17 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession }
       const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
       const hash = await passwords.hash(password, signal)
       await changeHash(user, hash, change.sessionId)
+    },
+
+    /** `conflict` when there is a password already. */
+    async setFirstPassword(user: UserRecord, first: FirstPassword, signal?: AbortSignal): Promise<void> {
+      const password = requireGoodPassword(first.password, [user.email, user.username], 'new_password')
+      const hash = await passwords.hash(password, signal)
+      await db.inTransaction(async (transaction) => {
+        await requireFreshSession(transaction, first.sessionId, user.id)
+        if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
+        await endSessions(transaction, user.id, first.sessionId)
+      })
     },
   }
 }

@@ -14,6 +14,8 @@ export interface User {
 /** A row with what only `users/` may see. */
 export interface UserRecord extends User {
   emailLower: string
+  /** Undefined: nobody has proved that the address is his. */
+  emailVerifiedAtMs: number | undefined
   passwordHash: string | null
 }
 
@@ -26,6 +28,7 @@ interface UserRow {
   roles: string
   disabled: number
   created_at: number
+  email_verified_at: number | null
 }
 
 const toRecord = (row: UserRow): UserRecord => ({
@@ -37,9 +40,10 @@ const toRecord = (row: UserRow): UserRecord => ({
   roles: JSON.parse(row.roles) as string[],
   disabled: row.disabled === 1,
   createdAtMs: row.created_at,
+  emailVerifiedAtMs: row.email_verified_at ?? undefined,
 })
 
-const COLUMNS = 'id, email, email_lower, username, password_hash, roles, disabled, created_at'
+const COLUMNS = 'id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at'
 
 const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
   const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE ${column} = ?`, value)
@@ -65,7 +69,7 @@ export const findUsers = async (db: Queries, { after, limit }: { after: string; 
 /** `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
   db.run(
-    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
     user.emailLower,
@@ -74,6 +78,7 @@ export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
     JSON.stringify(user.roles),
     user.disabled ? 1 : 0,
     user.createdAtMs,
+    user.emailVerifiedAtMs ?? null,
   )
 
 /** `UniqueViolation` on `users.username`. */
@@ -92,5 +97,29 @@ export const updatePasswordHash = (db: Queries, id: string, hash: string): Promi
 /** Changes nothing when the hash is no longer the one that was checked. */
 export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>
   db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', hash, id, checked)
+
+/** Changes nothing where there is a password already. */
+export const insertPasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
+  db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash IS NULL', hash, id)
+
+/**
+ * Gives an account to the owner of its email, without the password that it had; 0 when somebody has proved before that
+ * the address is his, or the account has another, or is disabled.
+ */
+export const claimUser = (
+  db: Queries,
+  { id, emailLower, nowMs }: { id: string; emailLower: string; nowMs: number },
+): Promise<number> =>
+  db.run(
+    `UPDATE users SET password_hash = NULL, email_verified_at = ?
+     WHERE id = ? AND email_lower = ? AND email_verified_at IS NULL AND disabled = 0`,
+    nowMs,
+    id,
+    emailLower,
+  )
+
+/** The first proof counts. */
+export const markEmailVerified = (db: Queries, id: string, nowMs: number): Promise<number> =>
+  db.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', nowMs, id)
 
 export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('DELETE FROM users WHERE id = ?', id)

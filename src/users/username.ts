@@ -16,10 +16,23 @@ export const requireUsername = (entered: string): string => {
   })
 }
 
-/** Usernames to try for an email's owner, from the plain one to ones with more and more random digits. */
-export function* usernamesFor(emailLower: string): Generator<string> {
-  const local = emailLower.slice(0, emailLower.indexOf('@')).replace(/[^a-z0-9_-]/g, '-')
-  const base = local.slice(0, MAX_LENGTH)
+/** What stands before the `@`. */
+export const localPart = (email: string): string => email.slice(0, email.indexOf('@'))
+
+/** A username made from a name such as "José Álvarez" or "jo@example.com"; undefined when too little is left of it. */
+export const usernameFrom = (name: string): string | undefined => {
+  const [text = ''] = name.split('@')
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  const username = plain
+    .replace(/[^a-z0-9_]+/g, '-')
+    .slice(0, MAX_LENGTH)
+    .replace(/^-+|-+$/g, '')
+  return username.length >= MIN_LENGTH ? username : undefined
+}
+
+/** Usernames to try for who would like this one, from the plain one to ones with more and more random digits. */
+export function* usernamesFor(wish: string): Generator<string> {
+  const base = wish.replace(/[^a-z0-9_-]/g, '-').slice(0, MAX_LENGTH)
   if (base.length >= MIN_LENGTH) yield base
   for (let digits = 2; digits <= 9; digits += 1) {
     const suffix = String(randomInt(10 ** digits)).padStart(digits, '0')

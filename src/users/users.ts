@@ -1,11 +1,10 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { AppError, checkAll } from '../lib/errors.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
-import { createCredentials, type PasswordChange } from './credentials.ts'
-import { type Email, requireEmail } from './email.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { createCredentials, type FirstPassword, type PasswordChange } from './credentials.ts'
 import { requireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
+import { createRegistration, takenError } from './registration.ts'
 import { requireRoles } from './roles.ts'
 import {
   deleteUser,
@@ -13,7 +12,6 @@ import {
   findUserById,
   findUserByUsername,
   findUsers,
-  insertUser,
   type UserRecord,
   updateDisabled,
   updatePasswordHash,
@@ -21,7 +19,7 @@ import {
   updateUsername,
   type User,
 } from './user-store.ts'
-import { requireUsername, usernamesFor } from './username.ts'
+import { requireUsername } from './username.ts'
 
 export type { User } from './user-store.ts'
 
@@ -32,22 +30,17 @@ interface Parts {
   /** Writes down, in the transaction of the action, that the application must be told. */
   announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<void>
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
   /** `unauthorized` when this session has ended. */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<void>
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** The same, and `forbidden` when its user has not signed in just now. */
+  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** To be called when somebody's row changed, so that nobody is shown the old one. */
   userChanged: (transaction: Transaction) => void
 }
 
-export interface NewUser {
-  email: string
-  password: string
-  /** Made from the email's local part when left out or empty. */
-  username?: string | undefined
-  roles?: string[]
-}
-
 interface Deletion {
+  /** Not asked for where there is none: then the session must be fresh. */
   password: string
   /** The session of who asks. */
   sessionId: string
@@ -55,34 +48,9 @@ interface Deletion {
 
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
 export const createUsers = (parts: Parts) => {
-  const { db, clock, passwords, announce, endSessions, requireSession, userChanged } = parts
-  /** Inserts and announces; `conflict` when email or username is taken. */
-  const insert = async (user: UserRecord): Promise<User> => {
-    try {
-      await db.inTransaction(async (transaction) => {
-        await insertUser(transaction, user)
-        await announce(transaction, 'user.created', user.id)
-      })
-      return user
-    } catch (error) {
-      throw takenError(error)
-    }
-  }
-
-  const insertWithFreeUsername = async (user: UserRecord): Promise<User> => {
-    let refusal: unknown
-    for (const username of usernamesFor(user.emailLower)) {
-      try {
-        return await insert({ ...user, username })
-      } catch (error) {
-        if (!(error instanceof AppError) || error.reason !== 'username_taken') throw error
-        refusal = error
-      }
-    }
-    throw refusal
-  }
-
-  const { authenticate, changePassword, requireOwnPassword } = createCredentials(parts)
+  const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = parts
+  const { create, createVouched } = createRegistration(parts)
+  const { authenticate, changePassword, setFirstPassword, requireOwnPassword } = createCredentials(parts)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -100,27 +68,22 @@ export const createUsers = (parts: Parts) => {
     })
 
   return {
-    /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
-    async create({ email, password, username, roles = [] }: NewUser, signal?: AbortSignal): Promise<User> {
-      const account = requireAccount(email, password, username)
-      const user: UserRecord = {
-        id: randomUUIDv7(),
-        email: account.email.shown,
-        emailLower: account.email.lower,
-        username: account.username ?? '',
-        passwordHash: await passwords.hash(account.password, signal),
-        roles: requireRoles(roles),
-        disabled: false,
-        createdAtMs: clock.now(),
-      }
-      return account.username === undefined ? insertWithFreeUsername(user) : insert(user)
-    },
-
+    create,
+    createVouched,
     authenticate,
 
     /** `unauthorized` when the current password is wrong; every other session ends. */
     async changePassword(id: string, change: PasswordChange, signal?: AbortSignal): Promise<void> {
       await changePassword(await requireUser(id), change, signal)
+    },
+
+    /** For who has none yet; every other session ends. `forbidden` when the session is not fresh. */
+    async setFirstPassword(id: string, first: FirstPassword, signal?: AbortSignal): Promise<void> {
+      await setFirstPassword(await requireUser(id), first, signal)
+    },
+
+    async hasPassword(id: string): Promise<boolean> {
+      return (await requireUser(id)).passwordHash !== null
     },
 
     async changeUsername(id: string, entered: string, sessionId: string): Promise<void> {
@@ -136,11 +99,15 @@ export const createUsers = (parts: Parts) => {
       }
     },
 
-    /** Deletes the account of who proves it; `unauthorized` when the password is wrong. */
+    /**
+     * Deletes the account of who proves it: `unauthorized` when the password is wrong, `forbidden` when there is none and
+     * the session is not fresh.
+     */
     async deleteOwn(id: string, { password, sessionId }: Deletion, signal?: AbortSignal): Promise<void> {
       const user = await requireUser(id)
-      await requireOwnPassword(user, password, 'password', signal)
-      await remove(id, (transaction) => requireSession(transaction, sessionId, id))
+      const proof = user.passwordHash === null ? requireFreshSession : requireSession
+      if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', signal)
+      await remove(id, async (transaction) => void (await proof(transaction, sessionId, id)))
     },
 
     delete: (id: string): Promise<void> => remove(id),
@@ -183,31 +150,3 @@ export const createUsers = (parts: Parts) => {
 }
 
 export type Users = ReturnType<typeof createUsers>
-
-interface Account {
-  email: Email
-  username: string | undefined
-  password: string
-}
-
-const requireAccount = (email: string, password: string, username: string | undefined): Account => {
-  // Without a username of his own choice, somebody most likely gets the first that is made for him.
-  const [made = ''] = usernamesFor(email.trim().toLowerCase())
-  return checkAll({
-    email: () => requireEmail(email),
-    username: () => (username ? requireUsername(username) : undefined),
-    password: () => requireGoodPassword(password, [email.trim(), username ?? '', made]),
-  })
-}
-
-const takenError = (error: unknown): unknown => {
-  if (isUniqueViolation(error, 'users.email_lower')) {
-    const details = { field: 'email', reason: 'email_taken', cause: error }
-    return new AppError('conflict', 'There is an account with this email address.', details)
-  }
-  if (isUniqueViolation(error, 'users.username')) {
-    const details = { field: 'username', reason: 'username_taken', cause: error }
-    return new AppError('conflict', 'This username is taken.', details)
-  }
-  return error
-}

@@ -104,14 +104,14 @@ describe('a locked row', () => {
     await insertUser(db, user)
     await insertSession(db, session)
     const action = await holding(db, async (transaction) => {
-      assert.equal(await lockSession(transaction, session.id, user.id), true)
+      assert.equal(await lockSession(transaction, session.id, user.id), session.createdAtMs)
     })
     const logout = deleteSession(other, session.id)
     assert.ok(await waits(logout))
     await action.commit()
     await logout
     assert.equal(await findSession(db, session.id), undefined)
-    assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, user.id)), false)
+    assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, user.id)), undefined)
   })
 
   testOnPostgres('of a user does not keep others from reading it for as good: two logins at once', async () => {

@@ -17,7 +17,7 @@ export const UNKEPT = { NODE_DISABLE_COMPILE_CACHE: '1' }
 
 const writeMigration = (root: string, texts: LaterMigration) => {
   for (const [dialect, text] of Object.entries(texts))
-    writeFileSync(path.join(root, `src/storage/migrations/002-later.${dialect}.sql`), text)
+    writeFileSync(path.join(root, `src/storage/migrations/900-later.${dialect}.sql`), text)
 }
 
 /**

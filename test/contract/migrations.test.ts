@@ -21,7 +21,7 @@ import { emptyPlace } from './place.ts'
 // Each child is watched until it has ended.
 process.setMaxListeners(50)
 
-const FIRST = '001-beginning'
+const ALL = ['001-beginning', '002-identities']
 
 /** An installation that nobody has opened yet, and how commands are run in it. */
 const installation = async (t: TestContext) => {
@@ -46,7 +46,7 @@ describe('migrations', { concurrency: 2 }, () => {
       const place = await emptyPlace(t)
       const handles = await Promise.all(Array.from({ length: 8 }, () => place.open()))
       const applied = await Promise.all(handles.map((db) => migrate(db, systemClock)))
-      assert.deepEqual(applied.flat(), [FIRST])
+      assert.deepEqual(applied.flat(), ALL)
       for (const db of handles) {
         assert.deepEqual(await findPendingMigrations(db.dialect, db), [])
         assert.deepEqual(await migrate(db, systemClock), [])
@@ -61,7 +61,7 @@ describe('migrations', { concurrency: 2 }, () => {
     const services = await Promise.all([startService({ cwd, env, t }), startService({ cwd, env, t })])
     const [first, second] = services
     assert.ok(first && second)
-    assert.deepEqual(await migrationsIn(cwd, first.env, t), [FIRST])
+    assert.deepEqual(await migrationsIn(cwd, first.env, t), ALL)
     const database = await openDatabase(first, t)
     assert.equal((await database.rows('SELECT id FROM signing_keys')).length, 1)
     for (const service of services) await signedUp(service)
@@ -72,7 +72,7 @@ describe('migrations', { concurrency: 2 }, () => {
     const { cwd, env, svc } = await installation(t)
     const results = await Promise.all(Array.from({ length: 8 }, () => svc(['migrate'])))
     for (const { code, stderr } of results) assert.equal(code, 0, stderr)
-    assert.deepEqual(await migrationsIn(cwd, env, t), [FIRST])
+    assert.deepEqual(await migrationsIn(cwd, env, t), ALL)
     assert.equal((await svc(['migrate', '--check'])).code, 0)
   })
 
@@ -84,7 +84,7 @@ describe('migrations', { concurrency: 2 }, () => {
       assert.match(check.stdout, /001-beginning/)
     }
     const applied = await svc(['migrate', '--json'])
-    assert.deepEqual(JSON.parse(applied.stdout), { applied: [FIRST] })
+    assert.deepEqual(JSON.parse(applied.stdout), { applied: ALL })
     const check = await svc(['migrate', '--check', '--json'])
     assert.equal(check.code, 0)
     assert.deepEqual(JSON.parse(check.stdout), { pending: [] })
@@ -100,7 +100,7 @@ describe('migrations', { concurrency: 2 }, () => {
       await ended
       const { code, stderr } = await svc(['migrate'])
       assert.equal(code, 0, stderr)
-      assert.deepEqual(await migrationsIn(cwd, env, t), [FIRST])
+      assert.deepEqual(await migrationsIn(cwd, env, t), ALL)
     }
   })
 })
@@ -150,10 +150,10 @@ test('a migration that is killed half-way leaves nothing of itself, and the next
   assert.equal(await ended, null, 'it was killed before its end')
   const check = await svc(['migrate', '--check'], later.runSvc)
   assert.equal(check.code, 1)
-  assert.match(check.stdout, /Pending: 002-later\n/)
+  assert.match(check.stdout, /Pending: 900-later\n/)
   const service = await later.startService({ cwd, env: { ...env, ...UNKEPT }, t })
   await signedUp(service)
-  assert.deepEqual(await migrationsIn(cwd, env, t), [FIRST, '002-later'])
+  assert.deepEqual(await migrationsIn(cwd, env, t), [...ALL, '900-later'])
   assert.equal((await database.rows('SELECT id FROM later')).length, databaseChoice === 'sqlite' ? 4000 : 1)
   assert.equal((await database.rows('SELECT nickname FROM users')).length, 1)
 })

@@ -15,6 +15,7 @@ export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
     id: randomUUIDv7(),
     email,
     emailLower: email,
+    emailVerifiedAtMs: undefined,
     username: name,
     passwordHash: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
     roles: [],

@@ -38,14 +38,23 @@ const schemaOf = async (db: Database): Promise<Record<string, Column[]>> => {
 }
 
 // What both databases are to have; whoever adds a migration adds it here.
-const OPTIONAL = ['password_hash', 'retired_at', 'status', 'problem', 'delivered_at', 'closed_at']
+const OPTIONAL = new Set([
+  'users.password_hash',
+  'users.email_verified_at',
+  'identities.email',
+  'signing_keys.retired_at',
+  'webhook_events.status',
+  'webhook_events.problem',
+  'webhook_events.delivered_at',
+  'webhook_events.closed_at',
+])
 
 describe('the schema', () => {
   test('is the same on every database: tables, columns and their order, keys, what may be null', async (t) => {
     const { db } = await freshDatabase(t)
     const expected = [...TABLES, { name: 'migrations', columns: ['name', 'applied_at'] }].map(({ name, columns }) => [
       name,
-      columns.map((column, index) => ({ name: column, optional: OPTIONAL.includes(column), key: index === 0 })),
+      columns.map((column, index) => ({ name: column, optional: OPTIONAL.has(`${name}.${column}`), key: index === 0 })),
     ])
     assert.deepEqual(await schemaOf(db), Object.fromEntries(expected))
   })
@@ -55,7 +64,7 @@ describe('the schema', () => {
     const rows = await db.all<{ name: string }>(INDEXES[db.dialect])
     assert.deepEqual(
       rows.map(({ name }) => name),
-      ['sessions_of_user', 'webhook_events_closed', 'webhook_events_due', 'webhook_events_open'],
+      ['identities_of_user', 'sessions_of_user', 'webhook_events_closed', 'webhook_events_due', 'webhook_events_open'],
     )
   })
 

@@ -77,7 +77,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     await assertAgree(old, fresh)
     assert.equal((await svc(now, ['users', 'list'])).code, 0)
     const names = (await (await database()).rows('SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
-    assert.deepEqual(names, ['001-beginning', '002-later'])
+    assert.deepEqual(names, ['001-beginning', '002-identities', '900-later'])
   })
 
   test('two of N+1 start at once beside N: the migration is applied once', async (t) => {
@@ -95,7 +95,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     for (const args of [['serve'], ['users', 'list'], ['keys', 'rotate'], ['migrate']]) {
       const { code, stderr } = await svc(now, args)
       assert.ok(code !== null && code > 0, `svc ${args.join(' ')}: exit ${code}`)
-      assert.match(stderr, /newer svc.*002-later/)
+      assert.match(stderr, /newer svc.*900-later/)
       assert.doesNotMatch(stderr, /\n\s+at /)
     }
   })
@@ -174,7 +174,7 @@ testOnPostgres(
     await busy.query('COMMIT')
     const { code, stdout, stderr } = await migrating
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /002-later/)
+    assert.match(stdout, /900-later/)
     await load.stop()
     assert.equal((await svc(later, ['migrate', '--check'])).code, 0)
   },

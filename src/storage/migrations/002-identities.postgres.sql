@@ -1,0 +1,25 @@
+-- works with: 001-beginning
+
+-- when somebody proved that the address is his; none: anybody may have entered it
+ALTER TABLE users ADD COLUMN email_verified_at BIGINT;
+
+CREATE TABLE identities (
+  id TEXT COLLATE "C" CONSTRAINT "identities.id" PRIMARY KEY,
+  user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+  -- as it is called in the settings
+  provider TEXT NOT NULL,
+  -- who vouches, and whom he means by it (OpenID Connect Core section 2)
+  issuer TEXT COLLATE "C" NOT NULL,
+  subject TEXT COLLATE "C" NOT NULL,
+  -- as the provider gave it, for people to tell one from the other
+  email TEXT,
+  created_at BIGINT NOT NULL,
+  CONSTRAINT "identities.subject" UNIQUE (subject, issuer)
+);
+
+CREATE INDEX identities_of_user ON identities (user_id);
+
+-- Sign-ins that have come back from a provider, so that none does twice. Their ids are in order of time.
+CREATE TABLE used_oauth_states (
+  id TEXT COLLATE "C" CONSTRAINT "used_oauth_states.id" PRIMARY KEY
+)
