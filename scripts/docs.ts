@@ -1,10 +1,16 @@
 import { writeFileSync } from 'node:fs'
+import { PRESETS } from '../src/oauth/presets.ts'
+import { PROVIDER_SETTINGS } from '../src/provider-settings.ts'
 import { SETTINGS } from '../src/settings.ts'
 
 /** Where the reference of the settings is kept. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)
 
-const HEAD = `<!-- Written by "npm run docs" from the table in src/config.ts. Do not edit. -->
+const table = (...titles: string[]): string => `${cells(titles)}${cells(titles.map(() => '---'))}`
+
+const cells = (texts: string[]): string => `| ${texts.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |\n`
+
+const HEAD = `<!-- Written by "npm run docs" from the tables in src/. Do not edit. -->
 
 # Configuration
 
@@ -22,9 +28,26 @@ Every setting is an environment variable. None has to be set to try svc.
 
 \`npm run --silent svc -- config\` prints what is in effect and where each value comes from. Secrets are never shown.
 
-| variable | default | accepts | meaning |
-| --- | --- | --- | --- |
-`
+${table('variable', 'default', 'accepts', 'meaning')}`
+
+const PROVIDERS = `
+## External providers
+
+\`SVC_OAUTH_PROVIDERS=google,corp\` puts two buttons on the pages for login and signup. Each provider has settings of its
+own, whose variables bear its name in capitals, with \`_\` for \`-\`: \`SVC_OAUTH_GOOGLE_CLIENT_ID\`,
+\`SVC_OAUTH_CORP_ISSUER\`. The provider has to be told the address to which people come back, and compares every
+character of it: \`SVC_BASE_URL\` and \`/auth/oauth/google/callback\` behind it, the name as in \`SVC_OAUTH_PROVIDERS\`.
+A provider of which something is missing is a mistake; a variable of one that is not listed is a warning.
+
+These names are known. Any other is the name of an OpenID Connect provider, which is discovered at its issuer, is shown
+as its name with a capital, and is asked for \`openid email profile\`.
+
+${table('name', 'shown as', 'issuer', 'scopes')}`
+
+const PROVIDER_TABLE = `
+Their settings, with the name in the place of \`<NAME>\`:
+
+${table('variable', 'default', 'accepts', 'meaning')}`
 
 interface Entry {
   name: string
@@ -35,17 +58,43 @@ interface Entry {
   secret?: boolean
 }
 
-const inCell = (text: string): string => text.replaceAll('|', '\\|')
+interface ProviderEntry extends Omit<Entry, 'name'> {
+  ending: string
+  /** The provider of that name alone has it. */
+  only?: string
+  fallbackOf?: unknown
+  isRequired?: boolean
+}
 
 const defaultOf = ({ fallback, fallbackShown }: Entry): string =>
   fallback ? `\`${fallback}\`` : (fallbackShown ?? 'none')
 
 const nameOf = ({ name, secret }: Entry): string => (secret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``)
 
-const row = (entry: Entry): string =>
-  `| ${[nameOf(entry), defaultOf(entry), entry.accepts, entry.meaning].map(inCell).join(' | ')} |\n`
+const row = (entry: Entry): string => cells([nameOf(entry), defaultOf(entry), entry.accepts, entry.meaning])
 
-/** `docs/configuration.md`, as the table of settings says it. */
-export const configurationPage = (): string => HEAD + Object.values<Entry>(SETTINGS).map(row).join('')
+const presetRows = (): string =>
+  [...PRESETS]
+    .map(([name, { label, issuer = '', scopes }]) =>
+      cells([`\`${name}\``, label, `\`${issuer}\``, `\`${scopes.join(' ')}\``]),
+    )
+    .join('')
+
+const providerRow = ({ ending, only, fallbackOf, isRequired, ...entry }: ProviderEntry): string => {
+  const fallbackShown = fallbackOf ? 'as above' : isRequired ? 'must be set' : entry.fallbackShown
+  const name = `SVC_OAUTH_${only?.toUpperCase() ?? '<NAME>'}_${ending}`
+  return row({ ...entry, name, ...(fallbackShown && { fallbackShown }) })
+}
+
+/** `docs/configuration.md`, as the tables of settings say it. */
+export const configurationPage = (): string =>
+  [
+    HEAD,
+    ...Object.values<Entry>(SETTINGS).map(row),
+    PROVIDERS,
+    presetRows(),
+    PROVIDER_TABLE,
+    ...Object.values<ProviderEntry>(PROVIDER_SETTINGS).map(providerRow),
+  ].join('')
 
 if (import.meta.main) writeFileSync(CONFIGURATION_FILE, configurationPage())

@@ -1,5 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { AppError } from './lib/errors.ts'
+import type { ProviderSettings } from './oauth/presets.ts'
+import { readProviders } from './provider-config.ts'
+import { providerOf, settingsOf } from './provider-settings.ts'
+import { usableNames, variablesBegin } from './provider-setting-kinds.ts'
+import { type Environment, readSetting } from './setting-reading.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 import { EVENT_TYPES, type EventType } from './webhooks/event-types.ts'
 
@@ -12,6 +16,7 @@ type OptionalKey =
   | 'secret'
   | 'audiences'
   | 'hashesAtOnce'
+  | 'oauthProviders'
   | 'webhookUrl'
   | 'webhookSecret'
   | 'webhookEvents'
@@ -22,9 +27,11 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never
 type Read = { [K in WithFallback]: ValueOf<Settings[K]> } & { [K in OptionalKey]?: ValueOf<Settings[K]> }
 
 /** The settings as read, and what follows from them. */
-export type Config = Omit<Read, 'audiences' | 'hashesAtOnce' | 'webhookEvents'> & {
+export type Config = Omit<Read, 'audiences' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'> & {
   audiences: string[]
   hashesAtOnce: number
+  /** In the order of their buttons. */
+  oauthProviders: ProviderSettings[]
   webhookEvents: readonly EventType[]
   /** Mistakes that do not keep the service from starting. */
   warnings: string[]
@@ -48,7 +55,7 @@ export class ConfigError extends Error {
   }
 }
 
-export type Environment = Record<string, string | undefined>
+export type { Environment }
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 
@@ -56,51 +63,21 @@ const MIN_WEBHOOK_SECRET_BYTES = 16
 export const readConfig = (environment: Environment, readFile: (path: string) => string): Config => {
   const problems: string[] = []
   const read: Record<string, unknown> = {}
-  for (const [key, entry] of Object.entries(SETTINGS)) {
-    read[key] = readSetting(entry, environment, readFile, problems)
-  }
+  const source = { environment, readFile, problems }
+  for (const [key, entry] of Object.entries(SETTINGS)) read[key] = readSetting(entry, source)
   const settings = read as Read
+  const names = usableNames(environment[SETTINGS.oauthProviders.name] ?? '')
+  const oauthProviders = readProviders(names, source)
   problems.push(...findContradictions(environment, settings), ...findUnreadable(settings, readFile))
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     ...settings,
     audiences: settings.audiences ?? [],
     hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
+    oauthProviders,
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,
-    warnings: [...findWarnings(settings), ...findUnknown(environment)],
+    warnings: [...findWarnings(settings), ...findUnknown(environment, names)],
   }
-}
-
-const readSetting = (
-  entry: Setting<unknown>,
-  environment: Environment,
-  readFile: (path: string) => string,
-  problems: string[],
-): unknown => {
-  const { name, accepts, secret, fallback } = entry
-  const file = secret ? environment[`${name}_FILE`] : undefined
-  if (file && environment[name]) {
-    problems.push(`${name} and ${name}_FILE are both set: set one of them`)
-    return undefined
-  }
-  let text = environment[name] || fallback
-  try {
-    if (file) text = readFile(file).trim()
-  } catch (error) {
-    problems.push(`${name}_FILE=${JSON.stringify(file)} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-    return undefined
-  }
-  if (file && !text) problems.push(`${name}_FILE=${JSON.stringify(file)} is empty: ${accepts}`)
-  if (!text) return undefined
-  try {
-    const value = entry.read(text)
-    if (value !== undefined) return value
-    problems.push(`${name}${secret ? '' : `=${JSON.stringify(text)}`} is not accepted: ${accepts}`)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    problems.push(`${name} is not accepted: ${error.message}`)
-  }
-  return undefined
 }
 
 const findContradictions = (environment: Environment, { database, port, metricsPort }: Read): string[] => [
@@ -146,11 +123,17 @@ const findWarnings = ({ webhookSecret, refreshGraceMs, accessTokenLifetimeMs, se
   ...(refreshGraceMs > 600_000 ? ['SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later'] : []),
 ]
 
-const findUnknown = (environment: Environment): string[] => {
-  const known = Object.values<Setting<unknown>>(SETTINGS).flatMap(({ name, secret }) =>
-    secret ? [name, `${name}_FILE`] : [name],
+const findUnknown = (environment: Environment, providers: string[]): string[] => {
+  const known = [...Object.values<Setting<unknown>>(SETTINGS), ...providers.flatMap(settingsOf)].flatMap(
+    ({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]),
   )
   return Object.keys(environment)
     .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.includes(name))
-    .map((name) => `${name} is not a setting of svc`)
+    .flatMap((name) => {
+      const provider = providerOf(name)
+      const isListed = providers.some((listed) => name.startsWith(variablesBegin(listed)))
+      if (provider === undefined || isListed) return [`${name} is not a setting of svc`]
+      // Set for a provider that was turned off, or empty in a file that has them all.
+      return environment[name] ? [`${name} has no effect: SVC_OAUTH_PROVIDERS does not name "${provider}"`] : []
+    })
 }

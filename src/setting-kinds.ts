@@ -12,7 +12,8 @@ export interface Kind<T> {
   read: (text: string) => T | undefined
 }
 
-const kind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({ accepts, read })
+/** Both at once. */
+export const kind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({ accepts, read })
 
 export const oneOf = <T extends string>(...choices: readonly T[]) =>
   kind(choices.map((choice) => `"${choice}"`).join(' or '), (text) => choices.find((choice) => choice === text))

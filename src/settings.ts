@@ -1,4 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from './lib/log.ts'
+import { providerNames } from './provider-setting-kinds.ts'
 import {
   audiences,
   colour,
@@ -35,7 +36,7 @@ export interface Setting<T> extends Kind<T> {
 
 const setting = <T>(entry: Setting<T>): Setting<T> => entry
 
-/** Every setting there is. The type, the reference in docs/ and `svc config` come from here. */
+/** Every setting there is, but those of each provider (`provider-settings.ts`). The type, the reference in docs/ and `svc config` come from here. */
 export const SETTINGS = {
   baseUrl: setting({
     name: 'SVC_BASE_URL',
@@ -147,6 +148,17 @@ export const SETTINGS = {
     meaning: 'How many logins and signups may wait for their hash in each process; past that they are answered 503.',
     fallback: '256',
     ...wholeNumber(0, 100_000),
+  }),
+  oauthProviders: setting({
+    name: 'SVC_OAUTH_PROVIDERS',
+    meaning: 'External providers that people may sign in with, in the order of their buttons.',
+    ...providerNames,
+  }),
+  oauthTimeoutMs: setting({
+    name: 'SVC_OAUTH_TIMEOUT',
+    meaning: 'Bounds each exchange with a provider.',
+    fallback: '5s',
+    ...timeout,
   }),
   webhookUrl: setting({
     name: 'SVC_WEBHOOK_URL',

@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
+import { PROVIDER_SETTINGS, providerOf, settingsOf } from '../src/provider-settings.ts'
 import { SETTINGS } from '../src/settings.ts'
 import { startService } from './support/service.ts'
 import { createUserAgent } from './support/user-agent.ts'
@@ -33,15 +34,20 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** Settings that a document names and svc does not have. */
-const findUnknownSettings = (name: string, text: string): string[] => {
-  const known = Object.values<{ name: string; secret?: boolean }>(SETTINGS).flatMap((setting) =>
-    setting.secret ? [setting.name, `${setting.name}_FILE`] : [setting.name],
-  )
-  return [...text.matchAll(/\bSVC_[A-Z_]*[A-Z]\b/g)]
+/** Settings that a document names and svc does not have; `<NAME>` stands for any provider. */
+const findUnknownSettings = (name: string, text: string): string[] =>
+  [...text.matchAll(/\bSVC_(?:OAUTH_<NAME>_)?[A-Z0-9_]*[A-Z0-9]\b/g)]
     .map(([setting]) => setting)
-    .filter((setting) => !setting.startsWith('SVC_TEST_') && !known.includes(setting))
+    .filter((setting) => !setting.startsWith('SVC_TEST_') && !isSetting(setting.replace('<NAME>', 'ANY')))
     .map((setting) => `${name}: ${setting}`)
+
+const isSetting = (variable: string): boolean => {
+  const provider = providerOf(variable)
+  const settings = [...Object.values(SETTINGS), ...(provider === undefined ? [] : settingsOf(provider))]
+  return settings.some(
+    ({ name, secret }: { name: string; secret?: boolean }) =>
+      variable === name || (secret && variable === `${name}_FILE`),
+  )
 }
 
 describe('the documents', () => {
@@ -54,6 +60,19 @@ describe('the documents', () => {
     for (const { name, meaning } of Object.values(SETTINGS)) {
       assert.match(rows, new RegExp(String.raw`^\| \`${name}\`.* \|`, 'm'))
       assert.ok(rows.includes(meaning), name)
+    }
+  })
+
+  test('every setting of a provider has its row in the reference, those of one alone under its name', () => {
+    const rows = configurationPage()
+    for (const { ending, only, meaning } of Object.values<{ ending: string; only?: string; meaning: string }>(
+      PROVIDER_SETTINGS,
+    )) {
+      const name = `SVC_OAUTH_${only?.toUpperCase() ?? '<NAME>'}_${ending}`
+      assert.ok(
+        rows.split('\n').some((line) => line.startsWith(`| \`${name}\``) && line.includes(meaning)),
+        name,
+      )
     }
   })
 
@@ -81,6 +100,15 @@ describe('the documents', () => {
     )
     assert.deepEqual(findUnknownSettings('x.md', '`SVC_SECRET_FILE`, `SVC_PORT_FILE`, SVC_TEST_CHROME'), [
       'x.md: SVC_PORT_FILE',
+    ])
+    const ofProviders = [
+      'SVC_OAUTH_<NAME>_ISSUER, SVC_OAUTH_CORP2_CLIENT_SECRET_FILE, SVC_OAUTH_APPLE_KEY_ID',
+      'SVC_OAUTH_<NAME>_CLIENTID, SVC_OAUTH_CORP_KEY_ID, SVC_OAUTH_CORP_LABEL_FILE',
+    ].join('\n')
+    assert.deepEqual(findUnknownSettings('x.md', ofProviders), [
+      'x.md: SVC_OAUTH_<NAME>_CLIENTID',
+      'x.md: SVC_OAUTH_CORP_KEY_ID',
+      'x.md: SVC_OAUTH_CORP_LABEL_FILE',
     ])
   })
 

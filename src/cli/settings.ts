@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { shownDatabase } from '../config.ts'
+import { type Config, shownDatabase } from '../config.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, printList } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -24,8 +24,9 @@ export const addConfig = (program: Command, surroundings: Surroundings): void =>
     const read = surroundings.loadConfig()
     for (const warning of read.warnings) note(`warning: ${warning}`)
     const { SETTINGS } = await import('../settings.ts')
-    const openParts = new Map([[SETTINGS.database.name, shownDatabase(read)]])
-    const shown = Object.values(SETTINGS).map((entry) => look(entry, surroundings, openParts.get(entry.name)))
+    const openParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(read)]])
+    const entries: Entry[] = [...Object.values(SETTINGS), ...(await providerEntries(read))]
+    const shown = entries.map((entry) => look(entry, surroundings, openParts.get(entry.name)))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
   })
 }
@@ -36,6 +37,14 @@ interface Entry {
   fallback?: string
   fallbackShown?: string
   secret?: boolean
+}
+
+const providerEntries = async ({ oauthProviders }: Config): Promise<Entry[]> => {
+  const { settingsOf } = await import('../provider-settings.ts')
+  return oauthProviders.flatMap(({ name, issuer }) =>
+    // The one that is in effect, with its tenant.
+    settingsOf(name).map((entry) => (entry.key === 'issuer' ? { ...entry, fallback: issuer } : entry)),
+  )
 }
 
 /** `openPart` is what may be shown of a secret. */
