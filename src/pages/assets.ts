@@ -11,7 +11,8 @@ export interface Asset {
   body: string
 }
 
-const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
+/** Names a file by its content. */
+export const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
   return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
 }

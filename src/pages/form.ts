@@ -58,6 +58,10 @@ export const returnToInput = (returnTo: string | undefined): HtmlFragment | unde
 /** The token that every form carries. */
 export const csrfInput = (token: string): HtmlFragment => html`<input type="hidden" name="csrf_token" value="${token}">`
 
+/** For password managers: tells them whose password it is. It has no name, so it is not sent. */
+export const ownerInput = (email: string): HtmlFragment =>
+  html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
+
 const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
   const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts

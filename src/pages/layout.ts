@@ -31,8 +31,8 @@ interface Page {
 }
 
 interface Panel extends Page {
-  /** Above the heading: the status of an error. */
-  over?: string
+  /** Above the heading: the status of an error, or what one was about to do. */
+  over?: string | undefined
   below?: HtmlFragment | undefined
 }
 

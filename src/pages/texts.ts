@@ -1,3 +1,4 @@
+import { providerProblems } from './provider-texts.ts'
 import type { FieldProblem } from './views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -90,12 +91,46 @@ export const texts = {
   loggedOut: 'You are logged out',
   loggedOutAdvice: 'You can close this page, or log in again.',
 
+  providerProblems,
+  providerUnnamed: 'the other service',
+  logInWith: (provider: string): string => `Log in with ${provider}`,
+  tryAgainWith: (provider: string): string => `Try again with ${provider}`,
+  logInOtherwise: 'Log in another way',
+  connect: (provider: string): string => `Connect ${provider}`,
+  connectToAccount: (provider: string): string => `Connect ${provider} to your account`,
+  connectAbout: (provider: string, email: string): string =>
+    `There is already an account with ${email}. To connect ${provider} to it, show that it is yours.`,
+  passwordHere: (appName: string): string => `Your ${appName} password`,
+  notYours: 'Not your account?',
+  claimOpen: 'I don’t have that password, or I never made this account',
+  claimOpenOther: 'That isn’t mine, or I never made this account',
+  claimAbout: (provider: string, email: string): string =>
+    `Nobody has ever shown that ${email} is theirs, and ${provider} confirms that it is yours. So you can take the account over: its password stops working, everyone who is logged in to it is logged out, and from now on you log in with ${provider}.`,
+  claimButton: 'Take over the account',
+
+  confirm: 'Confirm it’s you',
+  confirmAbout: 'Log in once more, so that nobody else at this device can make this change.',
+  confirmImpossible: (appName: string): string =>
+    `There is nothing here by which you could log in once more. Ask whoever runs ${appName}.`,
+  confirmButton: 'Confirm',
+  confirmOtherwise: 'Confirm another way',
+  confirmFirst: {
+    waysIn: 'To connect or disconnect anything, first confirm that it’s you.',
+    password: 'To set a password, first confirm that it’s you.',
+    deletion: 'To delete your account, first confirm that it’s you.',
+  },
+  backToAccount: 'Back to your account',
+
   account: 'Your account',
   profile: 'Profile',
   memberSince: 'Member since',
   done: {
     username: 'Your username was changed.',
     password: 'Your password was changed, and every other session was logged out.',
+    password_set: 'Your password was set. You can log in with it from now on.',
+    linked: 'Connected. You can log in with it from now on.',
+    unlinked: 'Disconnected. It no longer logs you in here.',
+    confirmed: 'Thank you. You can make your changes now.',
     session: 'The session was logged out.',
     sessions: 'All other sessions were logged out.',
   },
@@ -105,6 +140,18 @@ export const texts = {
   changePassword: 'Change password',
   changePasswordAbout: 'Changing it logs you out everywhere else.',
   changePasswordButton: 'Save new password',
+  setPassword: 'Set a password',
+  setPasswordAbout: 'Then you can log in with your email, too.',
+  setPasswordButton: 'Save password',
+  waysIn: 'Ways to log in',
+  waysInAbout: 'What gets you into this account.',
+  passwordSet: 'Set',
+  passwordNotSet: 'Not set',
+  connectedSince: 'Connected since',
+  onlyWayIn: 'Your only way to log in, so it stays.',
+  disconnect: 'Disconnect',
+  disconnectOf: (provider: string, email: string | undefined): string =>
+    email ? `Disconnect ${provider}, ${email}` : `Disconnect ${provider}`,
   sessions: 'Sessions',
   sessionsAbout: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
   thisSession: 'This device',
@@ -118,6 +165,7 @@ export const texts = {
   deleteAccountAbout: 'Removes your account here for good.',
   deleteAccountOpen: 'Delete account …',
   deleteAccountWarning: 'This can’t be undone. Enter your password to confirm.',
+  deleteAccountFinal: 'This can’t be undone.',
   deleteAccountButton: 'Delete my account',
 
   errorStatus: (status: number): string => `Error ${status}`,

@@ -1,3 +1,7 @@
+import type { ProviderView, SignInView } from './provider-views.ts'
+
+export type * from './provider-views.ts'
+
 const FIELD_PROBLEMS = [
   'email_missing',
   'email_invalid',
@@ -24,14 +28,6 @@ export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
   | { kind: 'busy'; retryAfterSeconds: number; requestId: string }
-
-/** An external provider to continue with; its form posts to `/auth/oauth/{name}`. */
-export interface ProviderView {
-  name: string
-  label: string
-  /** On this origin, or the policy stops it. */
-  iconUrl?: string
-}
 
 interface FormView {
   csrfToken: string
@@ -64,6 +60,31 @@ export interface SignupView extends EntryView {
   closed: boolean
 }
 
+/** Somebody comes by a new provider, and the email belongs to an account. */
+export interface ProofView extends FormView {
+  /** The new one, which is to be connected. */
+  provider: ProviderView
+  email: string
+  /** Sealed by the service; goes back with each form. */
+  pending: string
+  hasPassword: boolean
+  /** Those that are connected to the account already. */
+  providers: readonly ProviderView[]
+  /** Nobody ever proved that the email is his: its owner may take the account. */
+  canClaim: boolean
+  returnTo: string | undefined
+  errors: { password?: FieldProblem | undefined }
+}
+
+/** Somebody who is logged in shows once more who he is. */
+export interface ConfirmView extends FormView {
+  email: string
+  hasPassword: boolean
+  /** Those that are connected to the account. */
+  providers: readonly ProviderView[]
+  errors: { password?: FieldProblem | undefined }
+}
+
 export interface LogoutView {
   csrfToken: string
   signedIn: boolean
@@ -85,13 +106,24 @@ export interface AccountView extends FormView {
   sessions: readonly SessionView[]
   /** How many there are besides those. */
   moreSessions: number
-  done?: 'username' | 'password' | 'session' | 'sessions' | undefined
+  done?:
+    | 'username'
+    | 'password'
+    | 'password_set'
+    | 'session'
+    | 'sessions'
+    | 'linked'
+    | 'unlinked'
+    | 'confirmed'
+    | undefined
   /** `value` is what stands in the field: the username, or what was typed. */
   username: { value: string; error?: FieldProblem | undefined }
   password: {
     errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
   }
   deletion: { error?: FieldProblem | undefined }
+  /** Undefined where no provider is configured and none is linked. */
+  signIn?: SignInView | undefined
 }
 
 export interface ErrorView {

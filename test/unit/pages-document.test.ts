@@ -121,11 +121,18 @@ test('an asset is named by its content', () => {
   const paths = pages.assets.map(({ path }) => path)
   assert.deepEqual(
     paths.map((path) => path.replace(/[0-9a-f]{12}/, '#')),
-    ['/auth/assets/style.#.css', '/auth/assets/show-password.#.js', '/auth/assets/icon.#.svg'],
+    [
+      '/auth/assets/style.#.css',
+      '/auth/assets/show-password.#.js',
+      '/auth/assets/icon.#.svg',
+      ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord', 'password'].map(
+        (name) => `/auth/assets/${name}.#.svg`,
+      ),
+    ],
   )
   assert.deepEqual(
-    other.assets.map(({ path }, index) => path === paths[index]),
-    [false, true, false],
+    other.assets.slice(0, 4).map(({ path }, index) => path === paths[index]),
+    [false, true, false, true],
   )
 })
 
@@ -140,5 +147,31 @@ test('the policy lets in nothing inline, and no origin but the logo’s', () => 
   assert.match(policyWith('https://cdn.example:8443/logo.svg?x'), /img-src 'self' https:\/\/cdn\.example:8443;/)
   for (const logoUrl of ['javascript:alert(1)', 'data:image/svg+xml,x', 'https://a;script-src/', 'https://a,b/']) {
     assert.throws(() => policyWith(logoUrl), TypeError, logoUrl)
+  }
+})
+
+const policyOf = (iconUrls: string[], formActions: string[]): string =>
+  createPages({ ...branding, logoUrl: 'https://cdn.example/logo.svg', providers: { iconUrls, formActions } })
+    .contentSecurityPolicy
+
+test('with providers the policy lets in the origins of their icons, and forms that end elsewhere', () => {
+  const icons = ['https://cdn.example/a.svg', '/b.svg', 'https://icons.example:8443/c.svg?x']
+  assert.equal(
+    policyOf(icons, ['https:', 'http://localhost:*', 'http://127.0.0.1:*']),
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https://cdn.example https://icons.example:8443; form-action 'self' https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'",
+  )
+  for (const iconUrl of ['javascript:alert(1)', 'data:image/svg+xml,x', 'https://a;script-src/']) {
+    assert.throws(() => policyOf([iconUrl], []), TypeError, iconUrl)
+  }
+  for (const source of [
+    '',
+    '*',
+    'http:',
+    "'none'",
+    "https:; script-src 'unsafe-inline'",
+    'https://a b',
+    'javascript:',
+  ]) {
+    assert.throws(() => policyOf([], [source]), TypeError, source)
   }
 })

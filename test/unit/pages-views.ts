@@ -1,10 +1,20 @@
-import type { AccountView, LoginView, Pages, SignupView } from '../../src/pages/pages.ts'
+import type {
+  AccountView,
+  ConfirmView,
+  LoginView,
+  Pages,
+  ProofView,
+  ProviderProblemView,
+  SignInView,
+  SignupView,
+} from '../../src/pages/pages.ts'
 
 /** Every page in every state that it can be in, by name, with one text wherever somebody else's text is shown. */
 export const statesWith = (text: string): Record<string, (pages: Pages) => string> => {
   const nowMs = Date.UTC(2026, 10, 21, 10, 47)
   const minutesAgo = (minutes: number): number => nowMs - minutes * 60_000
-  const providers = [{ name: text, label: text, iconUrl: text }]
+  const provider = { name: text, label: text, iconUrl: text }
+  const providers = [provider]
   const entry = { csrfToken: text, returnTo: text, email: text, providers: [], errors: {} }
   const login: LoginView = { ...entry, signupOpen: true }
   const signup: SignupView = { ...entry, username: text, closed: false }
@@ -22,6 +32,33 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     username: { value: text },
     password: { errors: {} },
     deletion: {},
+  }
+  const linked = { id: `${text}1`, label: text, iconUrl: text, email: text, linkedAtMs: nowMs, removable: true }
+  const signIn: SignInView = {
+    hasPassword: true,
+    isFresh: true,
+    linked: [linked, { ...linked, id: `${text}2`, iconUrl: undefined, email: undefined }],
+    linkable: [...providers, { name: text, label: text }],
+  }
+  const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
+  const shown = { csrfToken: text, email: text, hasPassword: true, providers, errors: {} }
+  const confirm: ConfirmView = shown
+  const proof: ProofView = {
+    ...shown,
+    provider,
+    pending: text,
+    canClaim: true,
+    returnTo: text,
+  }
+  const problem: ProviderProblemView = {
+    csrfToken: text,
+    returnTo: text,
+    provider,
+    problem: 'unreachable',
+    signedIn: false,
+    requestId: text,
+    email: text,
+    retryAfterSeconds: 5,
   }
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
@@ -60,6 +97,33 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       }),
     'deletion refused': (pages) => pages.account({ ...account, deletion: { error: 'password_wrong' } }),
     'account held up': (pages) => pages.account({ ...account, problem: tooMany }),
+    'account with providers': (pages) => pages.account({ ...account, signIn, done: 'linked' }),
+    'account with providers, not fresh': (pages) =>
+      pages.account({ ...account, signIn: { ...signIn, isFresh: false } }),
+    'account without password': (pages) => pages.account({ ...account, signIn: withoutPassword, done: 'confirmed' }),
+    'account without password, not fresh': (pages) =>
+      pages.account({ ...account, signIn: { ...withoutPassword, isFresh: false } }),
+    'first password refused': (pages) =>
+      pages.account({
+        ...account,
+        signIn: withoutPassword,
+        password: { errors: { new_password: 'password_too_short' } },
+      }),
+    confirm: (pages) => pages.confirm(confirm),
+    'confirm by provider': (pages) => pages.confirm({ ...confirm, hasPassword: false }),
+    'confirm by nothing': (pages) => pages.confirm({ ...confirm, hasPassword: false, providers: [] }),
+    'confirm refused': (pages) => pages.confirm({ ...confirm, errors: { password: 'password_wrong' } }),
+    'confirm held up': (pages) => pages.confirm({ ...confirm, problem: tooMany }),
+    proof: (pages) => pages.proof(proof),
+    'proof by provider': (pages) => pages.proof({ ...proof, hasPassword: false }),
+    'proof by the email alone': (pages) => pages.proof({ ...proof, hasPassword: false, providers: [] }),
+    'proof refused': (pages) => pages.proof({ ...proof, errors: { password: 'password_wrong' } }),
+    'proof held up': (pages) => pages.proof({ ...proof, problem: tooMany }),
+    'provider away': (pages) => pages.providerProblem(problem),
+    'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
+    'provider connected elsewhere': (pages) =>
+      pages.providerProblem({ ...problem, problem: 'linked_elsewhere', signedIn: true, intent: 'link' }),
+    'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
     'error 400': failure(400),
     'error 403': failure(403),
     'error 404': failure(404),
@@ -80,6 +144,11 @@ export const WRONG_STATES: Record<string, string> = {
   'password refused': 'current_password',
   'deletion refused': 'password',
   'account held up': 'form-problem',
+  'first password refused': 'new_password',
+  'confirm refused': 'password',
+  'confirm held up': 'form-problem',
+  'proof refused': 'password',
+  'proof held up': 'form-problem',
 }
 
 const TOKEN = /<!doctype html>|<(\/?[a-z0-9]+)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*>|[^<>]+/gy

@@ -1,0 +1,96 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { csrfInput, field, ownerInput } from './form.ts'
+import { texts } from './texts.ts'
+import type { AccountView } from './views.ts'
+
+/** The field that is wrong. */
+export type Focus = 'username' | 'current_password' | 'new_password' | 'password' | undefined
+
+/** The first field that is wrong. */
+export const focusOf = ({ username, password, deletion }: AccountView): Focus => {
+  if (username.error) return 'username'
+  if (password.errors.current_password) return 'current_password'
+  if (password.errors.new_password) return 'new_password'
+  return deletion.error ? 'password' : undefined
+}
+
+/** To change the username. */
+export const usernameForm = ({ csrfToken, username }: AccountView, focus: Focus): HtmlFragment =>
+  html`<form method="post" action="/auth/account/username" novalidate>
+${csrfInput(csrfToken)}
+${field({
+  name: 'username',
+  label: texts.username,
+  type: 'text',
+  autocomplete: 'nickname',
+  value: username.value,
+  hint: texts.usernameRule,
+  maxLength: 30,
+  problem: username.error,
+  focused: focus === 'username',
+})}
+<button class="second">${texts.changeUsernameButton}</button>
+</form>`
+
+const newPasswordField = ({ password }: AccountView, focus: Focus): HtmlFragment =>
+  field({
+    name: 'new_password',
+    label: texts.newPassword,
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: texts.newPasswordHint,
+    minLength: 8,
+    problem: password.errors.new_password,
+    focused: focus === 'new_password',
+  })
+
+/** To change the password that there is. */
+export const passwordForm = (view: AccountView, focus: Focus): HtmlFragment =>
+  html`<form method="post" action="/auth/account/password" novalidate>
+${csrfInput(view.csrfToken)}
+${ownerInput(view.user.email)}
+${field({
+  name: 'current_password',
+  label: texts.currentPassword,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.password.errors.current_password,
+  focused: focus === 'current_password',
+})}
+${newPasswordField(view, focus)}
+<button class="second">${texts.changePasswordButton}</button>
+</form>`
+
+/** To set a first password. */
+export const firstPasswordForm = (view: AccountView, focus: Focus): HtmlFragment =>
+  html`<form method="post" action="/auth/account/password" novalidate>
+${csrfInput(view.csrfToken)}
+${ownerInput(view.user.email)}
+${newPasswordField(view, focus)}
+<button class="second">${texts.setPasswordButton}</button>
+</form>`
+
+const deletionPassword = ({ error }: AccountView['deletion'], focus: Focus): HtmlFragment =>
+  html`<p>${texts.deleteAccountWarning}</p>
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: error,
+  focused: focus === 'password',
+})}`
+
+/**
+ * To delete the account. Closed at first: a password manager fills in the password, and one stray click must not be the
+ * end of the account.
+ */
+export const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>
+  html`<details${deletion.error && html` open`}>
+<summary class="second">${texts.deleteAccountOpen}</summary>
+<form method="post" action="/auth/account/delete" novalidate>
+${csrfInput(csrfToken)}
+${signIn?.hasPassword === false ? html`<p>${texts.deleteAccountFinal}</p>` : deletionPassword(deletion, focus)}
+<button class="danger">${texts.deleteAccountButton}</button>
+</form>
+</details>`

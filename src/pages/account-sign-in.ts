@@ -1,0 +1,63 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { csrfInput } from './form.ts'
+import { intentInput, providerButtons, providerIcon } from './provider-buttons.ts'
+import { texts } from './texts.ts'
+import { dayOf } from './time-text.ts'
+import type { LinkedView, SignInView } from './views.ts'
+
+/** In the place of what needs a fresh sign-in: why it is not there, and the way to it. */
+export const confirmFirst = (why: string): HtmlFragment => html`<div class="gate">
+<p>${why}</p>
+<a class="second" href="/auth/account/confirm">${texts.confirm}</a>
+</div>`
+
+const passwordRow = (hasPassword: boolean, iconUrl: string): HtmlFragment => html`<li>${providerIcon(iconUrl)}
+<div>
+<p><b>${texts.password}</b></p>
+<p class="about">${hasPassword ? texts.passwordSet : texts.passwordNotSet}</p>
+</div>
+</li>
+`
+
+const removeButton = ({ id, label, email }: LinkedView): HtmlFragment =>
+  html`<button class="second" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
+`
+
+const linkedRow = (linked: LinkedView, isFresh: boolean): HtmlFragment => html`<li>${providerIcon(linked.iconUrl)}
+<div>
+<p><b>${linked.label}</b></p>
+<p class="about">${
+  linked.email &&
+  html`${linked.email}<br>
+`
+}${texts.connectedSince} ${dayOf(linked.linkedAtMs)}${
+  !linked.removable &&
+  html`<br>
+${texts.onlyWayIn}`
+}</p>
+</div>
+${isFresh && linked.removable && removeButton(linked)}</li>
+`
+
+const list = ({ hasPassword, isFresh, linked }: SignInView, passwordIconUrl: string): HtmlFragment =>
+  html`<ul class="sessions logins">
+${passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isFresh))}</ul>`
+
+/** By what one can log in: one form, in which each button says what it disconnects, and a button for what is not yet. */
+export const signInSection = (csrfToken: string, signIn: SignInView, passwordIconUrl: string): HtmlFragment => {
+  const { isFresh, linked, linkable } = signIn
+  const isRemovable = linked.some(({ removable }) => removable)
+  const rows = list(signIn, passwordIconUrl)
+  const form = html`<form method="post" action="/auth/account/identities">
+${csrfInput(csrfToken)}
+${rows}
+</form>`
+  const words = texts.connect
+  const hiddenInputs = intentInput('link')
+  return html`<div class="ways-in">
+${isFresh && isRemovable ? form : rows}
+${isFresh && providerButtons({ csrfToken, providers: linkable, hiddenInputs, words })}${
+  !isFresh && (isRemovable || linkable.length > 0) && confirmFirst(texts.confirmFirst.waysIn)
+}
+</div>`
+}

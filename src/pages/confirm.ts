@@ -1,0 +1,44 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { csrfInput, field, formProblem, ownerInput } from './form.ts'
+import type { Layout } from './layout.ts'
+import { intentInput, orLine, providerButtons } from './provider-buttons.ts'
+import { texts } from './texts.ts'
+import type { ConfirmView } from './views.ts'
+
+const passwordForm = ({ csrfToken, email, problem, errors }: ConfirmView): HtmlFragment =>
+  html`<form method="post" action="/auth/account/confirm" novalidate>
+${csrfInput(csrfToken)}
+${ownerInput(email)}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: errors.password,
+  focused: Boolean(errors.password) || !problem,
+})}
+<button class="first">${texts.confirmButton}</button>
+</form>
+`
+
+const providerWays = ({ csrfToken, hasPassword, providers }: ConfirmView): HtmlFragment | undefined => {
+  const hiddenInputs = intentInput('confirm')
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  return buttons && html`${hasPassword && orLine()}${buttons}`
+}
+
+/** The page on which somebody who is logged in shows once more who he is, before what could lock him out. */
+export const createConfirmPage =
+  (layout: Layout) =>
+  (view: ConfirmView): string => {
+    const isPossible = view.hasPassword || view.providers.length > 0
+    return layout.panel({
+      title: texts.confirm,
+      wrong: Boolean(view.problem ?? view.errors.password),
+      scripted: view.hasPassword,
+      below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
+      body: html`${formProblem(view.problem, !view.errors.password)}
+<p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : texts.confirmImpossible(layout.appName)}</p>
+${view.hasPassword && passwordForm(view)}${providerWays(view)}`,
+    })
+  }

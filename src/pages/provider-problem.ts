@@ -1,0 +1,82 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryHref } from './entry.ts'
+import { csrfInput, returnToInput } from './form.ts'
+import type { Layout } from './layout.ts'
+import { intentInput, providerPath } from './provider-buttons.ts'
+import { texts } from './texts.ts'
+import type { ProviderProblem, ProviderProblemView } from './views.ts'
+
+/** What to do first: try again, make an account, or go to where one logs in (or to one's account). */
+type Step = 'retry' | 'signup' | 'entry'
+
+const FIRST_STEPS: Record<ProviderProblem, Step> = {
+  cancelled: 'retry',
+  refused: 'retry',
+  expired: 'retry',
+  other_browser: 'retry',
+  used: 'retry',
+  unreadable: 'retry',
+  unreachable: 'retry',
+  unverifiable: 'retry',
+  email_missing: 'signup',
+  email_unverified: 'signup',
+  domain_not_allowed: 'retry',
+  signup_closed: 'entry',
+  disabled: 'entry',
+  linked_elsewhere: 'retry',
+  other_account: 'retry',
+  logged_out: 'entry',
+  last_way: 'entry',
+  no_proof: 'entry',
+}
+
+const over = ({ provider, intent }: ProviderProblemView): string | undefined => {
+  if (intent === 'confirm') return texts.confirm
+  if (!provider) return undefined
+  return intent === 'link' ? texts.connect(provider.label) : texts.logInWith(provider.label)
+}
+
+const retry = ({ csrfToken, returnTo, intent, provider }: ProviderProblemView): HtmlFragment | undefined =>
+  provider &&
+  html`<form method="post" action="${providerPath(provider.name)}">
+${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}
+<button class="first">${texts.tryAgainWith(provider.label)}</button>
+</form>`
+
+const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
+  signedIn ? undefined : html`<a class="first" href="${entryHref('/auth/signup', returnTo)}">${texts.createAccount}</a>`
+
+/** The way back to where other ways are. */
+const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
+  const look = isFirst ? 'first' : 'second'
+  if (!signedIn)
+    return html`<a class="${look}" href="${entryHref('/auth/login', returnTo)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
+  return intent === 'confirm'
+    ? html`<a class="${look}" href="/auth/account/confirm">${texts.confirmOtherwise}</a>`
+    : html`<a class="${look}" href="/auth/account">${texts.backToAccount}</a>`
+}
+
+const steps = (view: ProviderProblemView): HtmlFragment => {
+  const kind = FIRST_STEPS[view.problem]
+  const first = kind === 'entry' ? undefined : { retry, signup }[kind](view)
+  return html`<div class="steps">
+${first}
+${entry(view, first === undefined)}
+</div>`
+}
+
+/** The page of a sign-in by a provider that ended without a session: what happened, why, and what to do next. */
+export const createProviderProblemPage =
+  (layout: Layout) =>
+  (view: ProviderProblemView): string => {
+    const { title, why } = texts.providerProblems[view.problem]
+    const label = view.provider?.label ?? texts.providerUnnamed
+    const about = { label, email: view.email, appName: layout.appName }
+    return layout.panel({
+      title: title(about),
+      over: over(view),
+      below: html`${texts.requestId} <code>${view.requestId}</code>`,
+      body: html`<p>${why(about)}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
+${steps(view)}`,
+    })
+  }

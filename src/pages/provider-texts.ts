@@ -1,0 +1,104 @@
+import type { ProviderProblem } from './views.ts'
+
+/** What the words about a provider can speak of. */
+interface About {
+  /** The provider's name. */
+  label: string
+  email: string | undefined
+  appName: string
+}
+
+interface Words {
+  title: (about: About) => string
+  /** Why, and what to do about it. */
+  why: (about: About) => string
+}
+
+const address = (email: string | undefined): string => email ?? 'your email address'
+
+const instead = ({ label }: About): string =>
+  `Create an account with a password instead; you can connect ${label} to it on your account page afterwards.`
+
+/** How each way of not getting in by a provider is told. */
+export const providerProblems: Record<ProviderProblem, Words> = {
+  cancelled: {
+    title: () => 'You cancelled',
+    why: ({ label }) => `${label} says that you cancelled. Nothing was changed.`,
+  },
+  refused: {
+    title: ({ label }) => `${label} refused`,
+    why: ({ label, appName }) =>
+      `${label} answered with an error and did not say who you are. If that happens again, tell whoever runs ${appName}.`,
+  },
+  expired: {
+    title: () => 'That took too long',
+    why: ({ label }) => `For your safety, you have 10 minutes to come back from ${label}. Nothing was changed.`,
+  },
+  other_browser: {
+    title: () => 'Not the browser it began in',
+    why: () =>
+      'This has to end in the browser in which it began. If it is the same one, it has lost or blocked our cookies since.',
+  },
+  used: {
+    title: () => 'This was used already',
+    why: ({ label }) =>
+      `An answer from ${label} works only once. If you went back in your browser, you may well be logged in already.`,
+  },
+  unreadable: {
+    title: () => 'This address leads nowhere',
+    why: () => 'It is incomplete, or was not made by us. Start again from here.',
+  },
+  unreachable: {
+    title: ({ label }) => `${label} can’t be reached`,
+    why: ({ label }) => `${label} is not answering as it should right now. That has nothing to do with your account.`,
+  },
+  unverifiable: {
+    title: ({ label }) => `We couldn’t verify what ${label} said`,
+    why: ({ label, appName }) =>
+      `So it was not used: it may not have come from ${label} at all. If that happens again, tell whoever runs ${appName}.`,
+  },
+  email_missing: {
+    title: ({ label }) => `${label} gave no email address`,
+    why: (about) => `An account here needs one. ${instead(about)}`,
+  },
+  email_unverified: {
+    title: () => 'Your email address isn’t confirmed',
+    why: (about) => `${about.label} does not confirm that ${address(about.email)} is yours. ${instead(about)}`,
+  },
+  domain_not_allowed: {
+    title: () => 'That account isn’t let in here',
+    why: ({ label, email }) =>
+      `With ${label}, only accounts of certain organisations can log in, and ${email ?? 'yours'} is not among them.`,
+  },
+  signup_closed: {
+    title: () => 'New accounts aren’t open',
+    why: ({ label, appName }) =>
+      `No account here is connected to this ${label} account. If you have one, log in and connect ${label} on your account page. If not, ask whoever runs ${appName}.`,
+  },
+  disabled: {
+    title: () => 'This account is disabled',
+    why: ({ appName }) => `Nobody can log in to it for now. Ask whoever runs ${appName}.`,
+  },
+  linked_elsewhere: {
+    title: () => 'Connected to another account',
+    why: ({ label }) =>
+      `This ${label} account belongs to another account here. Disconnect it there first, or connect another one.`,
+  },
+  other_account: {
+    title: ({ label }) => `Not the ${label} account we expected`,
+    why: ({ label }) => `To confirm that it’s you, use the ${label} account that is connected to this account.`,
+  },
+  logged_out: {
+    title: () => 'You were logged out meanwhile',
+    why: () => 'So nothing was changed. Log in, then try again.',
+  },
+  last_way: {
+    title: () => 'This is your only way to log in',
+    why: () => 'Without it you could not get back in. Set a password or connect something else first.',
+  },
+  no_proof: {
+    title: () => 'There is already an account',
+    why: ({ email, appName }) =>
+      `It has ${address(email)}, and there is nothing here by which you could show that it is yours. Ask whoever runs ${appName}.`,
+  },
+}

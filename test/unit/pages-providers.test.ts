@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type AccountView,
+  createPages,
+  type LinkedView,
+  type ProofView,
+  type ProviderProblem,
+  type ProviderProblemView,
+  type SignInView,
+} from '../../src/pages/pages.ts'
+import { texts } from '../../src/pages/texts.ts'
+import { type Tag, tagsOf } from './pages-views.ts'
+
+const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
+const github = { name: 'github', label: 'GitHub' }
+const google = { name: 'google', label: 'Google' }
+
+interface Form {
+  action: string | undefined
+  fields: Record<string, string | undefined>
+}
+
+/** The forms of a page, each with what it sends by its hidden inputs and its buttons. */
+const formsOf = (page: string): Form[] => {
+  const forms: Form[] = []
+  let open: Form | undefined
+  for (const { name, attributes } of tagsOf(page)) {
+    if (name === 'form') forms.push((open = { action: attributes.action, fields: {} }))
+    if (name === '/form') open = undefined
+    if (open && attributes.name) open.fields[attributes.name] = attributes.value
+  }
+  return forms
+}
+
+const linksOf = (page: string): (string | undefined)[] =>
+  tagsOf(page)
+    .filter(({ name, attributes }) => name === 'a' && attributes.class !== 'brand')
+    .map(({ attributes }) => attributes.href)
+
+const firstOf = (page: string): Tag[] => tagsOf(page).filter(({ attributes }) => attributes.class === 'first')
+
+const PROBLEMS = Object.keys(texts.providerProblems) as ProviderProblem[]
+const RETURN_TO = '/a?b=c&d=ü#e'
+const LOGIN = `/auth/login?return_to=${encodeURIComponent(RETURN_TO)}`
+
+const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}): string =>
+  pages.providerProblem({
+    csrfToken: 'token',
+    returnTo: RETURN_TO,
+    provider: github,
+    problem,
+    signedIn: false,
+    requestId: 'r-1',
+    email: 'sam@example.com',
+    ...more,
+  })
+
+test('every way of not getting in by a provider has its own words, and says how to go on', () => {
+  assert.equal(PROBLEMS.length, 18)
+  const titles = PROBLEMS.map((problem) => /<title>(.*)<\/title>/.exec(shown(problem))?.[1])
+  assert.equal(new Set(titles).size, PROBLEMS.length)
+  for (const problem of PROBLEMS) {
+    for (const provider of [github, undefined]) {
+      for (const email of ['sam@example.com', undefined]) {
+        const page = shown(problem, { provider, email })
+        assert.doesNotMatch(page.replace(/<[^>]*>/g, ''), /undefined|oauth|identity provider/i, problem)
+        assert.equal(firstOf(page).length, 1, problem)
+        assert.match(page, /<code>r-1<\/code>/)
+      }
+    }
+  }
+})
+
+test('where another try makes sense, it is the first thing offered, and forgets nothing', () => {
+  const retried = PROBLEMS.filter((problem) => formsOf(shown(problem)).length > 0)
+  assert.deepEqual(
+    PROBLEMS.filter((problem) => !retried.includes(problem)),
+    ['email_missing', 'email_unverified', 'signup_closed', 'disabled', 'logged_out', 'last_way', 'no_proof'],
+  )
+  for (const problem of retried) {
+    assert.deepEqual(formsOf(shown(problem)), [
+      { action: '/auth/oauth/github', fields: { csrf_token: 'token', return_to: RETURN_TO } },
+    ])
+    assert.deepEqual(firstOf(shown(problem))[0]?.name, 'button')
+    assert.deepEqual(linksOf(shown(problem)), [LOGIN])
+  }
+  const [again] = formsOf(shown('linked_elsewhere', { intent: 'link', signedIn: true, returnTo: undefined }))
+  assert.deepEqual(again?.fields, { csrf_token: 'token', intent: 'link' })
+  assert.match(shown('unreachable', { retryAfterSeconds: 5 }), /Try again in 5 seconds\./)
+})
+
+test('whom no provider vouches for is led to an account with a password', () => {
+  for (const problem of ['email_missing', 'email_unverified'] as const) {
+    assert.deepEqual(linksOf(shown(problem)), [LOGIN.replace('login', 'signup'), LOGIN])
+  }
+})
+
+test('who is logged in is led back to the account, or to where it is confirmed', () => {
+  for (const problem of PROBLEMS) {
+    assert.deepEqual(linksOf(shown(problem, { signedIn: true })), ['/auth/account'], problem)
+    const confirming = shown(problem, { signedIn: true, intent: 'confirm' })
+    assert.deepEqual(linksOf(confirming), ['/auth/account/confirm'], problem)
+  }
+})
+
+const proof: ProofView = {
+  csrfToken: 'token',
+  provider: github,
+  email: 'sam@example.com',
+  pending: 'sealed',
+  hasPassword: true,
+  providers: [google],
+  canClaim: true,
+  returnTo: RETURN_TO,
+  errors: {},
+}
+const PENDING = { csrf_token: 'token', pending: 'sealed' }
+
+test('an account is proven by its password, by what is connected to it, or claimed by its email', () => {
+  const page = pages.proof(proof)
+  assert.deepEqual(formsOf(page), [
+    { action: '/auth/oauth/github/link', fields: { ...PENDING, password: undefined } },
+    { action: '/auth/oauth/google', fields: PENDING },
+    { action: '/auth/oauth/github/claim', fields: PENDING },
+  ])
+  assert.match(
+    page,
+    /There is already an account with sam@example\.com\. To connect GitHub to it, show that it is yours\./,
+  )
+  assert.match(page, /<details>/)
+  assert.deepEqual(linksOf(page), [LOGIN])
+})
+
+test('of the proofs of an account only those are offered that there are', () => {
+  const actions = (more: Partial<ProofView>) => formsOf(pages.proof({ ...proof, ...more })).map(({ action }) => action)
+  const [byPassword, byGoogle, byClaim] = actions({})
+  assert.deepEqual(actions({ canClaim: false }), [byPassword, byGoogle])
+  assert.deepEqual(actions({ canClaim: false, providers: [] }), [byPassword])
+  assert.deepEqual(actions({ hasPassword: false, canClaim: false }), [byGoogle])
+  assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byClaim])
+  assert.doesNotMatch(pages.proof({ ...proof, hasPassword: false, providers: [] }), /<details>/)
+})
+
+test('it is confirmed who is there by the password or a connected provider', () => {
+  const view = { csrfToken: 'token', email: 'sam@example.com', hasPassword: true, providers: [google], errors: {} }
+  const byPassword = { action: '/auth/account/confirm', fields: { csrf_token: 'token', password: undefined } }
+  const byGoogle = { action: '/auth/oauth/google', fields: { csrf_token: 'token', intent: 'confirm' } }
+  assert.deepEqual(formsOf(pages.confirm(view)), [byPassword, byGoogle])
+  assert.deepEqual(formsOf(pages.confirm({ ...view, providers: [] })), [byPassword])
+  assert.deepEqual(formsOf(pages.confirm({ ...view, hasPassword: false })), [byGoogle])
+  assert.deepEqual(linksOf(pages.confirm(view)), ['/auth/account'])
+})
+
+const linked = (id: string, removable: boolean): LinkedView => ({
+  id,
+  label: 'GitHub',
+  email: 'sam@example.com',
+  linkedAtMs: Date.UTC(2026, 10, 21),
+  removable,
+})
+
+const account = (signIn: SignInView | undefined): string => {
+  const view: AccountView = {
+    csrfToken: 'token',
+    user: { email: 'sam@example.com', username: 'sam', createdAtMs: 0 },
+    nowMs: 0,
+    sessions: [],
+    moreSessions: 0,
+    username: { value: 'sam' },
+    password: { errors: {} },
+    deletion: {},
+    signIn,
+  }
+  return pages.account(view)
+}
+
+const fieldsOf = (page: string, action: string) => formsOf(page).find((form) => form.action === action)?.fields
+const CONFIRM = '/auth/account/confirm'
+
+const FIRST: SignInView = { hasPassword: false, isFresh: true, linked: [linked('i-1', false)], linkable: [google] }
+const BOTH: SignInView = { hasPassword: true, isFresh: true, linked: [linked('i-1', true)], linkable: [google] }
+
+test('the account page shows the ways to log in, to connect and to disconnect', () => {
+  const page = account(BOTH)
+  assert.match(page, /Ways to log in/)
+  assert.deepEqual(fieldsOf(page, '/auth/account/identities'), { csrf_token: 'token', identity_id: 'i-1' })
+  assert.deepEqual(fieldsOf(page, '/auth/oauth/google'), { csrf_token: 'token', intent: 'link' })
+  assert.match(page, /aria-label="Disconnect GitHub, sam@example\.com"/)
+  assert.match(page, /<time datetime="2026-11-21T00:00:00\.000Z">21 November 2026<\/time>/)
+  assert.ok(!linksOf(page).includes(CONFIRM))
+})
+
+test('the last way to log in cannot be disconnected', () => {
+  const page = account(FIRST)
+  assert.equal(fieldsOf(page, '/auth/account/identities'), undefined)
+  assert.ok(page.includes(texts.onlyWayIn))
+  assert.ok(!account(BOTH).includes(texts.onlyWayIn))
+})
+
+test('who has no password can set one and delete the account without one', () => {
+  const password = { csrf_token: 'token', new_password: undefined }
+  assert.deepEqual(fieldsOf(account(FIRST), '/auth/account/password'), password)
+  assert.deepEqual(fieldsOf(account(FIRST), '/auth/account/delete'), { csrf_token: 'token' })
+  assert.deepEqual(fieldsOf(account(BOTH), '/auth/account/password'), { ...password, current_password: undefined })
+  assert.deepEqual(fieldsOf(account(BOTH), '/auth/account/delete'), { csrf_token: 'token', password: undefined })
+})
+
+test('what could lock somebody out is not offered before it is confirmed who is there', () => {
+  const stale = account({ ...BOTH, isFresh: false })
+  const actions = ['/auth/logout', '/auth/account/username', '/auth/account/password', '/auth/account/sessions']
+  assert.deepEqual(
+    formsOf(stale).map(({ action }) => action),
+    [...actions, '/auth/account/delete'],
+  )
+  assert.deepEqual(linksOf(stale), [CONFIRM])
+  const staleFirst = account({ ...FIRST, isFresh: false })
+  assert.deepEqual(
+    formsOf(staleFirst).map(({ action }) => action),
+    actions.filter((action) => action !== '/auth/account/password'),
+  )
+  assert.deepEqual(linksOf(staleFirst), [CONFIRM, CONFIRM, CONFIRM])
+  const nothingToDo = account({ ...BOTH, isFresh: false, linked: [], linkable: [] })
+  assert.deepEqual(linksOf(nothingToDo), [])
+})
+
+test('without providers the account page says nothing of them', () => {
+  const page = account(undefined)
+  assert.doesNotMatch(page, /Ways to log in|oauth|identities|confirm"/)
+  assert.ok(fieldsOf(page, '/auth/account/password'))
+})
+
+test('a well-known provider has an icon of ours, another has none and still a button', () => {
+  const named = ['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord']
+  for (const name of named) {
+    const asset = pages.assets.find(({ path }) => path === pages.iconOf(name))
+    assert.equal(asset?.contentType, 'image/svg+xml', name)
+    assert.match(asset?.body ?? '', /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 24 24">.+<\/svg>$/)
+    assert.doesNotMatch(asset?.body ?? '', /script|href|url\(h/)
+  }
+  for (const name of ['corp', 'password', 'constructor', '']) assert.equal(pages.iconOf(name), undefined, name)
+  const confirm = { csrfToken: 'token', email: '', hasPassword: false, errors: {} }
+  assert.doesNotMatch(pages.confirm({ ...confirm, providers: [github] }), /<img/)
+})
+
+test('a provider’s name stays one part of the path, whatever it is', () => {
+  const name = '../a/b?c#d\ud800"'
+  const [form] = formsOf(shown('expired', { provider: { name, label: name } }))
+  assert.match(form?.action ?? '', /^\/auth\/oauth\/[^/?#"]+$/)
+  const claim = formsOf(pages.proof({ ...proof, provider: { name, label: name } })).at(-1)
+  assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
+})
