@@ -2,6 +2,7 @@ import { type Config, defaultBaseUrl } from './config.ts'
 import type { Installation } from './installation.ts'
 import type { Log } from './lib/log.ts'
 import { type Clock, systemClock } from './lib/time.ts'
+import { createOAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
@@ -58,18 +59,26 @@ export const createDomain = (
     waiting: config.hashQueue,
     onHash,
   })
-  const users = createUsers({
+  /** What accounts have to do with sessions, in the transaction of an action. */
+  const sessionRules = {
+    endSessions: sessions.endAllIn,
+    requireSession: sessions.requireIn,
+    requireFreshSession: sessions.requireFreshIn,
+    userChanged: sessions.userChanged,
+  }
+  const users = createUsers({ db, clock, passwords, announce: webhooks.announce, ...sessionRules })
+  const oauth = createOAuth({
     db,
     clock,
-    passwords,
-    announce: webhooks.announce,
-    endSessions: async (transaction, userId, exceptId) => {
-      await sessions.endAllIn(transaction, userId, exceptId)
-    },
-    requireSession: sessions.requireIn,
-    userChanged: sessions.userChanged,
+    rootSecret,
+    baseUrl,
+    users,
+    signupOpen: config.signup,
+    providers: config.oauthProviders,
+    timeoutMs: config.oauthTimeoutMs,
+    ...sessionRules,
   })
-  return { baseUrl, clock, db, keys, passwords, sessions, users, webhooks }
+  return { baseUrl, clock, db, keys, oauth, passwords, sessions, users, webhooks }
 }
 
 export type Domain = ReturnType<typeof createDomain>

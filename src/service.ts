@@ -45,17 +45,20 @@ export const createService = async (
     import('./http/closing.ts'),
     import('./pages/pages.ts'),
   ])
+  const pages = createPages({
+    appName: config.appName ?? new URL(baseUrl).hostname,
+    logoUrl: config.logoUrl,
+    accentColor: config.accentColor,
+    providers: providerTargets(config, baseUrl),
+  })
   const server = createServer({
     ...domain,
     audiences: config.audiences,
     signupOpen: config.signup,
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
-    pages: createPages({
-      appName: config.appName ?? new URL(baseUrl).hostname,
-      logoUrl: config.logoUrl,
-      accentColor: config.accentColor,
-    }),
+    pages,
+    providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
     limits: createRateLimits({ clock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     meter: metrics,
     version: readVersion(),
@@ -78,6 +81,7 @@ export const createService = async (
           deleteExpiredSessions({ db, clock, shortestMs: Math.min(config.sessionIdleMs, config.sessionLifetimeMs) }),
       },
       { name: 'webhook events', run: webhooks.deleteOld },
+      { name: 'provider sign-ins', run: domain.oauth.deleteOldStates },
       { name: 'signing keys', run: keys.deleteRetired },
     ],
   })
@@ -117,11 +121,26 @@ export const createService = async (
   }
 }
 
+/**
+ * Where a button that leads to a provider may end. Providers send browsers on to hosts that nobody here knows; over plain
+ * http there are only those for trying things out, and the way back to a page that was opened under another name.
+ */
+const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
+  const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
+  return {
+    iconUrls: oauthProviders.flatMap(({ iconUrl }) => iconUrl ?? []),
+    formActions: oauthProviders.length === 0 ? [] : ['https:', ...new Set(plainOrigins)],
+  }
+}
+
+const isPlain = (origin: string): boolean => origin.startsWith('http:')
+
 /** Nothing of it is loaded where nobody asks for it. */
-const loadMetrics = async ({ host, metricsPort }: Config, log: Log): Promise<Metrics | undefined> => {
+const loadMetrics = async ({ host, metricsPort, oauthProviders }: Config, log: Log): Promise<Metrics | undefined> => {
   if (metricsPort === undefined) return undefined
   const { createMetrics } = await import('./metrics/metrics.ts')
-  return createMetrics({ version: readVersion(), log, host, port: metricsPort })
+  const providers = oauthProviders.map(({ name }) => name)
+  return createMetrics({ version: readVersion(), log, host, port: metricsPort, providers })
 }
 
 /** Reserves chores for this process, under a name that no other has. */

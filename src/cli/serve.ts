@@ -63,7 +63,7 @@ const describe = (config: Config, listen: string) => ({
   signup: config.signup ? 'on' : 'off',
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
   metrics: metricsUrl(config) ?? 'off',
-  providers: 'off',
+  providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
   mail: 'off',
 })
 

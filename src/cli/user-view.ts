@@ -26,12 +26,19 @@ export const USER_COLUMNS: Column<User>[] = [
   { title: 'created (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs), optional: true },
 ]
 
-export const userRecord = (user: User, sessions: number): (readonly [string, string])[] => [
+interface Circumstances {
+  sessions: number
+  /** `password`, and the names of providers. */
+  waysToSignIn: string[]
+}
+
+export const userRecord = (user: User, { sessions, waysToSignIn }: Circumstances): (readonly [string, string])[] => [
   ['id', user.id],
   ['email', user.email],
   ['username', user.username],
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],
   ['created (UTC)', toMinute(user.createdAtMs)],
+  ['signs in by', waysToSignIn.join(', ') || '(nothing)'],
   ['sessions', String(sessions)],
 ]

@@ -48,6 +48,15 @@ async function* pagesOf({ users }: Domain): AsyncGenerator<User[]> {
   }
 }
 
+const waysOf = async ({ users, oauth }: Domain, { id }: User): Promise<string[]> => {
+  const hasPassword = await users.hasPassword(id)
+  const linked = await oauth.list(id, hasPassword)
+  return [
+    ...(hasPassword ? ['password'] : []),
+    ...linked.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+  ]
+}
+
 const addShow = (users: Command, { loadConfig }: Surroundings): void => {
   const show = addCommand(users, 'show <user>', 'show one user', [
     'svc users show ada@example.com',
@@ -58,7 +67,7 @@ const addShow = (users: Command, { loadConfig }: Surroundings): void => {
       const user = await requireUser(domain, name)
       if (json) return printJson(userToJson(user))
       const { count } = await domain.sessions.list(user.id, 1)
-      return printRecord(userRecord(user, count))
+      return printRecord(userRecord(user, { sessions: count, waysToSignIn: await waysOf(domain, user) }))
     }),
   )
 }

@@ -1,4 +1,5 @@
 import { randomToken } from '../lib/secrets.ts'
+import { FLOW_LIFETIME_MS } from '../oauth/oauth.ts'
 import type { Tokens } from '../sessions/sessions.ts'
 
 /** The one place that knows the cookies' names and attributes. */
@@ -6,6 +7,8 @@ const COOKIES = {
   svc_access: { path: '/', httpOnly: true },
   svc_refresh: { path: '/auth', httpOnly: true },
   svc_csrf: { path: '/', httpOnly: false },
+  // tells a browser that comes back from a provider from any other
+  svc_oauth: { path: '/auth/oauth', httpOnly: true },
 } as const
 
 type CookieName = keyof typeof COOKIES
@@ -17,10 +20,11 @@ export interface RequestCookies {
   /** Whether a refresh token came, once, however it stands with the others. */
   bringsRefresh: boolean
   csrf: string | undefined
+  oauth: string | undefined
   repeated: CookieName[]
 }
 
-const CSRF_TOKEN = /^[\w-]{43}$/
+const TOKEN = /^[\w-]{43}$/
 
 /** Reads our cookies from a `Cookie` header (RFC 6265bis section 5.8.3). Empty is absent. */
 export const readCookies = (header = ''): RequestCookies => {
@@ -36,18 +40,25 @@ export const readCookies = (header = ''): RequestCookies => {
   const csrf = repeated.has('svc_csrf') ? undefined : found.svc_csrf || undefined
   const bringsRefresh = !repeated.has('svc_refresh') && Boolean(found.svc_refresh)
   if (repeated.size > 0) {
-    return { access: undefined, refresh: undefined, bringsRefresh, csrf, repeated: [...repeated] }
+    return { access: undefined, refresh: undefined, bringsRefresh, csrf, oauth: undefined, repeated: [...repeated] }
   }
-  const { svc_access: access, svc_refresh: refresh } = found
-  return { access: access || undefined, refresh: refresh || undefined, bringsRefresh, csrf, repeated: [] }
+  const { svc_access: access, svc_refresh: refresh, svc_oauth: oauth } = found
+  return {
+    access: access || undefined,
+    refresh: refresh || undefined,
+    bringsRefresh,
+    csrf,
+    oauth: oauth || undefined,
+    repeated: [],
+  }
 }
 
 const isCookieName = (name: string): name is CookieName => Object.hasOwn(COOKIES, name)
 
 /** Whether we could have made it. */
-export const isCsrfToken = (text: string | undefined): text is string => text !== undefined && CSRF_TOKEN.test(text)
+export const isToken = (text: string | undefined): text is string => text !== undefined && TOKEN.test(text)
 
-export const newCsrfToken = (): string => randomToken(32)
+export const newToken = (): string => randomToken(32)
 
 /** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
 export const createCookieWriter = ({ baseUrl }: { baseUrl: string }) => {
@@ -71,6 +82,9 @@ export const createCookieWriter = ({ baseUrl }: { baseUrl: string }) => {
 
     /** Lasts until the browser closes where there is no session to outlast it. */
     csrf: (token: string, sessionSeconds?: number): string => write('svc_csrf', token, sessionSeconds),
+
+    /** For as long as a sign-in by a provider may take. */
+    oauth: (binding: string): string => write('svc_oauth', binding, FLOW_LIFETIME_MS / 1000),
 
     /**
      * Ends all cookies of a name that came twice: ours, those on other paths that lead to this one, and those of the

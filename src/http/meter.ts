@@ -1,14 +1,20 @@
 import { AppError, type ErrorCode } from '../lib/errors.ts'
+import { isSignInProblem, SIGN_IN_PROBLEMS } from '../oauth/problems.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
+import type { Answer } from './visit.ts'
 
 /** How a login or a signup can end. */
 const FAILURES = ['invalid', 'rate_limited', 'busy', 'given_up', 'unavailable', 'failed'] as const
 export const LOGIN_OUTCOMES = ['succeeded', ...FAILURES, 'wrong_credentials'] as const
 export const SIGNUP_OUTCOMES = ['succeeded', ...FAILURES, 'email_taken', 'username_taken', 'closed'] as const
 
+/** How a sign-in by a provider can end. `proof_asked`: the email belongs to an account, which must be proved first. */
+export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_IN_PROBLEMS] as const
+
 type Failure = (typeof FAILURES)[number]
 type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
 type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
+type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
 
 /** Hears of what an operator counts. Nothing about a person goes through here, and nothing that a caller made up. */
 export interface HttpMeter {
@@ -19,6 +25,8 @@ export interface HttpMeter {
   countRefresh: (outcome: RefreshResult['outcome']) => void
   countLogin: (outcome: LoginOutcome) => void
   countSignup: (outcome: SignupOutcome) => void
+  /** `provider` as the settings name it. */
+  countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
 }
 
 /** Where the reason says no more. */
@@ -56,6 +64,23 @@ export const watchOutcome = async <T, Kind>(
     return result
   } catch (error) {
     count?.(failure(error))
+    throw error
+  }
+}
+
+/** Does something for who came back from a provider, and has counted how it ended. */
+export const watchProvider = async (
+  meter: HttpMeter | undefined,
+  provider: string,
+  action: () => Promise<Answer>,
+): Promise<Answer> => {
+  try {
+    const answer = await action()
+    meter?.countProviderSignIn(provider, 'redirect' in answer ? 'succeeded' : 'proof_asked')
+    return answer
+  } catch (error) {
+    const reason = error instanceof AppError ? error.reason : undefined
+    meter?.countProviderSignIn(provider, isSignInProblem(reason) ? reason : 'failed')
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Pages } from '../pages/pages.ts'
+import type { OAuth } from '../oauth/oauth.ts'
+import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { RefreshResult, Sessions } from '../sessions/sessions.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Users } from '../users/users.ts'
@@ -23,6 +24,9 @@ export interface ServerParts {
   users: Users
   sessions: Sessions
   keys: SigningKeys
+  oauth: OAuth
+  /** In the order of their buttons. */
+  providers: ProviderView[]
   pages: Pages
   limits: RateLimits
   /** Undefined: nobody counts. */

@@ -16,6 +16,7 @@ const LIMITS = {
   login: { tries: 10, windowMs: 15 * 60_000 },
   loginOfAddress: { tries: 100, windowMs: 15 * 60_000 },
   signupOfAddress: { tries: 30, windowMs: 60 * 60_000 },
+  providerOfAddress: { tries: 300, windowMs: 15 * 60_000 },
   passwordOfUser: { tries: 10, windowMs: 15 * 60_000 },
 } satisfies Record<string, Limit>
 

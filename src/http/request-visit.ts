@@ -2,14 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/time.ts'
 import type { Device, SignedIn } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
-import {
-  type CookieWriter,
-  isCsrfToken,
-  lastOfEach,
-  newCsrfToken,
-  type RequestCookies,
-  readCookies,
-} from './cookies.ts'
+import { type CookieWriter, isToken, lastOfEach, newToken, type RequestCookies, readCookies } from './cookies.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from './visit.ts'
 
@@ -99,9 +92,9 @@ export class RequestVisit implements Visit {
   }
 
   get csrfToken(): string {
-    if (isCsrfToken(this.cookies.csrf)) return this.cookies.csrf
+    if (isToken(this.cookies.csrf)) return this.cookies.csrf
     if (this.#csrfToken) return this.#csrfToken
-    this.#csrfToken = newCsrfToken()
+    this.#csrfToken = newToken()
     this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken, this.#sessionSeconds)])
     return this.#csrfToken
   }

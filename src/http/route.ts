@@ -15,8 +15,11 @@ export interface Documentation {
 /** How a route answers, its failures included. */
 type Speech = { speaks: 'html' } | { speaks: 'json'; documentation: Documentation } | { speaks: 'asset' }
 
-/** Every state-changing route says how it is protected from other sites. There is one way. */
-type Method = { method: 'GET' } | { method: 'POST'; csrf: 'token' }
+/**
+ * Every state-changing route says how it is protected from other sites. There is one way. `changes_nothing` is for what
+ * only sends the browser on to a `GET`.
+ */
+type Method = { method: 'GET' } | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
 
 type Awaitable<T> = T | Promise<T>
 

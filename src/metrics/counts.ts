@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { type HttpMeter, LOGIN_OUTCOMES, SIGNUP_OUTCOMES } from '../http/meter.ts'
+import { type HttpMeter, LOGIN_OUTCOMES, PROVIDER_OUTCOMES, SIGNUP_OUTCOMES } from '../http/meter.ts'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
@@ -13,9 +13,13 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
 }
 
 /** What is told as it happens: by the HTTP side, and by the rules. */
-export const createCounts = (registry: Registry) => ({ ...createHttpCounts(registry), ...createRuleCounts(registry) })
+export const createCounts = (registry: Registry, providers: readonly string[]) => ({
+  ...createHttpCounts(registry),
+  ...createRuleCounts(registry),
+  countProviderSignIn: createProviderCount(registry, providers),
+})
 
-const createHttpCounts = (registry: Registry): HttpMeter & { countLimited: (limit: LimitName) => void } => {
+const createHttpCounts = (registry: Registry) => {
   const counter = createCounters(registry)
   const countUnreadable = counter<string>(
     'svc_http_unreadable_requests_total',
@@ -39,8 +43,19 @@ const createHttpCounts = (registry: Registry): HttpMeter & { countLimited: (limi
       'outcome',
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
-    countLimited: (limit) => countLimited(toWord(limit)),
-  }
+    countLimited: (limit: LimitName): void => countLimited(toWord(limit)),
+  } satisfies Omit<HttpMeter, 'countProviderSignIn'> & { countLimited: (limit: LimitName) => void }
+}
+
+const createProviderCount = (registry: Registry, providers: readonly string[]): HttpMeter['countProviderSignIn'] => {
+  const metric = new Counter({
+    name: 'svc_provider_sign_ins_total',
+    help: 'Sign-ins by a provider that came back from it, by provider and outcome.',
+    labelNames: ['provider', 'outcome'],
+    registers: [registry],
+  })
+  for (const provider of providers) for (const outcome of PROVIDER_OUTCOMES) metric.inc({ provider, outcome }, 0)
+  return (provider, outcome) => metric.inc({ provider, outcome })
 }
 
 const createRuleCounts = (registry: Registry) => {

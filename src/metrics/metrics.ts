@@ -9,15 +9,17 @@ interface Parts {
   log: Log
   host: string
   port: number
+  /** As the settings name them. */
+  providers: readonly string[]
 }
 
 /** What this process tells Prometheus. Loaded only where somebody asks: the library takes its time to load. */
-export const createMetrics = ({ version, log, host, port }: Parts) => {
+export const createMetrics = ({ version, log, host, port, providers }: Parts) => {
   const registry = createRegistry({ version, serving: 1 })
   const { contentType } = registry
 
   return {
-    ...createCounts(registry),
+    ...createCounts(registry, providers),
     /** To be called once: says where to read what is not told. */
     readFrom: (sources: Sources): void => createReadings(registry, sources),
     /** For the supervisor of several processes, which answers for all of them. */

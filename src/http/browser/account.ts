@@ -1,13 +1,24 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
-import { newCsrfToken } from '../cookies.ts'
+import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
 import { orShowAgain, type Refusal } from './problems.ts'
+import { orConfirm, orExplain } from './provider-visit.ts'
+import { createWaysToSignIn } from './ways-to-sign-in.ts'
 
 type Done = NonNullable<AccountView['done']>
-const DONE: readonly string[] = ['username', 'password', 'session', 'sessions'] satisfies Done[]
+const DONE: readonly string[] = [
+  'username',
+  'password',
+  'password_set',
+  'session',
+  'sessions',
+  'linked',
+  'unlinked',
+  'confirmed',
+] satisfies Done[]
 const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
 
 const SHOWN_SESSIONS = 100
@@ -16,7 +27,10 @@ const SHOWN_SESSIONS = 100
 const done = (what: Done): Answer => redirect(`/auth/account?done=${what}`)
 
 /** `/auth/account`: what a person can see and change of his own account. */
-export const createAccount = ({ users, sessions, pages, limits, clock, cookieWriter }: RouteParts) => {
+export const createAccount = (parts: RouteParts) => {
+  const { users, sessions, oauth, pages, limits, clock, cookieWriter } = parts
+  const waysToSignIn = createWaysToSignIn(parts)
+
   const listSessions = async ({ userId, sessionId }: SignedIn) => {
     const { sessions: shown, count } = await sessions.list(userId, SHOWN_SESSIONS, sessionId)
     const views = shown.map((session) => ({ ...session, current: session.id === sessionId }))
@@ -31,6 +45,7 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
     username: { value: signedIn.username },
     password: { errors: {} },
     deletion: {},
+    signIn: await waysToSignIn.view(signedIn),
   })
 
   /** Shows the page with what was wrong in one of its forms. */
@@ -40,6 +55,18 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
 
   const guardingPassword = (userId: string, action: () => Promise<void>): Promise<void> =>
     limits.countFailures([['passwordOfUser', userId]], action)
+
+  /** Changes the password of who has one, and gives one to who has none. */
+  const savePassword = async (visit: Visit, { userId, sessionId }: SignedIn): Promise<Done> => {
+    const current = visit.form.get('current_password') ?? ''
+    const next = visit.form.get('new_password') ?? ''
+    if (await users.hasPassword(userId)) {
+      await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
+      return 'password'
+    }
+    await users.setFirstPassword(userId, { password: next, sessionId }, visit.signal)
+    return 'password_set'
+  }
 
   return {
     async show(visit: Visit, signedIn: SignedIn): Promise<Answer> {
@@ -61,15 +88,9 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
     },
 
     changePassword(visit: Visit, signedIn: SignedIn): Promise<Answer> {
-      const current = visit.form.get('current_password') ?? ''
-      const next = visit.form.get('new_password') ?? ''
-      const { sessionId, userId } = signedIn
       return orShowAgain(
         visit,
-        async () => {
-          await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
-          return done('password')
-        },
+        () => orConfirm(async () => done(await savePassword(visit, signedIn))),
         showAgain(visit, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
       )
     },
@@ -86,16 +107,28 @@ export const createAccount = ({ users, sessions, pages, limits, clock, cookieWri
       return done('session')
     },
 
+    /** Disconnects a provider. */
+    unlink(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const id = visit.form.get('identity_id')
+      const wish = { provider: undefined, target: '/auth/account' }
+      return orExplain(parts, visit, wish, async () => {
+        if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
+        await oauth.unlink(id, signedIn)
+        return done('unlinked')
+      })
+    },
+
     delete(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       const { sessionId, userId } = signedIn
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        async () => {
-          await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit.signal))
-          visit.setCookies([...cookieWriter.clearedSession(), cookieWriter.csrf(newCsrfToken())])
-          return redirect('/auth/login?done=deleted')
-        },
+        () =>
+          orConfirm(async () => {
+            await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit.signal))
+            visit.setCookies([...cookieWriter.clearedSession(), cookieWriter.csrf(newToken())])
+            return redirect('/auth/login?done=deleted')
+          }),
         showAgain(visit, signedIn, (refusal) => ({ deletion: { error: refusal.errors.password } })),
       )
     },

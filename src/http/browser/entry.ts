@@ -1,4 +1,4 @@
-import { newCsrfToken } from '../cookies.ts'
+import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { readReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
@@ -41,6 +41,6 @@ export const enter = async (
   const replaces = await sessionsOf(parts, visit)
   const tokens = await parts.sessions.start(userId, visit.device, { ...proof, replaces })
   if (!tokens) return undefined
-  visit.setCookies(parts.cookieWriter.session(tokens, newCsrfToken()))
+  visit.setCookies(parts.cookieWriter.session(tokens, newToken()))
   return redirect(target)
 }

@@ -18,7 +18,7 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -27,7 +27,7 @@ export const createLogin = (parts: RouteParts) => {
     errors: {},
     notice: noticeOf(visit),
     signupOpen,
-    providers: [],
+    providers,
   })
 
   const logIn = async (visit: Visit, email: string, password: string, target: string): Promise<Answer> => {

@@ -1,4 +1,4 @@
-import { newCsrfToken } from '../cookies.ts'
+import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
 import { sessionsOf } from './entry.ts'
@@ -14,7 +14,7 @@ export const createLogout = (parts: RouteParts) => ({
   async submit(visit: Visit): Promise<Answer> {
     for (const id of await sessionsOf(parts, visit)) await parts.sessions.end(id)
     const { clearedSession, csrf } = parts.cookieWriter
-    visit.setCookies([...clearedSession(), csrf(newCsrfToken())])
+    visit.setCookies([...clearedSession(), csrf(newToken())])
     return redirect('/')
   },
 })

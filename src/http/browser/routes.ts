@@ -2,8 +2,10 @@ import type { RouteParts } from '../parts.ts'
 import type { Route } from '../route.ts'
 import { redirect, type Visit } from '../visit.ts'
 import { createAccount } from './account.ts'
+import { createConfirmation } from './confirmation.ts'
 import { createLogin } from './login.ts'
 import { createLogout } from './logout.ts'
+import { createProviderRoutes } from './provider-routes.ts'
 import { createSignup } from './signup.ts'
 
 const ONE_YEAR_SECONDS = 31_536_000
@@ -14,6 +16,7 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
   const signup = createSignup(parts)
   const logout = createLogout(parts)
   const account = createAccount(parts)
+  const confirmation = createConfirmation(parts)
   const open = { guard: 'none', speaks: 'html' } as const
   const own = { guard: 'session', speaks: 'html' } as const
   const get = { method: 'GET' } as const
@@ -35,11 +38,15 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
     { ...post, ...own, path: '/auth/account/username', answer: account.changeUsername },
     { ...post, ...own, path: '/auth/account/password', answer: account.changePassword },
     { ...post, ...own, path: '/auth/account/sessions', answer: account.endSessions },
+    { ...post, ...own, path: '/auth/account/identities', answer: account.unlink },
     { ...post, ...own, path: '/auth/account/delete', answer: account.delete },
+    { ...get, ...own, path: '/auth/account/confirm', answer: confirmation.show },
+    { ...post, ...own, path: '/auth/account/confirm', answer: confirmation.submit },
     // A refused form is shown under the address that it was sent to; who opens that again gets the page.
-    ...['username', 'password', 'sessions', 'delete'].map(
+    ...['username', 'password', 'sessions', 'identities', 'delete'].map(
       (form): Route => ({ ...get, ...open, path: `/auth/account/${form}`, answer: () => redirect('/auth/account') }),
     ),
+    ...createProviderRoutes(parts),
     ...parts.pages.assets.map(
       ({ path, contentType, body }): Route => ({
         ...get,

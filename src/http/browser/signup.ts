@@ -15,14 +15,14 @@ interface Typed {
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
     returnTo: returnToParameter(target),
     ...typed,
     errors: {},
-    providers: [],
+    providers,
     closed: !signupOpen,
   })
 

@@ -1,0 +1,44 @@
+import { AppError } from '../../lib/errors.ts'
+import type { ConfirmView } from '../../pages/pages.ts'
+import type { SignedIn } from '../../sessions/sessions.ts'
+import type { RouteParts } from '../parts.ts'
+import { type Answer, page, type Visit } from '../visit.ts'
+import { enter } from './entry.ts'
+import { orShowAgain } from './problems.ts'
+import { createWaysToSignIn } from './ways-to-sign-in.ts'
+
+/** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
+export const createConfirmation = (parts: RouteParts) => {
+  const { users, pages, limits } = parts
+  const waysToSignIn = createWaysToSignIn(parts)
+
+  const view = async (visit: Visit, signedIn: SignedIn): Promise<ConfirmView> => ({
+    csrfToken: visit.csrfToken,
+    email: signedIn.email,
+    ...(await waysToSignIn.proofs(signedIn)),
+    errors: {},
+  })
+
+  const confirm = async (visit: Visit, { userId, email }: SignedIn, password: string): Promise<Answer> => {
+    const proof = await users.authenticate(email, password, visit.signal)
+    const target = '/auth/account?done=confirmed'
+    const answer =
+      proof?.user.id === userId ? await enter(parts, visit, { userId, target, holds: proof.holds }) : undefined
+    if (answer) return answer
+    throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
+  }
+
+  return {
+    show: async (visit: Visit, signedIn: SignedIn): Promise<Answer> =>
+      page(200, pages.confirm(await view(visit, signedIn))),
+
+    submit(visit: Visit, signedIn: SignedIn): Promise<Answer> {
+      const password = visit.form.get('password') ?? ''
+      return orShowAgain(
+        visit,
+        () => limits.countFailures([['passwordOfUser', signedIn.userId]], () => confirm(visit, signedIn, password)),
+        async (refusal) => pages.confirm({ ...(await view(visit, signedIn)), ...refusal }),
+      )
+    },
+  }
+}

@@ -1,0 +1,87 @@
+import { AppError } from '../../lib/errors.ts'
+import { isSignInProblem, type SignInProblem } from '../../oauth/problems.ts'
+import type { ProviderView } from '../../pages/pages.ts'
+import { statusOf } from '../errors.ts'
+import type { RouteParts } from '../parts.ts'
+import { returnToParameter } from '../return-to.ts'
+import { type Answer, page, redirect, type Visit } from '../visit.ts'
+
+/** What somebody wanted of a provider. */
+export interface Wish {
+  /** Undefined where it is not about one of those that there are. */
+  provider: ProviderView | undefined
+  target: string
+  intent?: 'link' | 'confirm' | undefined
+}
+
+const CONFIRMATION_PATH = '/auth/account/confirm'
+
+/** Does something for which one must have signed in just now; sends who has not to where he can. */
+export const orConfirm = async (action: () => Promise<Answer>): Promise<Answer> => {
+  try {
+    return await action()
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'confirm_first') return redirect(CONFIRMATION_PATH)
+    throw error
+  }
+}
+
+/**
+ * Does something with a provider; where that ends in a problem, says on a page what happened and what to do next. What
+ * lies behind it goes to the log, never what the provider said to the page.
+ */
+export const orExplain = async (
+  parts: RouteParts,
+  visit: Visit,
+  wish: Wish,
+  action: () => Promise<Answer>,
+): Promise<Answer> => {
+  try {
+    return await orConfirm(action)
+  } catch (error) {
+    if (!(error instanceof AppError) || !isSignInProblem(error.reason)) throw error
+    return explain(parts, visit, wish, error, error.reason)
+  }
+}
+
+const explain = async (
+  { pages, recognize, log }: RouteParts,
+  visit: Visit,
+  { provider, target, intent }: Wish,
+  error: AppError,
+  problem: SignInProblem,
+): Promise<Answer> => {
+  log.warn(
+    { request_id: visit.requestId, provider: provider?.name, problem, cause: causesOf(error) },
+    'sign-in by a provider failed',
+  )
+  const signedIn = (await recognize(visit)) !== undefined
+  // Whoever presses "back" after he has signed in comes here again, and is where he wanted to be.
+  if (problem === 'used' && signedIn) return redirect(target)
+  const { retryAfterSeconds } = error
+  const view = {
+    csrfToken: visit.csrfToken,
+    returnTo: returnToParameter(target),
+    provider,
+    problem,
+    intent,
+    signedIn,
+    requestId: visit.requestId,
+    retryAfterSeconds,
+  }
+  return page(statusOf(error.code), pages.providerProblem(view), retryAfterSeconds)
+}
+
+const MAX_CAUSE_LENGTH = 500
+
+/** The messages of an error and what caused it. No more of it: some carry the tokens that they are about. */
+const causesOf = (error: Error): string => {
+  const messages: string[] = []
+  let cause: unknown = error.cause
+  while (cause instanceof Error && messages.length < 5) {
+    const { error: word, error_description: description } = cause as { error?: unknown; error_description?: unknown }
+    messages.push([cause.message, word, description].filter((text) => typeof text === 'string').join(' '))
+    cause = cause.cause
+  }
+  return messages.join(': ').slice(0, MAX_CAUSE_LENGTH)
+}

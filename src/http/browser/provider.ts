@@ -1,0 +1,132 @@
+import { AppError } from '../../lib/errors.ts'
+import type { Entrance, Errand, Flow, Vouched } from '../../oauth/oauth.ts'
+import { signInProblem } from '../../oauth/problems.ts'
+import type { ProviderView } from '../../pages/pages.ts'
+import type { SignedIn } from '../../sessions/sessions.ts'
+import { isToken, newToken } from '../cookies.ts'
+import { watchProvider } from '../meter.ts'
+import type { RouteParts } from '../parts.ts'
+import { networkOf } from '../rate-limit.ts'
+import { type Answer, redirect, type Visit } from '../visit.ts'
+import { enter, targetOf } from './entry.ts'
+import { createProof } from './proof.ts'
+import { orExplain } from './provider-visit.ts'
+
+/** What a provider may send back (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
+const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
+
+/** Longer addresses are cut off by proxies. */
+const MAX_ANSWER_LENGTH = 8000
+
+/** The parameters of a provider's answer, each at most once. */
+const readAnswer = ({ get }: Visit['query']): URLSearchParams => {
+  const answer = new URLSearchParams()
+  for (const field of ANSWER_FIELDS) {
+    const value = get(field)
+    if (value !== undefined) answer.set(field, value)
+  }
+  return answer
+}
+
+/** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
+export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) => {
+  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, meter } = parts
+  const proof = createProof(parts, provider)
+
+  const requireSignedIn = async (visit: Visit): Promise<SignedIn> => {
+    const signedIn = await recognize(visit)
+    if (!signedIn) throw signInProblem('logged_out')
+    return signedIn
+  }
+
+  /** An errand for who is signed in: to link the provider, or to confirm by it. */
+  const ownErrand = async (visit: Visit, intent: 'link' | 'confirm'): Promise<Errand> => {
+    const signedIn = await requireSignedIn(visit)
+    if (intent === 'link' && !sessions.isFresh(signedIn)) {
+      throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+    }
+    const { userId, sessionId } = signedIn
+    const done = intent === 'link' ? 'linked' : 'confirmed'
+    return { provider: provider.name, intent, target: `/auth/account?done=${done}`, own: { userId, sessionId } }
+  }
+
+  const errandOf = (visit: Visit, target: string): Promise<Errand> | Errand => {
+    const intent = visit.form.get('intent')
+    if (intent === 'link' || intent === 'confirm') return ownErrand(visit, intent)
+    if (intent !== undefined) {
+      throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
+    }
+    const sealed = visit.form.get('pending')
+    if (sealed === undefined) return { provider: provider.name, intent: 'sign_in', target }
+    const pending = oauth.openPending(sealed, visit.cookies.oauth)
+    return { provider: provider.name, intent: 'sign_in', target: pending.target, pending }
+  }
+
+  const requireOwnFlow = async (visit: Visit, { own }: Flow): Promise<NonNullable<Flow['own']>> => {
+    const { userId, sessionId } = await requireSignedIn(visit)
+    if (userId !== own?.userId || sessionId !== own.sessionId) throw signInProblem('logged_out')
+    return own
+  }
+
+  const letIn = async (visit: Visit, entrance: Entrance | undefined, target: string): Promise<Answer> => {
+    const answer = entrance && (await enter(parts, visit, { ...entrance, target }))
+    // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
+    if (!answer) throw signInProblem('disabled')
+    return answer
+  }
+
+  const signIn = async (visit: Visit, { pending, target }: Flow, vouched: Vouched, binding: string) => {
+    if (pending) {
+      const entrance = await oauth.readmit(vouched, pending.userId)
+      return letIn(visit, await oauth.linkProven(pending.vouched, entrance), target)
+    }
+    const admitted = await oauth.admit(vouched, () => limits.count('signupOfAddress', networkOf(visit.device.address)))
+    if (!('taken' in admitted)) return letIn(visit, admitted, target)
+    return proof.ask(visit, { vouched, userId: admitted.taken.userId, target }, admitted.taken, binding)
+  }
+
+  const conclude = async (visit: Visit, flow: Flow, answer: URLSearchParams, binding: string): Promise<Answer> => {
+    const own = flow.intent === 'sign_in' ? undefined : await requireOwnFlow(visit, flow)
+    const vouched = await oauth.finish(flow, answer, binding)
+    if (!own) return signIn(visit, flow, vouched, binding)
+    if (flow.intent === 'confirm') return letIn(visit, await oauth.readmit(vouched, own.userId), flow.target)
+    await oauth.linkOwn(vouched, own)
+    return redirect(flow.target)
+  }
+
+  return {
+    start(visit: Visit): Promise<Answer> {
+      const target = targetOf(visit, baseUrl)
+      return orExplain(parts, visit, { provider, target }, async () => {
+        limits.count('providerOfAddress', networkOf(visit.device.address))
+        const binding = isToken(visit.cookies.oauth) ? visit.cookies.oauth : newToken()
+        const url = await oauth.begin(await errandOf(visit, target), binding)
+        visit.setCookies([cookieWriter.oauth(binding)])
+        return redirect(url.href)
+      })
+    },
+
+    async callback(visit: Visit): Promise<Answer> {
+      const answer = readAnswer(visit.query)
+      const binding = visit.cookies.oauth
+      const { flow, problem } = oauth.recall(answer.get('state') ?? undefined, provider.name, binding)
+      const intent = flow?.intent === 'sign_in' ? undefined : flow?.intent
+      return orExplain(parts, visit, { provider, target: flow?.target ?? '/', intent }, async () => {
+        return watchProvider(meter, provider.name, async () => {
+          if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
+          return conclude(visit, flow, answer, binding)
+        })
+      })
+    },
+
+    /** A provider that answers by a form posts from its own site, without our cookies: the `GET` will have them. */
+    relay(visit: Visit): Answer {
+      const answer = readAnswer(visit.form).toString()
+      if (answer.length <= MAX_ANSWER_LENGTH) return redirect(`/auth/oauth/${provider.name}/callback?${answer}`)
+      throw new AppError('invalid_request', `The answer is longer than ${MAX_ANSWER_LENGTH} characters.`)
+    },
+
+    proveByPassword: proof.byPassword,
+    claim: proof.claim,
+  }
+}

@@ -1,0 +1,103 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { deriveKey, hmac } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import { leastUuidAt } from '../lib/uuid.ts'
+import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
+import { createParcels } from './parcel.ts'
+import type { SignInProblem } from './problems.ts'
+import { signInProblem } from './problems.ts'
+import type { Vouched } from './vouched.ts'
+
+/** Somebody known only to a provider who has yet to prove that an account is his. */
+export interface Pending {
+  vouched: Vouched
+  userId: string
+  target: string
+}
+
+/** What somebody went to a provider for. */
+export interface Errand {
+  /** As it is called in the settings. */
+  provider: string
+  /** Where to go afterwards. */
+  target: string
+  /** `link`: to connect it to his account. `confirm`: to show that it is still he. */
+  intent: 'sign_in' | 'link' | 'confirm'
+  /** Who goes, where somebody is signed in and that matters. */
+  own?: { userId: string; sessionId: string }
+  /** What is linked once he is back: he proves an account by this provider. */
+  pending?: Pending
+}
+
+/** An errand under way. */
+export interface Flow extends Errand {
+  /** UUID of version 7 */
+  id: string
+  startedAtMs: number
+}
+
+/** How long somebody may take at the provider. */
+export const FLOW_LIFETIME_MS = 10 * 60_000
+
+interface Parts {
+  db: Database
+  clock: Clock
+  rootSecret: Uint8Array
+}
+
+/**
+ * Sign-ins between their way out and their way back. All of one is in its `state`, which only this browser can bring
+ * back, once; nonce and code verifier follow from it and the browser's secret, and are written down nowhere.
+ */
+export const createFlows = ({ db, clock, rootSecret }: Parts) => {
+  const lifetimeMs = FLOW_LIFETIME_MS
+  const states = createParcels<Flow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
+  const proofs = createParcels<Pending>({ rootSecret, clock, purpose: 'oauth pending identity', lifetimeMs })
+  const nonceKey = deriveKey(rootSecret, 'oauth nonce')
+  const verifierKey = deriveKey(rootSecret, 'oauth code verifier')
+
+  return {
+    /** `state` for a new flow; `binding` is the secret of the browser. */
+    begin(errand: Errand, binding: string): { flow: Flow; state: string } {
+      const flow = { ...errand, id: randomUUIDv7(), startedAtMs: clock.now() }
+      return { flow, state: states.close(flow, binding) }
+    },
+
+    /** The same each time that it is asked for a flow of this browser. */
+    secretsOf: ({ id }: Flow, binding: string) => ({
+      nonce: hmac(nonceKey, `${id} ${binding}`, 'base64url'),
+      codeVerifier: hmac(verifierKey, `${id} ${binding}`, 'base64url'),
+    }),
+
+    /** The flow, as far as there is one to be read, and what is wrong with it. */
+    recall(state: string | undefined, provider: string, binding: string | undefined) {
+      const opened = states.open(state, binding)
+      const isOfProvider = opened?.content.provider === provider
+      const problem: SignInProblem | undefined = isOfProvider ? opened.spoiled : 'unreadable'
+      return { flow: opened?.content, problem }
+    },
+
+    /** `invalid_request` when it has come back before. */
+    async use({ id }: Flow): Promise<void> {
+      try {
+        await insertUsedState(db, id)
+      } catch (error) {
+        throw isUniqueViolation(error, 'used_oauth_states.id') ? signInProblem('used', error) : error
+      }
+    },
+
+    closePending: (pending: Pending, binding: string): string => proofs.close(pending, binding),
+
+    /** `invalid_request` when it is not one of ours, too old, or of another browser. */
+    openPending(text: string | undefined, binding: string | undefined): Pending {
+      const opened = proofs.open(text, binding)
+      if (!opened) throw signInProblem('unreadable')
+      if (opened.spoiled) throw signInProblem(opened.spoiled)
+      return opened.content
+    },
+
+    /** Resolves to how many were deleted. Those that could still come back are kept. */
+    deleteOld: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
+  }
+}

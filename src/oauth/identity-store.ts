@@ -1,0 +1,87 @@
+import type { Queries } from '../storage/database.ts'
+
+/** That somebody at a provider is a user here. */
+export interface Identity {
+  /** UUID */
+  id: string
+  userId: string
+  /** As the provider is called in the settings. */
+  provider: string
+  issuer: string
+  subject: string
+  /** As the provider gave it when it was linked. */
+  email: string | undefined
+  createdAtMs: number
+}
+
+interface IdentityRow {
+  id: string
+  user_id: string
+  provider: string
+  issuer: string
+  subject: string
+  email: string | null
+  created_at: number
+}
+
+const toIdentity = (row: IdentityRow): Identity => ({
+  id: row.id,
+  userId: row.user_id,
+  provider: row.provider,
+  issuer: row.issuer,
+  subject: row.subject,
+  email: row.email ?? undefined,
+  createdAtMs: row.created_at,
+})
+
+const COLUMNS = 'id, user_id, provider, issuer, subject, email, created_at'
+
+/** Who somebody at a provider is here. */
+export const findIdentity = async (
+  db: Queries,
+  { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
+): Promise<Identity | undefined> => {
+  const row = await db.get<IdentityRow>(
+    `SELECT ${COLUMNS} FROM identities WHERE subject = ? AND issuer = ?`,
+    subject,
+    issuer,
+  )
+  return row && toIdentity(row)
+}
+
+/** Whether it still is a user's; if so it stays until the transaction ends. */
+export const lockIdentity = async (db: Queries, id: string, userId: string): Promise<boolean> =>
+  (await db.get('SELECT id FROM identities WHERE id = ? AND user_id = ? FOR SHARE', id, userId)) !== undefined
+
+/** Of a user, oldest first. */
+export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise<Identity[]> => {
+  const rows = await db.all<IdentityRow>(`SELECT ${COLUMNS} FROM identities WHERE user_id = ? ORDER BY id`, userId)
+  return rows.map(toIdentity)
+}
+
+/** `UniqueViolation` on `identities.subject` when it is linked already, to whomever. */
+export const insertIdentity = (db: Queries, identity: Identity): Promise<number> =>
+  db.run(
+    `INSERT INTO identities (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    identity.id,
+    identity.userId,
+    identity.provider,
+    identity.issuer,
+    identity.subject,
+    identity.email ?? null,
+    identity.createdAtMs,
+  )
+
+export const deleteIdentity = (db: Queries, id: string, userId: string): Promise<number> =>
+  db.run('DELETE FROM identities WHERE id = ? AND user_id = ?', id, userId)
+
+export const deleteIdentitiesOfUser = (db: Queries, userId: string): Promise<number> =>
+  db.run('DELETE FROM identities WHERE user_id = ?', userId)
+
+/** `UniqueViolation` on `used_oauth_states.id` when the sign-in has come back before. */
+export const insertUsedState = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
+  db.run('INSERT INTO used_oauth_states (id) VALUES (?)', id)
+
+/** Those before an id, which is to say before a time. */
+export const deleteUsedStatesBefore = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
+  db.run('DELETE FROM used_oauth_states WHERE id < ?', id)

@@ -1,0 +1,130 @@
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import { claimUser, findUserById, markEmailVerified } from '../users/user-store.ts'
+import type { Admission, Entrance } from './admission.ts'
+import {
+  deleteIdentitiesOfUser,
+  deleteIdentity,
+  findIdentitiesOfUser,
+  findIdentity,
+  type Identity,
+  insertIdentity,
+} from './identity-store.ts'
+import { signInProblem } from './problems.ts'
+import { requireVerifiedEmail, toIdentity, type Vouched } from './vouched.ts'
+
+interface Parts {
+  db: Database
+  clock: Clock
+  admission: Pick<Admission, 'readmit'>
+  /** Names of the providers that can be used now. */
+  providerNames: readonly string[]
+  /** `unauthorized` when this session has ended. */
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** The same, and `forbidden` when its user has not signed in just now. */
+  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** Ends a user's sessions in the transaction of the action: all, or all but one. */
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
+  /** To be called when somebody's row changed, so that nobody is shown the old one. */
+  userChanged: (transaction: Transaction) => void
+}
+
+/** Somebody's session, which the action stands and falls with. */
+interface OwnSession {
+  userId: string
+  sessionId: string
+}
+
+/** Which providers stand for an account. Refusals are `AppError`s with a `SignInProblem` as their reason. */
+export const createLinking = (parts: Parts) => {
+  const { db, clock, admission, providerNames, requireSession, requireFreshSession, endSessions, userChanged } = parts
+
+  /** Who has proved both the account and its email has proved that the email is his. */
+  const noteProvenEmail = async (transaction: Transaction, { email, emailVerified }: Vouched, userId: string) => {
+    const user = await findUserById(transaction, userId)
+    if (!emailVerified || email?.lower !== user?.emailLower) return
+    await markEmailVerified(transaction, userId, clock.now())
+  }
+
+  /** What is linked to the same user already is as good; to another it is refused. */
+  const link = async (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) => {
+    try {
+      await db.inTransaction(async (transaction) => {
+        await mayLink(transaction)
+        await insertIdentity(transaction, toIdentity(vouched, userId, clock.now()))
+        await noteProvenEmail(transaction, vouched, userId)
+      })
+    } catch (error) {
+      if (!isUniqueViolation(error, 'identities.subject')) throw error
+      if ((await findIdentity(db, vouched))?.userId !== userId) throw signInProblem('linked_elsewhere', error)
+    }
+  }
+
+  return {
+    /** For who is signed in and has it linked to his account. */
+    linkOwn: (vouched: Vouched, { userId, sessionId }: OwnSession): Promise<void> =>
+      link(vouched, userId, (transaction) => requireSession(transaction, sessionId, userId)),
+
+    /** For who has proved that the account is his; undefined when the proof no longer holds. */
+    async linkProven(vouched: Vouched, { userId, holds }: Entrance): Promise<Entrance | undefined> {
+      try {
+        await link(vouched, userId, async (transaction) => {
+          if (!(await holds(transaction))) throw new ProofGone()
+        })
+        return await admission.readmit(vouched, userId)
+      } catch (error) {
+        if (error instanceof ProofGone) return undefined
+        throw error
+      }
+    },
+
+    /**
+     * Gives an account to the owner of its email, when nobody has ever proved that the address is his: what whoever
+     * made it could still come in by (password, sessions, other providers) falls.
+     */
+    async claim(vouched: Vouched, userId: string): Promise<Entrance> {
+      const { lower: emailLower } = requireVerifiedEmail(vouched)
+      await db.inTransaction(async (transaction) => {
+        const isClaimed = await claimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
+        if (isClaimed === 0) throw signInProblem('no_proof')
+        await deleteIdentitiesOfUser(transaction, userId)
+        await insertIdentity(transaction, toIdentity(vouched, userId, clock.now()))
+        await endSessions(transaction, userId)
+        userChanged(transaction)
+      })
+      return admission.readmit(vouched, userId)
+    },
+
+    /** `conflict` for the last way to sign in; every other session ends. */
+    async unlink(id: string, { userId, sessionId }: OwnSession): Promise<void> {
+      await db.inTransaction(async (transaction) => {
+        await requireFreshSession(transaction, sessionId, userId)
+        const user = await findUserById(transaction, userId)
+        const linked = await findIdentitiesOfUser(transaction, userId)
+        if (!linked.some((identity) => identity.id === id)) throw gone()
+        if (!isRemovable(id, linked, user?.passwordHash !== null, providerNames)) throw signInProblem('last_way')
+        await deleteIdentity(transaction, id, userId)
+        await endSessions(transaction, userId, sessionId)
+      })
+    },
+
+    /** Of a user, with whether each can be done without. */
+    async list(userId: string, hasPassword: boolean): Promise<(Identity & { removable: boolean })[]> {
+      const linked = await findIdentitiesOfUser(db, userId)
+      return linked.map((identity) => ({
+        ...identity,
+        removable: isRemovable(identity.id, linked, hasPassword, providerNames),
+      }))
+    },
+  }
+}
+
+/** Whether there is another way in. A provider that is not configured any more is none. */
+const isRemovable = (id: string, linked: Identity[], hasPassword: boolean, providerNames: readonly string[]) =>
+  hasPassword || linked.some((other) => other.id !== id && providerNames.includes(other.provider))
+
+const gone = (): AppError =>
+  new AppError('not_found', 'This is not connected to your account any more.', { field: 'identity_id' })
+
+class ProofGone extends Error {}

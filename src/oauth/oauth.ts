@@ -1,0 +1,89 @@
+import type { Clock } from '../lib/time.ts'
+import { createAdmission } from './admission.ts'
+import { describeDiscord } from './discord.ts'
+import { createFlows, type Errand, type Flow } from './flows.ts'
+import { describeGithub } from './github.ts'
+import { createLinking } from './linking.ts'
+import { createOpenid } from './openid.ts'
+import { createPlain } from './plain.ts'
+import type { ProviderSettings } from './presets.ts'
+import { signInProblem } from './problems.ts'
+import type { Attempt, Provider } from './provider.ts'
+import { requireAllowedDomain, type Vouched } from './vouched.ts'
+
+export type { Errand, Flow, Pending } from './flows.ts'
+export { FLOW_LIFETIME_MS } from './flows.ts'
+export type { Entrance, TakenEmail } from './admission.ts'
+export type { Vouched } from './vouched.ts'
+
+type Parts = Omit<Parameters<typeof createAdmission>[0], 'providerNames'> &
+  Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission'> &
+  Parameters<typeof createFlows>[0] & {
+    baseUrl: string
+    /** In the order of their buttons. */
+    providers: ProviderSettings[]
+    /** Bounds each exchange with a provider. */
+    timeoutMs: number
+  }
+
+/** Signing in by somebody else, who vouches for people (specification section 4.2 rule 5). */
+export const createOAuth = (parts: Parts) => {
+  const { baseUrl, clock, providers, timeoutMs } = parts
+  const flows = createFlows(parts)
+  const providerNames = providers.map(({ name }) => name)
+  const admission = createAdmission({ ...parts, providerNames })
+  const linking = createLinking({ ...parts, providerNames, admission })
+  const known = new Map(
+    providers.map((settings) => [settings.name, { settings, speaker: createProvider(settings, timeoutMs, clock) }]),
+  )
+
+  const requireProvider = (name: string) => {
+    const provider = known.get(name)
+    if (!provider) throw signInProblem('unreadable')
+    return provider
+  }
+
+  const attemptOf = (flow: Flow, state: string, binding: string): Attempt => ({
+    redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
+    state,
+    ...flows.secretsOf(flow, binding),
+    freshSinceMs: flow.intent === 'confirm' ? flow.startedAtMs : undefined,
+  })
+
+  return {
+    /** What can be offered, in the order of the settings. */
+    providers: providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
+
+    /** Where to send the browser whose secret is `binding`; `unavailable` when the provider does not answer. */
+    async begin(errand: Errand, binding: string): Promise<URL> {
+      const { speaker } = requireProvider(errand.provider)
+      const { flow, state } = flows.begin(errand, binding)
+      return speaker.authorizationUrl(attemptOf(flow, state, binding))
+    },
+
+    recall: flows.recall,
+
+    /** Whom the provider vouches for, by what it sent back. A flow comes to its end once, well or not. */
+    async finish(flow: Flow, answer: URLSearchParams, binding: string): Promise<Vouched> {
+      const { speaker, settings } = requireProvider(flow.provider)
+      await flows.use(flow)
+      const vouched = await speaker.vouch(answer, attemptOf(flow, answer.get('state') ?? '', binding))
+      requireAllowedDomain(vouched, settings)
+      return vouched
+    },
+
+    closePending: flows.closePending,
+    openPending: flows.openPending,
+    deleteOldStates: flows.deleteOld,
+    ...admission,
+    ...linking,
+  }
+}
+
+export type OAuth = ReturnType<typeof createOAuth>
+
+const createProvider = (settings: ProviderSettings, timeoutMs: number, clock: Clock): Provider => {
+  if (settings.kind === 'github') return createPlain({ settings, timeoutMs, describe: describeGithub })
+  if (settings.kind === 'discord') return createPlain({ settings, timeoutMs, describe: describeDiscord })
+  return createOpenid({ settings, timeoutMs, clock })
+}

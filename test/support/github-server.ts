@@ -1,0 +1,134 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { CookieJar } from './cookie-jar.ts'
+import { createApi, createAuthorizeEndpoint, createTokenEndpoint } from './github-provider-endpoints.ts'
+import type { Asked, GitHubClient } from './github-provider-endpoints.ts'
+import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
+import type { Answer, BadAnswer } from './misbehaving-provider-answers.ts'
+import { visitProvider } from './visit-to-provider.ts'
+import type { Callback, Choice } from './visit-to-provider.ts'
+
+export type GitHubEmail = {
+  email: string
+  primary: boolean
+  verified: boolean
+  visibility: 'public' | 'private' | null
+}
+
+/** Somebody with an account at GitHub: the profile, whose public email proves nothing, and the emails. */
+export type GitHubPerson = {
+  user: { id: number; login: string; name: string | null; email: string | null; avatar_url: string }
+  emails: GitHubEmail[]
+}
+
+/** Somebody whom nobody has met yet, with one email, verified, that the profile does not tell. */
+export const newGitHubPerson = ({
+  user = {},
+  emails,
+}: {
+  user?: Partial<GitHubPerson['user']>
+  emails?: GitHubEmail[]
+} = {}): GitHubPerson => {
+  const login = `g${randomUUID().replaceAll('-', '').slice(0, 12)}`
+  const avatar_url = `https://avatars.example.com/${login}`
+  return {
+    user: { id: randomInt(1, 2 ** 40), login, name: `Person ${login}`, email: null, avatar_url, ...user },
+    emails: emails ?? [{ email: `${login}@example.com`, primary: true, verified: true, visibility: 'private' }],
+  }
+}
+
+/** A server that speaks OAuth 2.0 as GitHub does, its API below /api/v3 as on every host but github.com. */
+export type GitHubServer = {
+  origin: string
+  clientId: string
+  clientSecret: string
+  /** Who sits at the server and is offered to sign in. */
+  person: GitHubPerson
+  /** Whether it answers at once, without its page, as it does for somebody who agreed before. */
+  isAutomatic: boolean
+  /** Which endpoints answer wrongly, from now on. */
+  fault: { token?: BadAnswer; user?: BadAnswer; emails?: BadAnswer }
+  /** Everything that came, in order. */
+  requests: { method: string; path: string; headers: IncomingHttpHeaders; form: URLSearchParams }[]
+  /** Registers where it may answer to, there or below. */
+  allowRedirect(uri: string): void
+  /** Somebody's browser at the server, a new one without a `jar`; resolves to what leads away from it. */
+  visit(
+    authorizationUrl: string | URL,
+    options?: { person?: GitHubPerson; answer?: Choice; jar?: CookieJar },
+  ): Promise<Callback>
+  /** Connections are refused until `start`. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+const NOT_FOUND: Answer = { status: 404, type: 'text/html', body: '<h1>404</h1>' }
+const API = '/api/v3'
+
+type People = { client: GitHubClient; sitting: (id: string | null) => GitHubPerson }
+
+const createListener = (server: GitHubServer, { client, sitting }: People) => {
+  const [codes, tokens] = [new Map(), new Map()]
+  const authorize = createAuthorizeEndpoint({ client, codes, sitting, isKnown: () => server.isAutomatic })
+  const token = createTokenEndpoint({ client, codes, tokens })
+  const api = createApi({ tokens })
+  const answer = (asked: Asked): Answer => {
+    if (asked.path.startsWith(API)) return api({ ...asked, path: asked.path.slice(API.length) })
+    if (asked.path === '/login/oauth/authorize') return authorize(asked)
+    return asked.path === '/login/oauth/access_token' && asked.request.method === 'POST' ? token(asked) : NOT_FOUND
+  }
+  const faultAt = (path: string): BadAnswer | undefined => {
+    const { token, user, emails } = server.fault
+    return { '/login/oauth/access_token': token, '/api/v3/user': user, '/api/v3/user/emails': emails }[path]
+  }
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', server.origin)
+    const path = pathname.startsWith(ELSEWHERE) ? pathname.slice(ELSEWHERE.length) : pathname
+    const form = new URLSearchParams(await bodyOf(request))
+    server.requests.push({ method: request.method ?? '', path: pathname, headers: request.headers, form })
+    send({ request, response, good: answer({ path, query: searchParams, form, request }), fault: faultAt(path) })
+  }
+}
+
+/** Starts a GitHub-shaped server on a free port until the test, or the file when none is given, is over. */
+export const startGitHubServer = async ({
+  t,
+  host,
+  clientId = 'svc',
+  clientSecret = randomUUID(),
+}: {
+  t?: TestContext
+  host?: 'localhost' | '127.0.0.1'
+  clientId?: string
+  clientSecret?: string
+} = {}): Promise<GitHubServer> => {
+  const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
+  const client: GitHubClient = { clientId, clientSecret, redirectUris: new Set() }
+  const people = new Map<string, GitHubPerson>()
+  const meet = (person: GitHubPerson) => {
+    people.set(String(person.user.id), person)
+    return person
+  }
+  const server: GitHubServer = {
+    origin,
+    clientId,
+    clientSecret,
+    person: newGitHubPerson(),
+    isAutomatic: false,
+    fault: {},
+    requests: [],
+    allowRedirect: (uri) => void client.redirectUris.add(uri),
+    visit: (authorizationUrl, { person, answer = 'sign-in', jar } = {}) => {
+      const answers = { answer, ...(person && { id: String(meet(person).user.id) }) }
+      return visitProvider({ origin, authorizationUrl, answers, ...(jar && { jar }) })
+    },
+    stop,
+    start,
+  }
+
+  const sitting = (id: string | null) => people.get(id ?? '') ?? meet(server.person)
+  onRequest(createListener(server, { client, sitting }))
+  return server
+}

@@ -1,0 +1,114 @@
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import { afterwards } from './cleanup.ts'
+
+/** A server of the tests on a port of this machine, which can be away for a while. */
+export type LoopbackServer = {
+  /** http://HOST:PORT */
+  origin: string
+  /** A listener that fails is a 500 that says why. */
+  onRequest(listener: (request: IncomingMessage, response: ServerResponse) => unknown): void
+  /** Connections break and new ones are refused. */
+  stop(): Promise<void>
+  /** Comes back on the same port. */
+  start(): Promise<void>
+}
+
+// Below what systems hand out for outgoing connections, so that the port of a stopped server stays closed.
+const PORTS = [10_240, 32_000] as const
+
+const listen = async (server: http.Server, port: number): Promise<void> => {
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EADDRINUSE' || error.code === 'EACCES')
+
+const listenSomewhere = async (server: http.Server, triesLeft = 20): Promise<number> => {
+  const port = randomInt(...PORTS)
+  try {
+    await listen(server, port)
+    return port
+  } catch (error) {
+    if (!isTaken(error) || triesLeft === 0) throw error
+    return listenSomewhere(server, triesLeft - 1)
+  }
+}
+
+/**
+ * Listens on a free port of 127.0.0.1 until the test, or the file when none is given, is over. `host` is the name by
+ * which it calls itself: for a browser, 127.0.0.1 is another site than localhost.
+ */
+export const listenOnLoopback = async ({
+  t,
+  host = '127.0.0.1',
+}: {
+  t?: TestContext | undefined
+  host?: 'localhost' | '127.0.0.1' | undefined
+}): Promise<LoopbackServer> => {
+  const server = http.createServer()
+  const port = await listenSomewhere(server)
+  const stop = async () => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  afterwards(t, stop)
+  return {
+    origin: `http://${host}:${port}`,
+    onRequest: (listener) => {
+      server.on('request', async (request, response) => {
+        try {
+          await listener(request, response)
+        } catch (error) {
+          if (response.headersSent) response.destroy()
+          else response.writeHead(500, { 'content-type': 'text/plain' }).end(String(error))
+        }
+      })
+    },
+    stop,
+    start: () => listen(server, port),
+  }
+}
+
+/** The body of a request, as text. */
+export const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Text that means itself in HTML, in quoted attributes too. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** The page of a provider that asks who is there: one form without an action, so that it posts to where it stands. */
+export const signInPage = ({
+  title,
+  name,
+  hidden,
+}: {
+  title: string
+  name: string
+  hidden: [string, string]
+}): string =>
+  `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<main>
+<h1>${escapeHtml(title)}</h1>
+<form method="post">
+<input type="hidden" name="${hidden[0]}" value="${escapeHtml(hidden[1])}">
+<button name="answer" value="sign-in">Sign in as ${escapeHtml(name)}</button>
+<button name="answer" value="cancel">Cancel</button>
+</form>
+</main>
+</html>`

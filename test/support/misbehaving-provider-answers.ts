@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+
+/** The answer that a provider gives when all is well. */
+export type Answer = { status?: number; type?: string; body: string; headers?: Record<string, string> }
+
+type Spoil = (exchange: { request: IncomingMessage; response: ServerResponse; good: Answer }) => void
+
+const MEBIBYTE = 1024 * 1024
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Below this path everything is served a second time, and well: it is where redirects lead. */
+export const ELSEWHERE = '/elsewhere'
+
+const answers =
+  (status: number, type: string, body: string): Spoil =>
+  ({ response }) =>
+    void response.writeHead(status, { 'content-type': type }).end(body)
+
+const redirects =
+  (status: number): Spoil =>
+  ({ request, response }) =>
+    void response.writeHead(status, { location: `${ELSEWHERE}${request.url}` }).end()
+
+// Whitespace before a JSON value is part of it: whoever reads to the end gets the good answer.
+const whitespace = Buffer.alloc(MEBIBYTE, ' ')
+
+const trickle: Spoil = ({ response }) => {
+  response.writeHead(200, JSON_TYPE)
+  const drip = setInterval(() => response.write(' '), 20)
+  response.once('close', () => clearInterval(drip))
+}
+
+const endless: Spoil = ({ response }) => {
+  const pour = () => {
+    while (!response.destroyed && response.write(whitespace));
+  }
+  response.on('drain', pour).writeHead(200, JSON_TYPE)
+  pour()
+}
+
+const huge: Spoil = ({ response, good }) => {
+  response.writeHead(200, JSON_TYPE)
+  for (let sent = 0; sent < 20; sent += 1) response.write(whitespace)
+  response.end(good.body)
+}
+
+/** 64 MiB in some 64 KB: a compressed stream may have many members, which follow one another. */
+const gzipBomb: Spoil = ({ response, good }) => {
+  const member = gzipSync(whitespace)
+  response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' })
+  response.end(Buffer.concat([...Array.from({ length: 64 }, () => member), gzipSync(good.body)]))
+}
+
+const SPOILED = {
+  'status-500': answers(500, 'application/json', '{"error":"server_error"}'),
+  'status-503-html': answers(503, 'text/html', '<!doctype html><title>Down</title><h1>Down for maintenance</h1>'),
+  'status-429': answers(429, 'application/json', '{"error":"slow_down"}'),
+  html: answers(200, 'text/html', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
+  'html-as-json': answers(200, 'application/json', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
+  empty: answers(200, 'application/json', ''),
+  array: ({ response, good }) => void response.writeHead(200, JSON_TYPE).end(`[${good.body}]`),
+  null: answers(200, 'application/json', 'null'),
+  /** 302: a POST that follows becomes a GET. */
+  redirect: redirects(302),
+  /** 307: a POST that follows takes its body, secrets included, along. */
+  'redirect-kept': redirects(307),
+  hanging: () => {},
+  trickle,
+  endless,
+  huge,
+  'gzip-bomb': gzipBomb,
+  /** The connection breaks. */
+  reset: ({ request }) => void request.socket.resetAndDestroy(),
+} satisfies Record<string, Spoil>
+
+/** A way for an endpoint to answer wrongly, whatever it was asked. */
+export type BadAnswer = keyof typeof SPOILED
+
+/** Whether a fault of an endpoint is about the answer as such, not about what is in it. */
+export const isBadAnswer = (fault: string | undefined): fault is BadAnswer =>
+  fault !== undefined && Object.hasOwn(SPOILED, fault)
+
+/** Answers as asked for, or, with a fault, as badly as that. */
+export const send = (exchange: Parameters<Spoil>[0] & { fault?: string | undefined }): void => {
+  const { request, response, good, fault } = exchange
+  // Where a redirect led to, all is well: whoever follows it gets what it wanted.
+  if (isBadAnswer(fault) && !request.url?.startsWith(ELSEWHERE)) return SPOILED[fault](exchange)
+  const { status = 200, type = 'application/json', body, headers = {} } = good
+  response.writeHead(status, { 'content-type': type, ...headers }).end(body)
+}

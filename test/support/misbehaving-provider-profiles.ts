@@ -1,0 +1,147 @@
+import type { Claims } from './misbehaving-provider-faults.ts'
+
+/** Where an endpoint is; a first group is the tenant that was asked for. */
+type Endpoints = Record<'discovery' | 'authorize' | 'token' | 'jwks' | 'userinfo', RegExp>
+export type Endpoint = keyof Endpoints
+
+/** The ways of one provider of this world. */
+export type Profile = {
+  endpoints: Endpoints
+  /** The issuer that the discovery document tells. */
+  issuer(origin: string, tenant: string): string
+  /** Addresses of the endpoints, as the discovery document tells them. */
+  addresses(origin: string, tenant: string): Claims
+  /** What an ID token says of somebody, or undefined where there are none. */
+  idToken(person: Claims, origin: string): Claims | undefined
+  userinfo(person: Claims): Claims
+  /** Whether it answers with the `iss` of RFC 9207. */
+  tellsIssuer: boolean
+  /** Whether it answers by a form when it is asked for a name or an email, and tells the name the first time alone. */
+  answersByForm: boolean
+  /** The error when somebody cancels. */
+  cancelled: string
+}
+
+const NOWHERE = /(?!)/
+const only = (claims: Claims, ...names: string[]): Claims =>
+  Object.fromEntries(names.filter((name) => name in claims).map((name) => [name, claims[name]]))
+const without = (claims: Claims, ...names: string[]): Claims =>
+  Object.fromEntries(Object.entries(claims).filter(([name]) => !names.includes(name)))
+
+const openid: Profile = {
+  endpoints: {
+    discovery: /^\/\.well-known\/openid-configuration$/,
+    authorize: /^\/authorize$/,
+    token: /^\/token$/,
+    jwks: /^\/jwks$/,
+    userinfo: /^\/userinfo$/,
+  },
+  issuer: (origin) => origin,
+  addresses: (origin) => ({
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    jwks_uri: `${origin}/jwks`,
+    userinfo_endpoint: `${origin}/userinfo`,
+    authorization_response_iss_parameter_supported: true,
+  }),
+  idToken: (person, origin) => ({ iss: origin, ...person }),
+  userinfo: (person) => person,
+  tellsIssuer: true,
+  answersByForm: false,
+  cancelled: 'access_denied',
+}
+
+/** Like any other, `hd` (the organization's domain) included; it does not tell its issuer. */
+const google: Profile = {
+  ...openid,
+  addresses: (origin) => without(openid.addresses(origin, ''), 'authorization_response_iss_parameter_supported'),
+  tellsIssuer: false,
+}
+
+/** The email is told at userinfo only. */
+const gitlab: Profile = { ...google, idToken: ({ sub }, origin) => ({ iss: origin, sub }) }
+
+/** No userinfo; whether an email is verified comes as text, and the name once, beside the code. */
+const apple: Profile = {
+  ...google,
+  endpoints: {
+    discovery: openid.endpoints.discovery,
+    authorize: /^\/auth\/authorize$/,
+    token: /^\/auth\/token$/,
+    jwks: /^\/auth\/keys$/,
+    userinfo: NOWHERE,
+  },
+  addresses: (origin) => ({
+    authorization_endpoint: `${origin}/auth/authorize`,
+    token_endpoint: `${origin}/auth/token`,
+    jwks_uri: `${origin}/auth/keys`,
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+    token_endpoint_auth_methods_supported: ['client_secret_post'],
+  }),
+  idToken: (person, origin) => {
+    const { email_verified: verified } = person
+    const asText = typeof verified === 'boolean' ? { email_verified: `${verified}` } : {}
+    const claims = only(person, 'sub', 'email', 'email_verified', 'is_private_email')
+    return { iss: origin, ...claims, ...asText, nonce_supported: true }
+  },
+  answersByForm: true,
+  cancelled: 'user_cancelled_authorize',
+}
+
+/** These two stand for every tenant: the issuer of their document is a template. */
+const MANY_TENANTS = ['common', 'organizations']
+
+const microsoft: Profile = {
+  ...google,
+  endpoints: {
+    discovery: /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/,
+    authorize: /^\/([^/]+)\/oauth2\/v2\.0\/authorize$/,
+    token: /^\/([^/]+)\/oauth2\/v2\.0\/token$/,
+    jwks: /^\/([^/]+)\/discovery\/v2\.0\/keys$/,
+    userinfo: /^\/oidc\/userinfo$/,
+  },
+  issuer: (origin, tenant) => `${origin}/${MANY_TENANTS.includes(tenant) ? '{tenantid}' : tenant}/v2.0`,
+  addresses: (origin, tenant) => ({
+    authorization_endpoint: `${origin}/${tenant}/oauth2/v2.0/authorize`,
+    token_endpoint: `${origin}/${tenant}/oauth2/v2.0/token`,
+    jwks_uri: `${origin}/${tenant}/discovery/v2.0/keys`,
+    userinfo_endpoint: `${origin}/oidc/userinfo`,
+    response_modes_supported: ['query', 'fragment', 'form_post'],
+  }),
+  idToken: (person, origin) => ({
+    iss: `${origin}/${String(person.tid)}/v2.0`,
+    ...without(person, 'email_verified'),
+    ver: '2.0',
+  }),
+  userinfo: (person) => only(person, 'sub', 'name', 'email'),
+}
+
+/** OAuth 2.0 without OpenID; both addresses of its first page are in use. */
+const discord: Profile = {
+  ...google,
+  endpoints: {
+    discovery: NOWHERE,
+    authorize: /^(?:\/api)?\/oauth2\/authorize$/,
+    token: /^\/api\/oauth2\/token$/,
+    jwks: NOWHERE,
+    userinfo: /^\/api\/(?:v\d+\/)?users\/@me$/,
+  },
+  idToken: () => undefined,
+  userinfo: ({ sub, preferred_username, name, email, email_verified }) => ({
+    id: sub,
+    username: preferred_username,
+    global_name: name ?? null,
+    email: email ?? null,
+    verified: email_verified ?? false,
+  }),
+}
+
+export const PROFILES = { openid, google, gitlab, apple, microsoft, discord } satisfies Record<string, Profile>
+export type ProfileName = keyof typeof PROFILES
+
+/** Which endpoint a path is, and of which tenant. */
+export const endpointAt = ({ endpoints }: Profile, path: string): { name: Endpoint; tenant: string } | undefined => {
+  const names = Object.keys(endpoints) as Endpoint[]
+  const name = names.find((name) => endpoints[name].test(path))
+  return name && { name, tenant: endpoints[name].exec(path)?.[1] ?? '' }
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
+import type { Situation } from './misbehaving-provider-authorize.ts'
+import { checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
+import type { AppleTeam } from './misbehaving-provider-clients.ts'
+import { createEndpoints } from './misbehaving-provider-endpoints.ts'
+import type { Claims, Fault } from './misbehaving-provider-faults.ts'
+import { PROFILES, endpointAt } from './misbehaving-provider-profiles.ts'
+import type { Endpoint, ProfileName } from './misbehaving-provider-profiles.ts'
+import { newSigningKey } from './misbehaving-provider-tokens.ts'
+import { newOpenIdPerson } from './openid-provider-people.ts'
+import { visitProvider } from './visit-to-provider.ts'
+import type { Callback, Choice } from './visit-to-provider.ts'
+
+/** A request as it came; `endpoint` is undefined where there is none. */
+export type ProviderRequest = {
+  endpoint: Endpoint | undefined
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: IncomingHttpHeaders
+  body: string
+  form: URLSearchParams
+}
+
+/** A provider that does well by default, and wrong what its `fault` says. */
+export type MisbehavingProvider = {
+  /** The address that clients are configured with. */
+  issuer: string
+  origin: string
+  clientId: string
+  clientSecret: string
+  /** What goes wrong from now on; set it at any time. */
+  fault: Fault
+  /** The claims about who sits at the provider; it asks nothing of them, and answers at once. */
+  person: Claims
+  /** Everything that came, in order. */
+  requests: ProviderRequest[]
+  requestsFor(endpoint: Endpoint): ProviderRequest[]
+  /** Signs with a new key from now on and publishes that one alone. */
+  rotateKey(): Promise<void>
+  /** Somebody's browser at the provider; resolves to what leads away from it. */
+  visit(authorizationUrl: string | URL, options?: { person?: Claims; answer?: Choice }): Promise<Callback>
+  /** Connections are refused until `start`. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+const VISITOR = 'x-visitor'
+const ANSWER = 'x-answer'
+
+const encoded = (person: Claims): string => encodeURIComponent(JSON.stringify(person))
+
+const visitorOf = ({ [VISITOR]: visitor }: IncomingHttpHeaders): Claims | undefined =>
+  typeof visitor === 'string' ? JSON.parse(decodeURIComponent(visitor)) : undefined
+
+const newPerson = (profile: ProfileName): Claims => ({
+  ...newOpenIdPerson(),
+  ...(profile === 'microsoft' && { tid: randomUUID(), oid: randomUUID() }),
+})
+
+const received = async (request: IncomingMessage, url: URL): Promise<Omit<ProviderRequest, 'endpoint'>> => {
+  const body = await bodyOf(request)
+  const { method = '', headers } = request
+  return { method, path: url.pathname, query: url.searchParams, headers, body, form: new URLSearchParams(body) }
+}
+
+const createListener = (provider: MisbehavingProvider, situation: Situation) => {
+  const endpoints = createEndpoints(situation)
+  const faultAt = (name: Endpoint) => (name === 'authorize' ? undefined : provider.fault[name])
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const url = new URL(request.url ?? '/', provider.origin)
+    const path = url.pathname.startsWith(ELSEWHERE) ? url.pathname.slice(ELSEWHERE.length) : url.pathname
+    const endpoint = endpointAt(situation.profile, path)
+    const came = { ...(await received(request, url)), endpoint: endpoint?.name }
+    provider.requests.push(came)
+    if (!endpoint) return response.writeHead(404).end()
+    const person = visitorOf(came.headers) ?? provider.person
+    const isCancelling = came.headers[ANSWER] === 'cancel'
+    const good = await endpoints[endpoint.name]({ ...came, tenant: endpoint.tenant, person, isCancelling })
+    return send({ request, response, good, fault: faultAt(endpoint.name) })
+  }
+}
+
+/**
+ * Starts a provider on a free port until the test, or the file when none is given, is over. Its `profile` gives it the
+ * paths and ways of one that everybody knows; like Apple it can be told to take no secret but one that `team` signed.
+ */
+export const startMisbehavingProvider = async ({
+  t,
+  host,
+  profile: profileName = 'openid',
+  clientId = 'svc',
+  clientSecret = randomUUID(),
+  team,
+  fault = {},
+}: {
+  t?: TestContext
+  host?: 'localhost' | '127.0.0.1'
+  profile?: ProfileName
+  clientId?: string
+  clientSecret?: string
+  team?: AppleTeam
+  fault?: Fault
+} = {}): Promise<MisbehavingProvider> => {
+  const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
+  const profile = PROFILES[profileName]
+  let key = await newSigningKey()
+  const requests: ProviderRequest[] = []
+  const provider: MisbehavingProvider = {
+    issuer: origin,
+    origin,
+    clientId,
+    clientSecret,
+    fault,
+    person: newPerson(profileName),
+    requests,
+    requestsFor: (endpoint) => requests.filter((request) => request.endpoint === endpoint),
+    rotateKey: async () => {
+      key = await newSigningKey()
+    },
+    visit: (authorizationUrl, { person, answer = 'sign-in' } = {}) => {
+      const headers = { [ANSWER]: answer, ...(person && { [VISITOR]: encoded(person) }) }
+      return visitProvider({ origin, authorizationUrl, headers })
+    },
+    stop,
+    start,
+  }
+
+  const isClient = team
+    ? checkSignedSecret({ clientId, issuer: origin, team })
+    : checkSecret({ clientId, clientSecret })
+  const situation = { origin, clientId, clientSecret, profile, isClient, fault: () => provider.fault, key: () => key }
+  onRequest(createListener(provider, situation))
+  return provider
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+
+/** Somebody with an account at an OpenID provider: the claims about them. */
+export type OpenIdPerson = {
+  sub: string
+  email?: string
+  email_verified?: boolean
+  preferred_username?: string
+  name?: string
+}
+
+/** Somebody whom nobody has met yet, with a verified email; `known` is laid over it. */
+export const newOpenIdPerson = (known: Partial<OpenIdPerson> = {}): OpenIdPerson => {
+  const id = randomUUID().replaceAll('-', '').slice(0, 12)
+  return {
+    sub: randomUUID(),
+    email: `o${id}@example.com`,
+    email_verified: true,
+    preferred_username: `o${id}`,
+    name: `Person ${id}`,
+    ...known,
+  }
+}

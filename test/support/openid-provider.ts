@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import { Provider } from 'oidc-provider'
+import type { CookieJar } from './cookie-jar.ts'
+import { bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
+import { createAdapters } from './openid-provider-adapter.ts'
+import { newOpenIdPerson } from './openid-provider-people.ts'
+import type { OpenIdPerson } from './openid-provider-people.ts'
+import { openIdSettings } from './openid-provider-settings.ts'
+import { visitProvider } from './visit-to-provider.ts'
+import type { Callback, Choice } from './visit-to-provider.ts'
+
+/** A real OpenID provider. */
+export type OpenIdProvider = {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** Who sits at the provider and is offered to sign in. */
+  person: OpenIdPerson
+  /** Lets the provider answer to that redirect URI of the first client, or of the one named. */
+  allowRedirect(uri: string, clientId?: string): void
+  addClient(client: { clientId: string; clientSecret: string }): void
+  /** Somebody's browser at the provider, a new one without a `jar`; resolves to what leads away from it. */
+  visit(
+    authorizationUrl: string | URL,
+    options?: { person?: OpenIdPerson; answer?: Choice; jar?: CookieJar },
+  ): Promise<Callback>
+  /** Connections are refused until `start`. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+type Metadata = { client_id: string; client_secret: string; redirect_uris: string[] }
+
+/** The clients that there are by now, as the provider wants to know them. */
+const createClients = () => {
+  const clients = new Map<string, Metadata>()
+  const authorizationCode = { response_types: ['code'], grant_types: ['authorization_code'] }
+  return {
+    add: ({ clientId, clientSecret }: { clientId: string; clientSecret: string }) =>
+      void clients.set(clientId, { client_id: clientId, client_secret: clientSecret, redirect_uris: [] }),
+    allowRedirect: (uri: string, clientId: string) => {
+      const client = clients.get(clientId)
+      if (!client) throw new Error(`the provider knows no client ${clientId}`)
+      if (!client.redirect_uris.includes(uri)) client.redirect_uris.push(uri)
+    },
+    find: (clientId: string) => {
+      const client = clients.get(clientId)
+      return client && structuredClone({ ...client, ...authorizationCode })
+    },
+  }
+}
+
+/** The page that asks who is there. Agreement comes with signing in; where only that is asked for, it is all there is. */
+const createInteraction =
+  (provider: Provider, sitting: () => OpenIdPerson) => async (request: IncomingMessage, response: ServerResponse) => {
+    const { prompt } = await provider.interactionDetails(request, response)
+    if (request.method !== 'POST') {
+      const { sub, name } = sitting()
+      const page = signInPage({ title: 'OpenID provider', name: name ?? sub, hidden: ['sub', sub] })
+      return response.setHeader('content-type', 'text/html; charset=utf-8').end(page)
+    }
+    const form = new URLSearchParams(await bodyOf(request))
+    const refused = { error: 'access_denied', error_description: 'The person cancelled' }
+    const agreed = prompt.name === 'login' ? { login: { accountId: form.get('sub') } } : { consent: {} }
+    return provider.interactionFinished(request, response, form.get('answer') === 'cancel' ? refused : agreed)
+  }
+
+/** Starts an OpenID provider on a free port until the test, or the file when none is given, is over. */
+export const startOpenIdProvider = async ({
+  t,
+  host,
+  clientId = 'svc',
+  clientSecret = randomUUID(),
+}: {
+  t?: TestContext
+  host?: 'localhost' | '127.0.0.1'
+  clientId?: string
+  clientSecret?: string
+} = {}): Promise<OpenIdProvider> => {
+  const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
+  const people = new Map<string, OpenIdPerson>()
+  const clients = createClients()
+  clients.add({ clientId, clientSecret })
+  const adapter = createAdapters(clients.find)
+  const provider = new Provider(origin, { adapter, ...(await openIdSettings(people)) })
+  // Its error pages say what is wrong; it need not write it to the console too.
+  provider.silent = true
+
+  const meet = (person: OpenIdPerson) => {
+    people.set(person.sub, person)
+    return person
+  }
+  let atProvider = meet(newOpenIdPerson())
+
+  const [interact, protocol] = [createInteraction(provider, () => meet(atProvider)), provider.callback()]
+  onRequest((request, response) =>
+    request.url?.startsWith('/interaction/') ? interact(request, response) : protocol(request, response),
+  )
+
+  return {
+    issuer: origin,
+    clientId,
+    clientSecret,
+    get person() {
+      return atProvider
+    },
+    set person(person) {
+      atProvider = meet(person)
+    },
+    allowRedirect: (uri, id = clientId) => clients.allowRedirect(uri, id),
+    addClient: clients.add,
+    visit: (authorizationUrl, { person, answer = 'sign-in', jar } = {}) => {
+      const answers = { answer, ...(person && { sub: meet(person).sub }) }
+      return visitProvider({ origin, authorizationUrl, answers, ...(jar && { jar }) })
+    },
+    stop,
+    start,
+  }
+}

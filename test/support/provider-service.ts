@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { Environment } from './command.ts'
+import { startService } from './service.ts'
+import type { Service } from './service.ts'
+import type { Answer, UserAgent } from './user-agent.ts'
+
+/** A provider of the tests, of any kind. */
+type Provider = {
+  issuer?: string
+  origin?: string
+  clientId: string
+  clientSecret: string
+  allowRedirect?(uri: string): void
+}
+
+/** The settings of providers, by name and in that order. */
+export const providerSettings = (providers: Record<string, Provider>): Environment => {
+  const each = Object.entries(providers).map(([name, { issuer, origin, clientId, clientSecret }]) => {
+    const begin = `SVC_OAUTH_${name.toUpperCase()}`
+    const values = { ISSUER: issuer ?? origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret }
+    return Object.fromEntries(Object.entries(values).map(([ending, value]) => [`${begin}_${ending}`, value]))
+  })
+  return Object.assign({ SVC_OAUTH_PROVIDERS: Object.keys(providers).join(',') }, ...each)
+}
+
+/** Lets the providers answer to a service at that address. */
+export const allowCallbacks = (providers: Record<string, Provider>, baseUrl: string): void => {
+  for (const [name, provider] of Object.entries(providers))
+    provider.allowRedirect?.(`${baseUrl}/auth/oauth/${name}/callback`)
+}
+
+/** Starts a service with providers, which may answer to it. */
+export const startServiceWith = async (
+  providers: Record<string, Provider>,
+  { env = {}, ...options }: { env?: Environment; cwd?: string; t?: TestContext } = {},
+): Promise<Service> => {
+  const service = await startService({ ...options, env: { ...providerSettings(providers), ...env } })
+  allowCallbacks(providers, service.url)
+  return service
+}
+
+/** What a page brings back when one of its forms is sent: the value of its hidden input `pending`. */
+export const pendingOn = ({ text }: Answer): string => {
+  const value = /name="pending" value="([^"]+)"/.exec(text)?.[1]
+  assert.ok(value, text)
+  return value
+}
+
+const SESSION_COOKIES = ['svc_access', 'svc_refresh']
+
+/** A page with that status, and no session: neither in the answer nor in the browser. */
+export const assertNoSession = (agent: UserAgent, answer: Answer, status: number): void => {
+  assert.equal(answer.status, status, answer.location ?? answer.text)
+  assert.match(answer.headers['content-type'] ?? '', /^text\/html\b/)
+  assert.deepEqual(
+    answer.setCookies.filter(({ name, value }) => SESSION_COOKIES.includes(name) && value !== ''),
+    [],
+  )
+  for (const name of SESSION_COOKIES) assert.ok(!agent.cookies.get(name), `no ${name}`)
+}

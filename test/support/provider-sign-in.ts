@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import type { Answer, Form, UserAgent } from './user-agent.ts'
+import type { Callback } from './visit-to-provider.ts'
+
+/** Presses a provider's button; resolves to where the browser is sent. */
+export const startAt = async (agent: UserAgent, name: string, form: Form = {}): Promise<string> => {
+  const answer = await agent.post(`/auth/oauth/${name}`, form)
+  assert.equal(answer.status, 303, answer.text)
+  assert.ok(answer.location)
+  return answer.location
+}
+
+/** Comes back from a provider: by address, or by the form that it posts from its own site. */
+export const comeBack = async (agent: UserAgent, callback: Callback): Promise<Answer> => {
+  const { pathname, search } = new URL(callback.url)
+  if (callback.method === 'GET') return agent.get(pathname + search)
+  const relayed = await agent.send({
+    method: 'POST',
+    path: pathname,
+    // As a browser does: none of our cookies, and it says from where it comes.
+    headers: {
+      cookie: [],
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: 'http://provider.invalid',
+      'sec-fetch-site': 'cross-site',
+    },
+    body: new URLSearchParams(callback.form).toString(),
+  })
+  assert.equal(relayed.status, 303, relayed.text)
+  assert.deepEqual(relayed.setCookies, [])
+  return agent.get(relayed.location ?? '')
+}
+
+/** From the button back to the answer to the callback. `visit` is what is done at the provider. */
+export const signInBy = async (
+  agent: UserAgent,
+  name: string,
+  visit: (authorizationUrl: string) => Promise<Callback>,
+  form: Form = {},
+): Promise<Answer> => comeBack(agent, await visit(await startAt(agent, name, form)))
