@@ -133,7 +133,7 @@ export const SETTINGS = {
   }),
   rateLimit: setting({
     name: 'SVC_RATE_LIMIT',
-    meaning: 'Limits on failed logins and on signups. `off` is for tests.',
+    meaning: 'Limits on failed logins, on signups and on sign-ins by providers. `off` is for tests.',
     fallback: 'on',
     ...onOff,
   }),

@@ -1,7 +1,6 @@
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 import { isSignInProblem, SIGN_IN_PROBLEMS } from '../oauth/problems.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import type { Answer } from './visit.ts'
 
 /** How a login or a signup can end. */
 const FAILURES = ['invalid', 'rate_limited', 'busy', 'given_up', 'unavailable', 'failed'] as const
@@ -68,16 +67,14 @@ export const watchOutcome = async <T, Kind>(
   }
 }
 
-/** Does something for who came back from a provider, and has counted how it ended. */
-export const watchProvider = async (
+/** Does something for who goes to a provider or comes back, and has counted how it failed. */
+export const watchProvider = async <T>(
   meter: HttpMeter | undefined,
   provider: string,
-  action: () => Promise<Answer>,
-): Promise<Answer> => {
+  action: () => Promise<T>,
+): Promise<T> => {
   try {
-    const answer = await action()
-    meter?.countProviderSignIn(provider, 'redirect' in answer ? 'succeeded' : 'proof_asked')
-    return answer
+    return await action()
   } catch (error) {
     const reason = error instanceof AppError ? error.reason : undefined
     meter?.countProviderSignIn(provider, isSignInProblem(reason) ? reason : 'failed')

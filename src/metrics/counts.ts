@@ -50,7 +50,7 @@ const createHttpCounts = (registry: Registry) => {
 const createProviderCount = (registry: Registry, providers: readonly string[]): HttpMeter['countProviderSignIn'] => {
   const metric = new Counter({
     name: 'svc_provider_sign_ins_total',
-    help: 'Sign-ins by a provider that came back from it, by provider and outcome.',
+    help: 'Sign-ins by a provider that came back from it or failed on the way there, by provider and outcome.',
     labelNames: ['provider', 'outcome'],
     registers: [registry],
   })

@@ -47,19 +47,24 @@ export const createLinking = (parts: Parts) => {
     await markEmailVerified(transaction, userId, clock.now())
   }
 
-  /** What is linked to the same user already is as good; to another it is refused. */
-  const link = async (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) => {
+  /** Commits a link with what belongs to it. One that is there already is as good; to somebody else it is refused. */
+  const commitLink = async (vouched: Vouched, userId: string, work: (transaction: Transaction) => Promise<void>) => {
     try {
       await db.inTransaction(async (transaction) => {
-        await mayLink(transaction)
+        await work(transaction)
         await insertIdentity(transaction, toIdentity(vouched, userId, clock.now()))
-        await noteProvenEmail(transaction, vouched, userId)
       })
     } catch (error) {
       if (!isUniqueViolation(error, 'identities.subject')) throw error
       if ((await findIdentity(db, vouched))?.userId !== userId) throw signInProblem('linked_elsewhere', error)
     }
   }
+
+  const link = (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) =>
+    commitLink(vouched, userId, async (transaction) => {
+      await mayLink(transaction)
+      await noteProvenEmail(transaction, vouched, userId)
+    })
 
   return {
     /** For who is signed in and has it linked to his account. */
@@ -85,11 +90,10 @@ export const createLinking = (parts: Parts) => {
      */
     async claim(vouched: Vouched, userId: string): Promise<Entrance> {
       const { lower: emailLower } = requireVerifiedEmail(vouched)
-      await db.inTransaction(async (transaction) => {
+      await commitLink(vouched, userId, async (transaction) => {
         const isClaimed = await claimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
         if (isClaimed === 0) throw signInProblem('no_proof')
         await deleteIdentitiesOfUser(transaction, userId)
-        await insertIdentity(transaction, toIdentity(vouched, userId, clock.now()))
         await endSessions(transaction, userId)
         userChanged(transaction)
       })

@@ -51,7 +51,10 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
         ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
       ],
     }
-    return client.discovery(new URL(issuer), clientId, undefined, authentication, options)
+    return client.discovery(new URL(issuer), clientId, undefined, authentication, options).catch((error: unknown) => {
+      // Whatever is wrong with it is for the operator to mend, and no matter of this sign-in's.
+      throw signInProblem('unreachable', error)
+    })
   }
   const { configuration, forget } = createDiscovery({ clock, discover })
 

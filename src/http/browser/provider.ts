@@ -10,7 +10,7 @@ import { networkOf } from '../rate-limit.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
 import { enter, targetOf } from './entry.ts'
 import { createProof } from './proof.ts'
-import { orExplain } from './provider-visit.ts'
+import { orExplain, type Wish } from './provider-visit.ts'
 
 /** What a provider may send back (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
 const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
@@ -94,10 +94,13 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return redirect(flow.target)
   }
 
+  const orExplainAndCount = (visit: Visit, wish: Wish, action: () => Promise<Answer>): Promise<Answer> =>
+    orExplain(parts, visit, wish, () => watchProvider(meter, provider.name, action))
+
   return {
     start(visit: Visit): Promise<Answer> {
       const target = targetOf(visit, baseUrl)
-      return orExplain(parts, visit, { provider, target }, async () => {
+      return orExplainAndCount(visit, { provider, target }, async () => {
         limits.count('providerOfAddress', networkOf(visit.device.address))
         const binding = isToken(visit.cookies.oauth) ? visit.cookies.oauth : newToken()
         const url = await oauth.begin(await errandOf(visit, target), binding)
@@ -106,16 +109,16 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       })
     },
 
-    async callback(visit: Visit): Promise<Answer> {
+    callback(visit: Visit): Promise<Answer> {
       const answer = readAnswer(visit.query)
       const binding = visit.cookies.oauth
       const { flow, problem } = oauth.recall(answer.get('state') ?? undefined, provider.name, binding)
       const intent = flow?.intent === 'sign_in' ? undefined : flow?.intent
-      return orExplain(parts, visit, { provider, target: flow?.target ?? '/', intent }, async () => {
-        return watchProvider(meter, provider.name, async () => {
-          if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
-          return conclude(visit, flow, answer, binding)
-        })
+      return orExplainAndCount(visit, { provider, target: flow?.target ?? '/', intent }, async () => {
+        if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
+        const concluded = await conclude(visit, flow, answer, binding)
+        meter?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')
+        return concluded
       })
     },
 
