@@ -27,7 +27,7 @@ export interface Errand {
   /** Who goes, where somebody is signed in and that matters. */
   own?: { userId: string; sessionId: string }
   /** What is linked once he is back: he proves an account by this provider. */
-  pending?: Pending
+  pending?: Omit<Pending, 'target'>
 }
 
 /** An errand under way. */

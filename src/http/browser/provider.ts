@@ -58,8 +58,8 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     }
     const sealed = visit.form.get('pending')
     if (sealed === undefined) return { provider: provider.name, intent: 'sign_in', target }
-    const pending = oauth.openPending(sealed, visit.cookies.oauth)
-    return { provider: provider.name, intent: 'sign_in', target: pending.target, pending }
+    const { target: pendingTarget, ...pending } = oauth.openPending(sealed, visit.cookies.oauth)
+    return { provider: provider.name, intent: 'sign_in', target: pendingTarget, pending }
   }
 
   const requireOwnFlow = async (visit: Visit, { own }: Flow): Promise<NonNullable<Flow['own']>> => {
