@@ -2,14 +2,17 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
+import { CSRF_FIELD } from './csrf.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
 import type { RequestVisit } from './request-visit.ts'
+import { findReturnTo } from './return-to.ts'
 import type { Route } from './route.ts'
 import { COMMON_HEADERS, createPageHeaders } from './security-headers.ts'
 import { type Answer, json, page } from './visit.ts'
 
 interface Parts {
+  baseUrl: string
   log: Log
   pages: Pages
   isStopping: () => boolean
@@ -31,7 +34,7 @@ type Headers = string[]
  * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
  * response itself: the web framework's way there costs as much as all the rest of a request.
  */
-export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
+export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
@@ -89,11 +92,10 @@ export const createAnswers = ({ log, pages, isStopping, meter }: Parts) => {
     // Every page under /auth gives a browser its CSRF token, this one too.
     if (speaks === 'html' && /^\/auth(?:\/|$)/.test(visit.path)) visit.giveCsrfToken()
     if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
-    return page(
-      status,
-      pages.error({ status, message, requestId: visit.requestId, retryAfterSeconds }),
-      retryAfterSeconds,
-    )
+    // The page is older than a login in another tab, say: the login page sends on who is signed in.
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(visit.form, baseUrl) : undefined
+    const view = { status, message, requestId: visit.requestId, retryAfterSeconds, returnTo }
+    return page(status, pages.error(view), retryAfterSeconds)
   }
 
   return {

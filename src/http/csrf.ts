@@ -3,6 +3,9 @@ import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime } from '../lib/secrets.ts'
 import type { RequestCookies } from './cookies.ts'
 
+/** The header that carries the token. */
+export const CSRF_FIELD = 'X-CSRF-Token'
+
 interface StateChange {
   headers: IncomingHttpHeaders
   cookies: RequestCookies
@@ -19,7 +22,7 @@ export const requireOwnRequest = (change: StateChange): void => {
   const { headers, cookies, formToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
   if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf)) return
-  throw new AppError('forbidden', describeMismatch(sent, cookies), { field: 'X-CSRF-Token' })
+  throw new AppError('forbidden', describeMismatch(sent, cookies), { field: CSRF_FIELD })
 }
 
 /** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */

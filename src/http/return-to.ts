@@ -1,4 +1,5 @@
 import { AppError } from '../lib/errors.ts'
+import type { Fields } from './url-encoded.ts'
 
 const MAX_LENGTH = 2048
 const HOME = '/'
@@ -30,6 +31,15 @@ const refusal = (): AppError =>
     'The address to return to (return_to) is not accepted: it must be a path on this site, such as /start.',
     { field: 'return_to' },
   )
+
+/** The same of a form that is not to be answered; undefined for whatever is not accepted. */
+export const findReturnTo = (form: Fields, baseUrl: string): string | undefined => {
+  try {
+    return readReturnTo(form.get('return_to'), baseUrl)
+  } catch {
+    return undefined
+  }
+}
 
 /** The value for a link that comes back to `target`; undefined for the home page, which needs none. */
 export const returnToParameter = (target: string): string | undefined => (target === HOME ? undefined : target)

@@ -39,4 +39,10 @@ export const readable = (write: (line: string) => void): DestinationStream => ({
   },
 })
 
-const show = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+/** What a stranger wrote must not move the cursor, or begin a line of its own. */
+const show = (value: unknown): string =>
+  (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, (control) =>
+    JSON.stringify(control)
+      .slice(1, -1)
+      .replace(/^[\x7f-\x9f]$/, '?'),
+  )

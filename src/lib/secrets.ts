@@ -43,22 +43,22 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /** Encrypts with AES-256-GCM; `context` must be the same on opening. base64url of iv, tag, ciphertext. */
-export const seal = (key: KeyObject, plaintext: string, context: string): string => {
+export const seal = (key: KeyObject, plaintext: string | Uint8Array, context: string): string => {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
-  const ciphertext = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()])
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')
 }
 
 /** Opens what `seal` made; undefined when the key or the context is another, or a bit was changed. */
-export const unseal = (key: KeyObject, sealed: string, context: string): string | undefined => {
+export const unseal = (key: KeyObject, sealed: string, context: string): Buffer | undefined => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(context))
     .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
   try {
-    return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
   } catch {
     return undefined
   }

@@ -19,6 +19,8 @@ interface Parts {
 /** That a session may be started for somebody. */
 export interface Entrance {
   userId: string
+  /** When he was last seen to prove who he is; undefined when nobody can say. */
+  authenticatedAtMs: number | undefined
   /** Whether it is still so in this transaction. */
   holds: (transaction: Queries) => Promise<boolean>
 }
@@ -39,10 +41,12 @@ const TRIES = 3
 
 /** Who is let in by what a provider says of him. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createAdmission = ({ db, clock, users, signupOpen, providerNames }: Parts) => {
-  const enter = async (identity: Identity): Promise<Entrance> => {
+  const enterIfLinked = async (vouched: Vouched): Promise<Entrance | undefined> => {
+    const identity = await findIdentity(db, vouched)
+    if (!identity) return undefined
     const user = await findUserById(db, identity.userId)
     if (user?.disabled) throw signInProblem('disabled')
-    return entranceBy(identity)
+    return { ...entranceBy(identity), authenticatedAtMs: vouched.signedInAtMs }
   }
 
   const describeTaken = async (user: UserRecord): Promise<TakenEmail> => {
@@ -70,17 +74,21 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
      * never linked before somebody has proved that it is his. `onSignup` may object to a new account.
      */
     async admit(vouched: Vouched, onSignup: () => void): Promise<Entrance | { taken: TakenEmail }> {
+      let isNew = false
       for (let tries = 1; ; tries += 1) {
-        const identity = await findIdentity(db, vouched)
-        if (identity) return enter(identity)
+        const entrance = await enterIfLinked(vouched)
+        // Whose account is this new has nothing yet that he would have to be asked again for.
+        if (entrance) return isNew ? { ...entrance, authenticatedAtMs: clock.now() } : entrance
         // Nothing that is wrong with an email can be mended where there will be no account.
         if (!signupOpen && !vouched.emailVerified) throw signInProblem('signup_closed')
         const user = await findUserByEmail(db, requireVerifiedEmail(vouched).lower)
-        if (user) return { taken: await describeTaken(user) }
+        // Asked again: he may have been made in between, by the same person in another tab.
+        if (user) return (await enterIfLinked(vouched)) ?? { taken: await describeTaken(user) }
         if (!signupOpen) throw signInProblem('signup_closed')
         if (tries === 1) onSignup()
         try {
           await register(vouched)
+          isNew = true
         } catch (error) {
           // Somebody with this email, or the same person in another tab, was first: he is there the next time round.
           if (!isOvertaken(error) || tries === TRIES) throw error
@@ -90,9 +98,9 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
 
     /** Lets in who is this user; `forbidden` when somebody else came. */
     async readmit(vouched: Vouched, userId: string): Promise<Entrance> {
-      const identity = await findIdentity(db, vouched)
-      if (identity?.userId !== userId) throw signInProblem('other_account')
-      return enter(identity)
+      const entrance = await enterIfLinked(vouched)
+      if (entrance?.userId !== userId) throw signInProblem('other_account')
+      return entrance
     },
 
     /** What can prove that an account is somebody's; `conflict` when it is gone. */
@@ -106,7 +114,7 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
 
 export type Admission = ReturnType<typeof createAdmission>
 
-const entranceBy = ({ id, userId }: Identity): Entrance => ({
+const entranceBy = ({ id, userId }: Identity): Pick<Entrance, 'userId' | 'holds'> => ({
   userId,
   async holds(transaction) {
     const user = await lockUser(transaction, userId)

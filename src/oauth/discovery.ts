@@ -2,6 +2,8 @@ import type { Configuration } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
 
 const LIFETIME_MS = 3_600_000
+/** How long a provider that does not answer is left alone, where there is something to go on with. */
+const RETRY_MS = 60_000
 
 interface Parts {
   clock: Clock
@@ -22,8 +24,9 @@ export const createDiscovery = ({ clock, discover }: Parts) => {
       known = { configuration, atMs: clock.now() }
       return configuration
     } catch (error) {
-      if (known) return known.configuration
-      throw error
+      if (!known) throw error
+      known.atMs = clock.now() - LIFETIME_MS + RETRY_MS
+      return known.configuration
     } finally {
       underWay = undefined
     }
@@ -38,7 +41,7 @@ export const createDiscovery = ({ clock, discover }: Parts) => {
 
     /** To be called when what it said, or the keys that came with it, turn out to be old. */
     forget(): void {
-      known = undefined
+      if (known) known.atMs = clock.now() - LIFETIME_MS
     },
   }
 }

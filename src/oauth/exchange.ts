@@ -28,7 +28,7 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
 /** TypeError for an address that can be read or changed on the way; within this machine it cannot. */
 export const requireTls = (url: string): void => {
   if (url.startsWith('https:') || isLoopbackUrl(url)) return
-  throw new TypeError(`${new URL(url).origin} is without TLS`)
+  throw new TypeError(`an address of the provider is missing, or without TLS: ${url.slice(0, 200)}`)
 }
 
 /** Statuses that a `Response` must have no body with. */
@@ -61,6 +61,8 @@ const AWAY = [
 const CANCELLED = ['access_denied', 'user_cancelled_authorize']
 const BUSY = ['server_error', 'temporarily_unavailable']
 
+const isBusy = (status: unknown): boolean => typeof status === 'number' && (status >= 500 || status === 429)
+
 /** What the library, or `fetch`, threw, as one of our problems. */
 export const toProblem = (error: unknown): unknown => {
   if (error instanceof AppError) return error
@@ -71,7 +73,7 @@ export const toProblem = (error: unknown): unknown => {
     return signInProblem(BUSY.includes(String(word)) ? 'unreachable' : 'refused', error)
   }
   if (code === 'OAUTH_RESPONSE_BODY_ERROR') {
-    return signInProblem(typeof status === 'number' && status >= 500 ? 'unreachable' : 'refused', error)
+    return signInProblem(isBusy(status) ? 'unreachable' : 'refused', error)
   }
   const isFromLibrary = typeof code === 'string' && code.startsWith('OAUTH_')
   return signInProblem(isFromLibrary && !AWAY.includes(code) ? 'unverifiable' : 'unreachable', error)

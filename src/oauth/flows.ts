@@ -1,12 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
 import { deriveKey, hmac } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { createParcels } from './parcel.ts'
-import type { SignInProblem } from './problems.ts'
-import { signInProblem } from './problems.ts'
+import { type SignInProblem, signInProblem } from './problems.ts'
 import type { Vouched } from './vouched.ts'
 
 /** Somebody known only to a provider who has yet to prove that an account is his. */
@@ -24,8 +24,8 @@ export interface Errand {
   target: string
   /** `link`: to connect it to his account. `confirm`: to show that it is still he. */
   intent: 'sign_in' | 'link' | 'confirm'
-  /** Who goes, where somebody is signed in and that matters. */
-  own?: { userId: string; sessionId: string }
+  /** Who goes, where it is for his own account. */
+  userId?: string
   /** What is linked once he is back: he proves an account by this provider. */
   pending?: Omit<Pending, 'target'>
 }
@@ -39,6 +39,9 @@ export interface Flow extends Errand {
 
 /** How long somebody may take at the provider. */
 export const FLOW_LIFETIME_MS = 10 * 60_000
+
+/** With it the address of the callback must stay below what proxies take, which is 8 kB. */
+const MAX_STATE_LENGTH = 6000
 
 interface Parts {
   db: Database
@@ -58,10 +61,12 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
   const verifierKey = deriveKey(rootSecret, 'oauth code verifier')
 
   return {
-    /** `state` for a new flow; `binding` is the secret of the browser. */
+    /** `state` for a new flow; `binding` is the secret of the browser. `invalid_request` when it gets too long. */
     begin(errand: Errand, binding: string): { flow: Flow; state: string } {
       const flow = { ...errand, id: randomUUIDv7(), startedAtMs: clock.now() }
-      return { flow, state: states.close(flow, binding) }
+      const state = states.close(flow, binding)
+      if (state.length > MAX_STATE_LENGTH) throw tooLong()
+      return { flow, state }
     },
 
     /** The same each time that it is asked for a flow of this browser. */
@@ -101,3 +106,12 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     deleteOld: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
   }
 }
+
+const tooLong = (): AppError =>
+  new AppError(
+    'invalid_request',
+    'The address to return to (return_to) is too long to be taken to a provider and back.',
+    {
+      field: 'return_to',
+    },
+  )

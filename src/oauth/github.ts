@@ -25,7 +25,7 @@ export const describeGithub = (issuer: string): PlainOAuth => {
 }
 
 const identify = async (ask: Ask, api: string): Promise<Claims> => {
-  const [user, emails] = await Promise.all([ask(`${api}/user`), ask(`${api}/user/emails`)])
+  const [user, emails] = await Promise.all([ask(`${api}/user`), ask(`${api}/user/emails?per_page=100`)])
   const { id, login } = (user ?? {}) as GithubUser
   if (!Number.isSafeInteger(id)) throw signInProblem('unverifiable', new Error('the user has no numeric id'))
   // The address in the profile is what he wishes to show, and need not be his.

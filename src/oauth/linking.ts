@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { claimUser, findUserById, markEmailVerified } from '../users/user-store.ts'
 import type { Admission, Entrance } from './admission.ts'
 import {
@@ -56,9 +56,12 @@ export const createLinking = (parts: Parts) => {
       })
     } catch (error) {
       if (!isUniqueViolation(error, 'identities.subject')) throw error
-      if ((await findIdentity(db, vouched))?.userId !== userId) throw signInProblem('linked_elsewhere', error)
+      if (!(await isLinked(db, vouched, userId))) throw signInProblem('linked_elsewhere', error)
     }
   }
+
+  const isLinked = async (queries: Queries, vouched: Vouched, userId: string): Promise<boolean> =>
+    (await findIdentity(queries, vouched))?.userId === userId
 
   const link = (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) =>
     commitLink(vouched, userId, async (transaction) => {
@@ -72,12 +75,12 @@ export const createLinking = (parts: Parts) => {
       link(vouched, userId, (transaction) => requireSession(transaction, sessionId, userId)),
 
     /** For who has proved that the account is his; undefined when the proof no longer holds. */
-    async linkProven(vouched: Vouched, { userId, holds }: Entrance): Promise<Entrance | undefined> {
+    async linkProven(vouched: Vouched, { userId, authenticatedAtMs, holds }: Entrance): Promise<Entrance | undefined> {
       try {
         await link(vouched, userId, async (transaction) => {
           if (!(await holds(transaction))) throw new ProofGone()
         })
-        return await admission.readmit(vouched, userId)
+        return { ...(await admission.readmit(vouched, userId)), authenticatedAtMs }
       } catch (error) {
         if (error instanceof ProofGone) return undefined
         throw error
@@ -92,7 +95,7 @@ export const createLinking = (parts: Parts) => {
       const { lower: emailLower } = requireVerifiedEmail(vouched)
       await commitLink(vouched, userId, async (transaction) => {
         const isClaimed = await claimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
-        if (isClaimed === 0) throw signInProblem('no_proof')
+        if (isClaimed === 0) throw signInProblem((await isLinked(transaction, vouched, userId)) ? 'used' : 'no_proof')
         await deleteIdentitiesOfUser(transaction, userId)
         await endSessions(transaction, userId)
         userChanged(transaction)

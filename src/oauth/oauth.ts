@@ -47,7 +47,8 @@ export const createOAuth = (parts: Parts) => {
     redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
     state,
     ...flows.secretsOf(flow, binding),
-    freshSinceMs: flow.intent === 'confirm' ? flow.startedAtMs : undefined,
+    // A proof is worth something when it is given now, by who sits there.
+    freshSinceMs: flow.intent === 'confirm' || flow.pending ? flow.startedAtMs : undefined,
   })
 
   return {
@@ -83,7 +84,7 @@ export const createOAuth = (parts: Parts) => {
 export type OAuth = ReturnType<typeof createOAuth>
 
 const createProvider = (settings: ProviderSettings, timeoutMs: number, clock: Clock): Provider => {
-  if (settings.kind === 'github') return createPlain({ settings, timeoutMs, describe: describeGithub })
-  if (settings.kind === 'discord') return createPlain({ settings, timeoutMs, describe: describeDiscord })
+  if (settings.kind === 'github') return createPlain({ settings, timeoutMs, clock, describe: describeGithub })
+  if (settings.kind === 'discord') return createPlain({ settings, timeoutMs, clock, describe: describeDiscord })
   return createOpenid({ settings, timeoutMs, clock })
 }

@@ -1,4 +1,4 @@
-import type { ClientAuth, Configuration, CustomFetch, IDToken } from 'openid-client'
+import type { ClientAuth, Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
 import { createAppleSecret } from './apple-secret.ts'
 import { createDiscovery } from './discovery.ts'
@@ -51,10 +51,14 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
         ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
       ],
     }
-    return client.discovery(new URL(issuer), clientId, undefined, authentication, options).catch((error: unknown) => {
-      // Whatever is wrong with it is for the operator to mend, and no matter of this sign-in's.
+    try {
+      const config = await client.discovery(new URL(issuer), clientId, undefined, authentication, options)
+      requireUsable(config.serverMetadata())
+      return config
+    } catch (error) {
+      // Whatever is wrong with it is for the operator or the provider to mend, and no matter of this sign-in's.
       throw signInProblem('unreachable', error)
-    })
+    }
   }
   const { configuration, forget } = createDiscovery({ clock, discover })
 
@@ -62,7 +66,7 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
     async authorizationUrl(attempt) {
       try {
         const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
-        const url = buildAuthorizationUrl(await configuration(), {
+        return buildAuthorizationUrl(await configuration(), {
           redirect_uri: attempt.redirectUri,
           scope: scopes.join(' '),
           state: attempt.state,
@@ -72,8 +76,6 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
           ...EXTRAS[kind],
           ...(attempt.freshSinceMs !== undefined && (ANEW[kind] ?? ANEW_BY_STANDARD)),
         })
-        requireTls(url.href)
-        return url
       } catch (error) {
         throw toProblem(error)
       }
@@ -81,8 +83,11 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
 
     async vouch(answer, attempt) {
       try {
-        const claims = await claimsOf(await configuration(), answer, attempt)
-        return readClaims({ ...claims, ...appleName(answer, kind) }, String(claims.iss), settings)
+        const claims = await claimsOf(await configuration(), { answer, attempt, kind })
+        const vouched = readClaims({ ...claims, ...appleName(answer, kind) }, String(claims.iss), settings)
+        // Who was asked to sign in anew has done so just now; nobody has done so in the future.
+        const latestMs = attempt.freshSinceMs === undefined ? vouched.signedInAtMs : Number.POSITIVE_INFINITY
+        return { ...vouched, signedInAtMs: latestMs && Math.min(latestMs, clock.now()) }
       } catch (error) {
         // It has begun to sign with a key that is not known here: whoever tries again finds it.
         if ((error as { code?: unknown }).code === 'OAUTH_KEY_SELECTION_FAILED') forget()
@@ -92,7 +97,13 @@ export const createOpenid = ({ settings, timeoutMs, clock, fetch = exchange }: P
   }
 }
 
-const claimsOf = async (config: Configuration, answer: URLSearchParams, attempt: Attempt): Promise<Claims> => {
+interface Return {
+  answer: URLSearchParams
+  attempt: Attempt
+  kind: ProviderKind
+}
+
+const claimsOf = async (config: Configuration, { answer, attempt, kind }: Return): Promise<Claims> => {
   const client = await import('openid-client')
   const tokens = await client.authorizationCodeGrant(config, new URL(`${attempt.redirectUri}?${answer.toString()}`), {
     expectedState: attempt.state,
@@ -102,10 +113,27 @@ const claimsOf = async (config: Configuration, answer: URLSearchParams, attempt:
   })
   const idToken = tokens.claims()
   if (!idToken) throw signInProblem('unverifiable', new Error('there is no ID token'))
+  requireOwnToken(idToken, config.clientMetadata().client_id)
   requireFresh(idToken, attempt)
-  if (idToken.email !== undefined || !config.serverMetadata().userinfo_endpoint) return { ...idToken }
-  // The ID token is signed: what it says goes before what is asked for afterwards.
-  return { ...(await client.fetchUserInfo(config, tokens.access_token, idToken.sub)), ...idToken }
+  // At Microsoft only the ID token can say that an email is somebody's.
+  const isWhole = idToken.email !== undefined || kind === 'microsoft' || !config.serverMetadata().userinfo_endpoint
+  if (isWhole) return { ...idToken }
+  // That an email is verified counts when it is said with the email, and not of another.
+  const { email_verified: _, ...claims } = idToken
+  return { ...(await client.fetchUserInfo(config, tokens.access_token, idToken.sub)), ...claims }
+}
+
+/** OpenID Connect Core section 3.1.3.7, point 5; the library looks only where there are several audiences. */
+const requireOwnToken = ({ azp }: IDToken, clientId: string): void => {
+  if (azp === undefined || azp === clientId) return
+  throw signInProblem('unverifiable', new Error('the ID token was issued to another client (azp)'))
+}
+
+/** What is not usable is not kept: the provider may have mended it when somebody asks again. */
+const requireUsable = (metadata: ServerMetadata): void => {
+  const { authorization_endpoint: authorization, token_endpoint: token, jwks_uri: keys, userinfo_endpoint } = metadata
+  for (const url of [authorization, token, keys]) requireTls(url ?? '')
+  if (userinfo_endpoint !== undefined) requireTls(userinfo_endpoint)
 }
 
 /** Providers that do not say when somebody signed in are believed; one that says so must not say "long ago". */

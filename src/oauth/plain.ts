@@ -1,4 +1,5 @@
 import type { Configuration, CustomFetch } from 'openid-client'
+import type { Clock } from '../lib/time.ts'
 import { exchange, toProblem } from './exchange.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
@@ -21,6 +22,7 @@ export type Ask = (url: string) => Promise<unknown>
 interface Parts {
   settings: ProviderSettings
   timeoutMs: number
+  clock: Clock
   describe: (issuer: string) => PlainOAuth
 }
 
@@ -43,7 +45,7 @@ const tellsOfError = (text: string): boolean => {
 }
 
 /** A provider that speaks OAuth 2.0 without OpenID Connect: who signs in is asked of an API of its own. */
-export const createPlain = ({ settings, timeoutMs, describe }: Parts): Provider => {
+export const createPlain = ({ settings, timeoutMs, clock, describe }: Parts): Provider => {
   const { issuer, clientId, clientSecret, scopes } = settings
   const { authorizationEndpoint, tokenEndpoint, identify, anew } = describe(issuer)
 
@@ -86,7 +88,7 @@ export const createPlain = ({ settings, timeoutMs, describe }: Parts): Provider 
       })
     },
 
-    async vouch(answer, { redirectUri, state, codeVerifier }) {
+    async vouch(answer, { redirectUri, state, codeVerifier, freshSinceMs }) {
       try {
         const { authorizationCodeGrant } = await import('openid-client')
         const tokens = await authorizationCodeGrant(
@@ -97,7 +99,8 @@ export const createPlain = ({ settings, timeoutMs, describe }: Parts): Provider 
             pkceCodeVerifier: codeVerifier,
           },
         )
-        return readClaims(await identify(asker(tokens.access_token)), issuer, settings)
+        const vouched = readClaims(await identify(asker(tokens.access_token)), issuer, settings)
+        return { ...vouched, signedInAtMs: freshSinceMs === undefined ? undefined : clock.now() }
       } catch (error) {
         throw toProblem(error)
       }

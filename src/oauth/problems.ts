@@ -34,8 +34,24 @@ export const isSignInProblem = (reason: string | undefined): reason is SignInPro
 const RETRY_AFTER_SECONDS = 5
 
 /** An `AppError` that has the problem's name as its reason. */
-export const signInProblem = (name: SignInProblem, cause?: unknown): AppError => {
-  const { code, message } = PROBLEMS[name]
-  const retry = code === 'unavailable' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}
-  return new AppError(code, message, { reason: name, cause, ...retry })
+class SignInRefusal extends AppError {
+  /** What it is about, as the provider wrote it; for the person alone. */
+  readonly email: string | undefined
+
+  constructor(name: SignInProblem, { cause, email }: { cause?: unknown; email?: string | undefined }) {
+    const { code, message } = PROBLEMS[name]
+    const retry = code === 'unavailable' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}
+    super(code, message, { reason: name, cause, ...retry })
+    this.email = email
+  }
 }
+
+export const signInProblem = (name: SignInProblem, cause?: unknown): AppError => new SignInRefusal(name, { cause })
+
+/** The same, about an email. */
+export const emailProblem = (name: SignInProblem, email: string | undefined): AppError =>
+  new SignInRefusal(name, { email })
+
+/** The email that an error is about, where it is about one. */
+export const emailOf = (error: AppError): string | undefined =>
+  error instanceof SignInRefusal ? error.email : undefined

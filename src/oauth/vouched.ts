@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { type Email, readEmail } from '../users/email.ts'
 import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './presets.ts'
-import { signInProblem } from './problems.ts'
+import { emailProblem, signInProblem } from './problems.ts'
 
 /** Whom a provider vouches for. */
 export interface Vouched {
@@ -18,6 +18,8 @@ export interface Vouched {
   hostedDomain: string | undefined
   /** What he is called there, for a username. */
   name: string
+  /** When he last proved to the provider who he is; undefined when it does not say. */
+  signedInAtMs: number | undefined
 }
 
 /** What is kept of him, once it is known who he is here. */
@@ -53,6 +55,7 @@ export const readClaims = (claims: Claims, issuer: string, settings: ProviderSet
     emailVerified: email !== undefined && isVerified(claims, email, settings),
     hostedDomain: settings.kind === 'google' ? textOf(claims.hd).toLowerCase() || undefined : undefined,
     name: nameOf(claims),
+    signedInAtMs: typeof claims.auth_time === 'number' ? claims.auth_time * 1000 : undefined,
   }
 }
 
@@ -81,12 +84,12 @@ export const requireAllowedDomain = (vouched: Vouched, { allowedDomains }: Provi
   const { email, emailVerified, hostedDomain = '' } = vouched
   const emailDomain = emailVerified ? email?.lower.split('@')[1] : undefined
   if (allowedDomains.includes(emailDomain ?? '') || allowedDomains.includes(hostedDomain)) return
-  throw signInProblem('domain_not_allowed')
+  throw emailProblem('domain_not_allowed', email?.shown)
 }
 
 /** The email of who has proved to his provider that it is his; `forbidden` otherwise. */
 export const requireVerifiedEmail = ({ email, emailVerified }: Vouched): Email => {
   if (!email) throw signInProblem('email_missing')
-  if (!emailVerified) throw signInProblem('email_unverified')
+  if (!emailVerified) throw emailProblem('email_unverified', email.shown)
   return email
 }

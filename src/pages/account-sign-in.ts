@@ -5,13 +5,18 @@ import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { LinkedView, SignInView } from './views.ts'
 
-/** In the place of what needs a fresh sign-in: why it is not there, and the way to it. */
-export const confirmFirst = (why: string): HtmlFragment => html`<div class="gate">
-<p>${why}</p>
+/** In the place of a form that needs a fresh sign-in: the way to it, which says for what. */
+export const confirmLink = (words: string): HtmlFragment => html`<p><a href="/auth/account/confirm">${words}</a></p>`
+
+const gate = (): HtmlFragment => html`<div class="gate">
+<p>${texts.confirmFirst.waysIn}</p>
 <a class="second" href="/auth/account/confirm">${texts.confirm}</a>
 </div>`
 
-const passwordRow = (hasPassword: boolean, iconUrl: string): HtmlFragment => html`<li>${providerIcon(iconUrl)}
+const passwordRow = (
+  hasPassword: boolean,
+  iconUrl: string,
+): HtmlFragment => html`<li>${providerIcon(texts.password, iconUrl)}
 <div>
 <p><b>${texts.password}</b></p>
 <p class="about">${hasPassword ? texts.passwordSet : texts.passwordNotSet}</p>
@@ -23,7 +28,10 @@ const removeButton = ({ id, label, email }: LinkedView): HtmlFragment =>
   html`<button class="second" name="identity_id" value="${id}" aria-label="${texts.disconnectOf(label, email)}">${texts.disconnect}</button>
 `
 
-const linkedRow = (linked: LinkedView, isFresh: boolean): HtmlFragment => html`<li>${providerIcon(linked.iconUrl)}
+const linkedRow = (
+  linked: LinkedView,
+  isFresh: boolean,
+): HtmlFragment => html`<li>${providerIcon(linked.label, linked.iconUrl)}
 <div>
 <p><b>${linked.label}</b></p>
 <p class="about">${
@@ -57,7 +65,7 @@ ${rows}
   return html`<div class="ways-in">
 ${isFresh && isRemovable ? form : rows}
 ${isFresh && providerButtons({ csrfToken, providers: linkable, hiddenInputs, words })}${
-  !isFresh && (isRemovable || linkable.length > 0) && confirmFirst(texts.confirmFirst.waysIn)
+  !isFresh && (isRemovable || linkable.length > 0) && gate()
 }
 </div>`
 }

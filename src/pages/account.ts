@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { deletionForm, firstPasswordForm, type Focus, focusOf, passwordForm, usernameForm } from './account-forms.ts'
 import { sessionsSection } from './account-sessions.ts'
-import { confirmFirst, signInSection } from './account-sign-in.ts'
+import { confirmLink, signInSection } from './account-sign-in.ts'
 import { csrfInput, formProblem, notice } from './form.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
@@ -43,14 +43,17 @@ const passwordSection = (view: AccountView, focus: Focus): HtmlFragment => {
   if (isFresh === undefined) {
     return section('change-password', texts.changePassword, texts.changePasswordAbout, passwordForm(view, focus))
   }
-  const body = isFresh ? firstPasswordForm(view, focus) : confirmFirst(texts.confirmFirst.password)
+  const body = isFresh ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
   return section('set-password', texts.setPassword, texts.setPasswordAbout, body)
 }
 
 const deletionSection = (view: AccountView, focus: Focus): HtmlFragment => {
-  const body = freshnessOf(view) === false ? confirmFirst(texts.confirmFirst.deletion) : deletionForm(view, focus)
+  const body = freshnessOf(view) === false ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
   return section('delete-account', texts.deleteAccount, texts.deleteAccountAbout, body)
 }
+
+const sessionsAbout = ({ signIn }: AccountView): string =>
+  signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout
 
 /** The account page: who one is here, and what one may change about it. */
 export const createAccountPage =
@@ -70,7 +73,7 @@ ${formProblem(view.problem, focus === undefined) ?? notice(view.done && texts.do
 ${section('profile', texts.profile, undefined, profile(view))}
 ${section('change-username', texts.changeUsername, texts.changeUsernameAbout, usernameForm(view, focus))}
 ${view.signIn && section('ways-in', texts.waysIn, texts.waysInAbout, signInSection(view.csrfToken, view.signIn, passwordIconUrl))}${passwordSection(view, focus)}
-${section('sessions', texts.sessions, texts.sessionsAbout, sessionsSection(view))}
+${section('sessions', texts.sessions, sessionsAbout(view), sessionsSection(view))}
 ${deletionSection(view, focus)}
 </div>
 </main>

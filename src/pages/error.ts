@@ -1,9 +1,14 @@
-import { html } from '../lib/html.ts'
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryHref } from './entry.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { ErrorView } from './views.ts'
 
 const failureOf = (status: number) => texts.failures.get(status) ?? texts.failureUnexpected
+
+// The page of the form may be older than what another tab did: the login page sends on whoever is logged in.
+const startAgain = ({ returnTo }: ErrorView): HtmlFragment | undefined =>
+  returnTo === undefined ? undefined : html`<a href="${entryHref('/auth/login', returnTo)}">${texts.startAgain}</a> `
 
 /** The page of a request that failed: what happened, what to do, and the id that finds it in the log. */
 export const createErrorPage =
@@ -16,6 +21,6 @@ export const createErrorPage =
       below: html`${texts.requestId} <code>${view.requestId}</code>`,
       body: html`<p>${view.message}</p>
 <p>${view.retryAfterSeconds === undefined ? advice : texts.tryAgainIn(view.retryAfterSeconds)}</p>
-<p class="ways"><a href="/">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>`,
+<p class="ways">${startAgain(view)}<a href="/">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>`,
     })
   }

@@ -29,12 +29,22 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: ProofVie
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const claimForm = ({ csrfToken, pending, provider, email }: ProofView): HtmlFragment =>
-  html`<form method="post" action="${providerPath(provider.name, 'claim')}">
+const claimForm = ({ csrfToken, pending, provider, hasPassword }: ProofView): HtmlFragment => {
+  const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimKeeps]
+  const consequences = hasPassword ? [texts.claimEndsPassword, ...ends] : ends
+  return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}
-<p>${texts.claimAbout(provider.label, email)}</p>
+<div>
+<p>${texts.claimAbout(provider.label)}</p>
+<ul class="ends">
+${consequences.map(
+  (consequence) => html`<li>${consequence}</li>
+`,
+)}</ul>
+</div>
 <button class="second">${texts.claimButton}</button>
 </form>`
+}
 
 // Folded away where there is another way: it ends what somebody else may have here.
 const claim = (view: ProofView): HtmlFragment =>
@@ -44,6 +54,14 @@ const claim = (view: ProofView): HtmlFragment =>
 ${claimForm(view)}
 </details>`
     : claimForm(view)
+
+/** Nothing where it can only be claimed: that speaks for itself. */
+const howToConnect = ({ provider, hasPassword, providers }: ProofView): string | undefined => {
+  if (hasPassword) return texts.connectByProof(provider.label)
+  if (providers.length === 0) return undefined
+  const connected = providers.map(({ label }) => label)
+  return texts.connectBy(provider.label, connected)
+}
 
 /** The page on which somebody who comes by a new provider shows that the account with that email is his. */
 export const createProofPage =
@@ -55,7 +73,7 @@ export const createProofPage =
       scripted: view.hasPassword,
       below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
       body: html`${formProblem(view.problem, !view.errors.password)}
-<p>${texts.connectAbout(view.provider.label, view.email)}</p>
+<p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
 ${view.canClaim && claim(view)}`,
     })

@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { initialOf } from './assets.ts'
 import { csrfInput } from './form.ts'
 import { texts } from './texts.ts'
 import type { ProviderIntent, ProviderView } from './views.ts'
@@ -17,9 +18,11 @@ export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | 
 export const pendingInput = (pending: string): HtmlFragment =>
   html`<input type="hidden" name="pending" value="${pending}">`
 
-/** A provider's icon, or nothing. */
-export const providerIcon = (iconUrl: string | undefined): HtmlFragment | undefined =>
-  iconUrl ? html`<img src="${iconUrl}" alt="" width="20" height="20">` : undefined
+/** A provider's icon, or a tile with its initial, so that names stand below one another. */
+export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFragment =>
+  iconUrl
+    ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
+    : html`<span class="tile" aria-hidden="true">${initialOf(label)}</span>`
 
 interface Buttons {
   csrfToken: string
@@ -35,7 +38,7 @@ export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: B
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
   const forms = providers.map(
     ({ name, label, iconUrl }) => html`<form method="post" action="${providerPath(name)}">${inputs}
-<button class="second">${providerIcon(iconUrl)}${words(label)}</button>
+<button class="second">${providerIcon(label, iconUrl)}${words(label)}</button>
 </form>
 `,
   )

@@ -2,12 +2,15 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { entryHref } from './entry.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { intentInput, providerPath } from './provider-buttons.ts'
+import { intentInput, pendingInput, providerPath } from './provider-buttons.ts'
 import { texts } from './texts.ts'
 import type { ProviderProblem, ProviderProblemView } from './views.ts'
 
-/** What to do first: try again, make an account, or go to where one logs in (or to one's account). */
-type Step = 'retry' | 'signup' | 'entry'
+/**
+ * What to do first: try again, make an account, or go to where one logs in (or to one's account), with or without
+ * another try as the second.
+ */
+type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
 
 const FIRST_STEPS: Record<ProviderProblem, Step> = {
   cancelled: 'retry',
@@ -23,7 +26,7 @@ const FIRST_STEPS: Record<ProviderProblem, Step> = {
   domain_not_allowed: 'retry',
   signup_closed: 'entry',
   disabled: 'entry',
-  linked_elsewhere: 'retry',
+  linked_elsewhere: 'entry_before_retry',
   other_account: 'retry',
   logged_out: 'entry',
   last_way: 'entry',
@@ -36,11 +39,14 @@ const over = ({ provider, intent }: ProviderProblemView): string | undefined => 
   return intent === 'link' ? texts.connect(provider.label) : texts.logInWith(provider.label)
 }
 
-const retry = ({ csrfToken, returnTo, intent, provider }: ProviderProblemView): HtmlFragment | undefined =>
+const retry = (
+  { csrfToken, returnTo, intent, pending, provider }: ProviderProblemView,
+  look: 'first' | 'second',
+): HtmlFragment | undefined =>
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}
-<button class="first">${texts.tryAgainWith(provider.label)}</button>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${pending !== undefined && pendingInput(pending)}
+<button class="${look}">${texts.tryAgainWith(provider.label)}</button>
 </form>`
 
 const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
@@ -57,11 +63,12 @@ const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boo
 }
 
 const steps = (view: ProviderProblemView): HtmlFragment => {
-  const kind = FIRST_STEPS[view.problem]
-  const first = kind === 'entry' ? undefined : { retry, signup }[kind](view)
+  const step = FIRST_STEPS[view.problem]
+  const first = step === 'retry' ? retry(view, 'first') : step === 'signup' && signup(view)
   return html`<div class="steps">
 ${first}
-${entry(view, first === undefined)}
+${entry(view, !first)}
+${step === 'entry_before_retry' && retry(view, 'second')}
 </div>`
 }
 

@@ -23,7 +23,7 @@ const instead = ({ label }: About): string =>
 export const providerProblems: Record<ProviderProblem, Words> = {
   cancelled: {
     title: () => 'You cancelled',
-    why: ({ label }) => `${label} says that you cancelled. Nothing was changed.`,
+    why: () => 'Nothing was changed.',
   },
   refused: {
     title: ({ label }) => `${label} refused`,
@@ -85,8 +85,9 @@ export const providerProblems: Record<ProviderProblem, Words> = {
       `This ${label} account belongs to another account here. Disconnect it there first, or connect another one.`,
   },
   other_account: {
-    title: ({ label }) => `Not the ${label} account we expected`,
-    why: ({ label }) => `To confirm that it’s you, use the ${label} account that is connected to this account.`,
+    title: () => 'Not the account we expected',
+    why: ({ label, appName }) =>
+      `This ${label} account isn’t connected to your ${appName} account. Use the one that is.`,
   },
   logged_out: {
     title: () => 'You were logged out meanwhile',

@@ -37,6 +37,8 @@ export interface ProviderProblemView {
   problem: ProviderProblem
   /** Kept when trying again. */
   intent?: ProviderIntent | undefined
+  /** Kept when trying again: what was to be connected when another provider was to prove the account. */
+  pending?: string | undefined
   signedIn: boolean
   requestId: string
   /** As the provider says it. */

@@ -19,7 +19,7 @@ const fieldProblems: Record<FieldProblem, string> = {
   password_too_long: 'Use at most 256 characters.',
   password_common: 'This is a commonly used password, and among the first that are guessed. Choose another.',
   password_same_as_account: 'Choose a password that is not your email address or username.',
-  password_wrong: 'This is not your current password.',
+  password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
 }
@@ -98,15 +98,23 @@ export const texts = {
   logInOtherwise: 'Log in another way',
   connect: (provider: string): string => `Connect ${provider}`,
   connectToAccount: (provider: string): string => `Connect ${provider} to your account`,
-  connectAbout: (provider: string, email: string): string =>
-    `There is already an account with ${email}. To connect ${provider} to it, show that it is yours.`,
+  accountExists: 'There is already an account with',
+  connectByProof: (provider: string): string => `To connect ${provider} to it, show that it is yours.`,
+  connectBy: (provider: string, connected: readonly string[]): string =>
+    connected.length === 1
+      ? `To connect ${provider} to it, log in with ${connected[0]}: that is connected to it already.`
+      : `To connect ${provider} to it, log in with one of these: they are connected to it already.`,
   passwordHere: (appName: string): string => `Your ${appName} password`,
   notYours: 'Not your account?',
   claimOpen: 'I don’t have that password, or I never made this account',
   claimOpenOther: 'That isn’t mine, or I never made this account',
-  claimAbout: (provider: string, email: string): string =>
-    `Nobody has ever shown that ${email} is theirs, and ${provider} confirms that it is yours. So you can take the account over: its password stops working, everyone who is logged in to it is logged out, and from now on you log in with ${provider}.`,
-  claimButton: 'Take over the account',
+  claimAbout: (provider: string): string =>
+    `Nobody has shown yet that this email is theirs; ${provider} confirms that it is yours. So you can take the account over:`,
+  claimEndsPassword: 'Its password stops working.',
+  claimEndsSessions: 'All its sessions are logged out.',
+  claimEndsConnections: 'Its other connections are removed.',
+  claimKeeps: 'What is in it stays, and is yours.',
+  claimButton: 'Take over and end all other access',
 
   confirm: 'Confirm it’s you',
   confirmAbout: 'Log in once more, so that nobody else at this device can make this change.',
@@ -116,8 +124,8 @@ export const texts = {
   confirmOtherwise: 'Confirm another way',
   confirmFirst: {
     waysIn: 'To connect or disconnect anything, first confirm that it’s you.',
-    password: 'To set a password, first confirm that it’s you.',
-    deletion: 'To delete your account, first confirm that it’s you.',
+    password: 'Confirm it’s you to set a password',
+    deletion: 'Confirm it’s you to delete your account',
   },
   backToAccount: 'Back to your account',
 
@@ -154,6 +162,8 @@ export const texts = {
     email ? `Disconnect ${provider}, ${email}` : `Disconnect ${provider}`,
   sessions: 'Sessions',
   sessionsAbout: 'Where you are logged in. Log out what you don’t recognise, then change your password.',
+  sessionsAboutProviders:
+    'Where you are logged in. Log out what you don’t recognise, then change the password of what you log in with.',
   thisSession: 'This device',
   lastSeen: 'Last seen',
   loggedInSince: 'Logged in since',
@@ -176,6 +186,7 @@ export const texts = {
   },
   tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
   requestId: 'When you ask for help, mention request',
+  startAgain: 'Start again',
   home: (appName: string): string => `Go to ${appName}`,
 
   deviceOn: (browser: string, system: string): string => `${browser} on ${system}`,

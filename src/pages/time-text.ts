@@ -17,7 +17,7 @@ let formats: Formats | undefined
 // Made at the first use: they cost a start more than all else here.
 const localFormats = (): Formats => {
   formats ??= {
-    day: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'long', timeZone: 'UTC' }),
+    day: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'medium', timeZone: 'UTC' }),
     moment: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }),
     ago: new Intl.RelativeTimeFormat(texts.locale, { numeric: 'auto' }),
   }
@@ -36,7 +36,7 @@ const agoText = (atMs: number, nowMs: number): string => {
   return day.format(atMs)
 }
 
-/** "2 November 2026", in UTC. */
+/** "2 Nov 2026", in UTC. */
 export const dayOf = (atMs: number): HtmlFragment =>
   html`<time datetime="${toTimestamp(atMs)}">${localFormats().day.format(atMs)}</time>`
 

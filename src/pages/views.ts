@@ -132,4 +132,6 @@ export interface ErrorView {
   message: string
   requestId: string
   retryAfterSeconds: number | undefined
+  /** Where to go after logging in, of a form that was refused for its age: the page then offers to start again. */
+  returnTo?: string | undefined
 }

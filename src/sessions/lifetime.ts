@@ -30,9 +30,10 @@ interface Beginning {
   userId: string
   device: Device
   nowMs: number
+  authenticatedAtMs: number | undefined
 }
 
-export const beginSession = ({ id, userId, device, nowMs }: Beginning, lifetimes: Lifetimes): Session => ({
+export const beginSession = ({ id, userId, device, nowMs, ...rest }: Beginning, lifetimes: Lifetimes): Session => ({
   id,
   userId,
   salt: randomToken(16),
@@ -43,6 +44,7 @@ export const beginSession = ({ id, userId, device, nowMs }: Beginning, lifetimes
   expiresAtMs: nowMs + Math.min(lifetimes.idleMs, lifetimes.sessionMs),
   absoluteExpiresAtMs: nowMs + lifetimes.sessionMs,
   ...trimmed(device),
+  ...rest,
 })
 
 /** The session after its refresh token was replaced by the next one. */
@@ -64,5 +66,6 @@ export const isInGrace = (session: Session, generation: number, nowMs: number, {
   return replacedAtMs !== undefined && nowMs < replacedAtMs + graceMs
 }
 
-/** Whether a session was begun so short a time ago that its browser can be taken to be in the hands of its user. */
-export const isFresh = (startedAtMs: number, nowMs: number): boolean => nowMs - startedAtMs < FRESH_MS
+/** Whether somebody has proved so short a time ago who he is that it can be taken to be he who sits there. */
+export const isFresh = ({ authenticatedAtMs }: Pick<Session, 'authenticatedAtMs'>, nowMs: number): boolean =>
+  authenticatedAtMs !== undefined && nowMs - authenticatedAtMs < FRESH_MS

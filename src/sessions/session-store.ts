@@ -15,6 +15,8 @@ export interface Session {
   absoluteExpiresAtMs: number
   userAgent: string
   address: string
+  /** When its user was last seen to prove who he is; undefined when that was not said. */
+  authenticatedAtMs: number | undefined
 }
 
 /** A session with as much of its user as every request needs. */
@@ -42,6 +44,7 @@ interface SessionRow {
   absolute_expires_at: number
   user_agent: string
   address: string
+  authenticated_at: number | null
 }
 
 interface SessionOfUserRow extends SessionRow {
@@ -54,7 +57,7 @@ interface SessionOfUserRow extends SessionRow {
 }
 
 const COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at, expires_at,
-  absolute_expires_at, user_agent, address`
+  absolute_expires_at, user_agent, address, authenticated_at`
 
 const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
   (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS signing_key_id
@@ -72,6 +75,7 @@ const toSession = (row: SessionRow): Session => ({
   absoluteExpiresAtMs: row.absolute_expires_at,
   userAgent: row.user_agent,
   address: row.address,
+  authenticatedAtMs: row.authenticated_at ?? undefined,
 })
 
 const toSessionOfUser = (row: SessionOfUserRow): SessionOfUser => ({
@@ -100,18 +104,21 @@ export const findSession = async (db: Queries, id: string): Promise<SessionOfUse
 }
 
 /**
- * Holds a session, and its user before it, as they are until the transaction ends; resolves to when it was begun, or to
- * undefined when it has ended. The user first, as everybody does who changes both: two who wait for each other would
+ * Holds a session, and its user before it, as they are until the transaction ends; undefined when it has ended. The user first, as everybody does who changes both: two who wait for each other would
  * have to begin again.
  */
-export const lockSession = async (db: Queries, id: string, userId: string): Promise<number | undefined> => {
+export const lockSession = async (
+  db: Queries,
+  id: string,
+  userId: string,
+): Promise<Pick<Session, 'authenticatedAtMs'> | undefined> => {
   await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
-  const row = await db.get<{ created_at: number }>(
-    'SELECT created_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
+  const row = await db.get<Pick<SessionRow, 'authenticated_at'>>(
+    'SELECT authenticated_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
     id,
     userId,
   )
-  return row?.created_at
+  return row && { authenticatedAtMs: row.authenticated_at ?? undefined }
 }
 
 /** Sessions of a user that have not run out: one before all others, then the last seen first. */
@@ -142,7 +149,7 @@ export const countSessions = async (db: Queries, userId: string, nowMs: number):
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
   db.run(
     `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       absolute_expires_at, user_agent, address, authenticated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userId,
     session.salt,
@@ -154,6 +161,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.absoluteExpiresAtMs,
     session.userAgent,
     session.address,
+    session.authenticatedAtMs ?? null,
   )
 
 /** Moves a session on by one generation; 0 when somebody else has done so, or the session is gone. */

@@ -47,6 +47,8 @@ export interface Tokens {
 }
 
 interface Terms {
+  /** When he was last seen to prove who he is; undefined when nobody can say. */
+  authenticatedAtMs: number | undefined
   holds?: (transaction: Queries) => Promise<boolean>
   /** Sessions that end as this one begins. */
   replaces?: string[]
@@ -134,12 +136,19 @@ export const createSessions = (parts: Parts) => {
      * Starts a session for a user, in place of those that his browser had. `holds` is asked in the same transaction
      * whether the reason to let him in still stands; undefined when it does not.
      */
-    async start(userId: string, device: Device, { holds, replaces = [] }: Terms = {}): Promise<Tokens | undefined> {
+    async start(
+      userId: string,
+      device: Device,
+      { authenticatedAtMs, holds, replaces = [] }: Terms,
+    ): Promise<Tokens | undefined> {
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
         if (holds && !(await holds(transaction))) return undefined
         for (const former of replaces) await endIn(transaction, former)
-        await insertSession(transaction, beginSession({ id, userId, device, nowMs: clock.now() }, lifetimes))
+        await insertSession(
+          transaction,
+          beginSession({ id, userId, device, nowMs: clock.now(), authenticatedAtMs }, lifetimes),
+        )
         return findSession(transaction, id)
       })
       return session && issue(session, parts.defaultAudience)
@@ -217,8 +226,8 @@ export const createSessions = (parts: Parts) => {
       if (!isFresh(await requireIn(transaction, id, userId), clock.now())) throw staleSession()
     },
 
-    /** Whether somebody has signed in just now: what changes how he signs in asks for that (OWASP ASVS 5, 7.5.1). */
-    isFresh: ({ startedAtMs }: SignedIn): boolean => isFresh(startedAtMs, clock.now()),
+    /** Whether somebody has just proved who he is: what changes how he signs in asks for that (OWASP ASVS 5, 7.5.1). */
+    isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock.now()),
 
     /** To be called in the transaction that changes a user's row. */
     userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
@@ -234,13 +243,10 @@ export const createSessions = (parts: Parts) => {
 
 export type Sessions = ReturnType<typeof createSessions>
 
-/**
- * To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. Resolves
- * to when it was begun.
- */
-const requireIn = async (transaction: Transaction, id: string, userId: string): Promise<number> => {
-  const startedAtMs = await lockSession(transaction, id, userId)
-  if (startedAtMs !== undefined) return startedAtMs
+/** To be called first in a transaction: `unauthorized` when the session has ended; else it lasts until the end. */
+const requireIn = async (transaction: Transaction, id: string, userId: string) => {
+  const session = await lockSession(transaction, id, userId)
+  if (session) return session
   throw new AppError('unauthorized', 'You were logged out meanwhile, and nothing was changed. Log in again.', {
     reason: 'logged_out',
   })

@@ -8,21 +8,21 @@ export interface SignedIn {
   email: string
   username: string
   createdAtMs: number
-  /** When he signed in. */
-  startedAtMs: number
+  /** When he was last seen to prove who he is; undefined when that was not said. */
+  authenticatedAtMs: number | undefined
   /** When the session ends if nothing happens. */
   expiresAtMs: number
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
 
-export const toSignedIn = ({ id, userId, createdAtMs, expiresAtMs, user }: SessionOfUser): SignedIn => ({
+export const toSignedIn = ({ id, userId, authenticatedAtMs, expiresAtMs, user }: SessionOfUser): SignedIn => ({
   sessionId: id,
   userId,
   email: user.email,
   username: user.username,
   createdAtMs: user.createdAtMs,
-  startedAtMs: createdAtMs,
+  authenticatedAtMs,
   expiresAtMs,
   userJson: JSON.stringify({
     id: userId,

@@ -121,7 +121,7 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
 const openPrivateKey = (sealingKey: KeyObject, key: KeyRecord): KeyObject => {
-  const jwk = unseal(sealingKey, key.privateJwkSealed, key.id)
+  const jwk = unseal(sealingKey, key.privateJwkSealed, key.id)?.toString()
   if (jwk) return createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
   throw new AppError(
     'internal_error',

@@ -54,8 +54,9 @@ export const TABLES: readonly Table[] = [
       'absolute_expires_at',
       'user_agent',
       'address',
+      'authenticated_at',
     ],
-    numbers: ['generation', 'created_at', 'last_seen_at', 'expires_at', 'absolute_expires_at'],
+    numbers: ['generation', 'created_at', 'last_seen_at', 'expires_at', 'absolute_expires_at', 'authenticated_at'],
   },
   {
     name: 'signing_keys',

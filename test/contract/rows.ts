@@ -38,6 +38,7 @@ export const newSession = (userId: string, given: Partial<Session> = {}): Sessio
   absoluteExpiresAtMs: T0 + 2000,
   userAgent: 'Firefox',
   address: '203.0.113.7',
+  authenticatedAtMs: T0,
   ...given,
 })
 

@@ -41,6 +41,7 @@ const schemaOf = async (db: Database): Promise<Record<string, Column[]>> => {
 const OPTIONAL = new Set([
   'users.password_hash',
   'users.email_verified_at',
+  'sessions.authenticated_at',
   'identities.email',
   'signing_keys.retired_at',
   'webhook_events.status',

@@ -84,6 +84,19 @@ test('where to go afterwards stays in the forms and on the links between login a
   }
 })
 
+const waysOf = (page: string) =>
+  named(tagsOf(page), 'a')
+    .filter(({ attributes }) => attributes.class !== 'brand')
+    .map(({ attributes }) => attributes.href)
+
+test('whoever pressed a button of an old page can start again without losing the way', () => {
+  const failure = { status: 403, message: 'Refused', requestId: 'r-1', retryAfterSeconds: undefined }
+  const asToday = waysOf(pages.error(failure))
+  assert.deepEqual(asToday, ['/', '/auth/account'])
+  const withStart = waysOf(pages.error({ ...failure, returnTo: '/a?b=c&d' }))
+  assert.deepEqual(withStart, ['/auth/login?return_to=%2Fa%3Fb%3Dc%26d', ...asToday])
+})
+
 const completion = (name: string): string[] =>
   named(documents.find((document) => document.name === name)?.tags ?? [], 'input').flatMap(
     ({ attributes }) => attributes.autocomplete ?? [],

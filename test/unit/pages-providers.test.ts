@@ -82,12 +82,23 @@ test('where another try makes sense, it is the first thing offered, and forgets 
     assert.deepEqual(formsOf(shown(problem)), [
       { action: '/auth/oauth/github', fields: { csrf_token: 'token', return_to: RETURN_TO } },
     ])
-    assert.deepEqual(firstOf(shown(problem))[0]?.name, 'button')
+    // What belongs to another account still does so after another try.
+    assert.equal(firstOf(shown(problem))[0]?.name, problem === 'linked_elsewhere' ? 'a' : 'button', problem)
     assert.deepEqual(linksOf(shown(problem)), [LOGIN])
   }
-  const [again] = formsOf(shown('linked_elsewhere', { intent: 'link', signedIn: true, returnTo: undefined }))
-  assert.deepEqual(again?.fields, { csrf_token: 'token', intent: 'link' })
+  const elsewhere = shown('linked_elsewhere', { intent: 'link', signedIn: true, returnTo: undefined })
+  assert.equal(firstOf(elsewhere)[0]?.attributes.href, '/auth/account')
+  assert.deepEqual(formsOf(elsewhere)[0]?.fields, { csrf_token: 'token', intent: 'link' })
+  const proving = shown('cancelled', { pending: 'sealed', returnTo: undefined })
+  assert.deepEqual(formsOf(proving)[0]?.fields, { csrf_token: 'token', pending: 'sealed' })
   assert.match(shown('unreachable', { retryAfterSeconds: 5 }), /Try again in 5 seconds\./)
+})
+
+test('no heading takes more than two lines of a small phone', () => {
+  for (const { title } of Object.values(texts.providerProblems)) {
+    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme' })
+    assert.match(text, /^.{1,18}( .{1,18})?$/)
+  }
 })
 
 test('whom no provider vouches for is led to an account with a password', () => {
@@ -126,7 +137,7 @@ test('an account is proven by its password, by what is connected to it, or claim
   ])
   assert.match(
     page,
-    /There is already an account with sam@example\.com\. To connect GitHub to it, show that it is yours\./,
+    /There is already an account with <b>sam@example\.com<\/b>\. To connect GitHub to it, show that it is yours\./,
   )
   assert.match(page, /<details>/)
   assert.deepEqual(linksOf(page), [LOGIN])
@@ -140,6 +151,27 @@ test('of the proofs of an account only those are offered that there are', () => 
   assert.deepEqual(actions({ hasPassword: false, canClaim: false }), [byGoogle])
   assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byClaim])
   assert.doesNotMatch(pages.proof({ ...proof, hasPassword: false, providers: [] }), /<details>/)
+})
+
+/** What follows on the proof page after the email of the account. */
+const about = (providers: ProofView['providers']) => {
+  const page = pages.proof({ ...proof, hasPassword: false, providers })
+  return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
+}
+
+test('it is told what else is connected where that is the only proof, and nothing where there is no proof', () => {
+  assert.equal(about([google]), 'To connect GitHub to it, log in with Google: that is connected to it already.')
+  assert.match(about([google, { name: 'corp', label: 'Corp' }]) ?? '', /log in with one of these: they are connected/)
+  assert.equal(about([]), '')
+})
+
+const ends = (hasPassword: boolean) =>
+  [...pages.proof({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
+
+test('who takes an account over is told what that ends', () => {
+  const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimKeeps]
+  assert.deepEqual(ends(true), [texts.claimEndsPassword, ...always])
+  assert.deepEqual(ends(false), always)
 })
 
 test('it is confirmed who is there by the password or a connected provider', () => {
@@ -187,7 +219,7 @@ test('the account page shows the ways to log in, to connect and to disconnect', 
   assert.deepEqual(fieldsOf(page, '/auth/account/identities'), { csrf_token: 'token', identity_id: 'i-1' })
   assert.deepEqual(fieldsOf(page, '/auth/oauth/google'), { csrf_token: 'token', intent: 'link' })
   assert.match(page, /aria-label="Disconnect GitHub, sam@example\.com"/)
-  assert.match(page, /<time datetime="2026-11-21T00:00:00\.000Z">21 November 2026<\/time>/)
+  assert.match(page, /<time datetime="2026-11-21T00:00:00\.000Z">21 Nov 2026<\/time>/)
   assert.ok(!linksOf(page).includes(CONFIRM))
 })
 
@@ -220,8 +252,17 @@ test('what could lock somebody out is not offered before it is confirmed who is 
     actions.filter((action) => action !== '/auth/account/password'),
   )
   assert.deepEqual(linksOf(staleFirst), [CONFIRM, CONFIRM, CONFIRM])
+  const names = [...staleFirst.matchAll(/confirm">([^<]+)<\/a>/g)].map(([, name]) => name)
+  assert.equal(new Set(names).size, 3, 'each link says for what it is')
   const nothingToDo = account({ ...BOTH, isFresh: false, linked: [], linkable: [] })
   assert.deepEqual(linksOf(nothingToDo), [])
+})
+
+test('who has no password is not told to change it', () => {
+  for (const isFresh of [true, false]) {
+    assert.doesNotMatch(account({ ...FIRST, isFresh }), /your password/)
+    assert.match(account({ ...BOTH, isFresh }), /then change your password/)
+  }
 })
 
 test('without providers the account page says nothing of them', () => {
@@ -240,7 +281,9 @@ test('a well-known provider has an icon of ours, another has none and still a bu
   }
   for (const name of ['corp', 'password', 'constructor', '']) assert.equal(pages.iconOf(name), undefined, name)
   const confirm = { csrfToken: 'token', email: '', hasPassword: false, errors: {} }
-  assert.doesNotMatch(pages.confirm({ ...confirm, providers: [github] }), /<img/)
+  const page = pages.confirm({ ...confirm, providers: [{ name: 'corp', label: '<corp' }] })
+  assert.match(page, /<button class="second"><span class="tile" aria-hidden="true">&lt;<\/span>Continue with &lt;corp</)
+  assert.doesNotMatch(page, /<img/)
 })
 
 test('a provider’s name stays one part of the path, whatever it is', () => {

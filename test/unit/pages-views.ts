@@ -58,6 +58,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     signedIn: false,
     requestId: text,
     email: text,
+    pending: text,
     retryAfterSeconds: 5,
   }
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
@@ -126,6 +127,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
     'error 400': failure(400),
     'error 403': failure(403),
+    'error 403 of an old page': (pages) =>
+      pages.error({ status: 403, message: text, requestId: text, retryAfterSeconds: undefined, returnTo: text }),
     'error 404': failure(404),
     'error 429': failure(429, 30),
     'error 500': failure(500),

@@ -9,7 +9,7 @@ import { createWaysToSignIn } from './ways-to-sign-in.ts'
 
 /** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
 export const createConfirmation = (parts: RouteParts) => {
-  const { users, pages, limits } = parts
+  const { users, pages, limits, clock } = parts
   const waysToSignIn = createWaysToSignIn(parts)
 
   const view = async (visit: Visit, signedIn: SignedIn): Promise<ConfirmView> => ({
@@ -21,9 +21,13 @@ export const createConfirmation = (parts: RouteParts) => {
 
   const confirm = async (visit: Visit, { userId, email }: SignedIn, password: string): Promise<Answer> => {
     const proof = await users.authenticate(email, password, visit.signal)
-    const target = '/auth/account?done=confirmed'
-    const answer =
-      proof?.user.id === userId ? await enter(parts, visit, { userId, target, holds: proof.holds }) : undefined
+    const entrance = proof?.user.id === userId && {
+      userId,
+      target: '/auth/account?done=confirmed',
+      authenticatedAtMs: clock.now(),
+      holds: proof.holds,
+    }
+    const answer = entrance && (await enter(parts, visit, entrance))
     if (answer) return answer
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
   }

@@ -27,7 +27,8 @@ export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, vis
   return [...new Set(ids.flatMap((id) => id || []))]
 }
 
-type Proof = Parameters<RouteParts['sessions']['start']>[2]
+/** Who is let in, why, and where he goes. */
+type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'> & { userId: string; target: string }
 
 /**
  * Starts a session in place of the one that this browser had, and sends it to its target; undefined when the proof no
@@ -36,7 +37,7 @@ type Proof = Parameters<RouteParts['sessions']['start']>[2]
 export const enter = async (
   parts: Pick<RouteParts, 'sessions' | 'cookieWriter'>,
   visit: Visit,
-  { userId, target, ...proof }: { userId: string; target: string } & Pick<NonNullable<Proof>, 'holds'>,
+  { userId, target, ...proof }: Entrance,
 ): Promise<Answer | undefined> => {
   const replaces = await sessionsOf(parts, visit)
   const tokens = await parts.sessions.start(userId, visit.device, { ...proof, replaces })

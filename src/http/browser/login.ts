@@ -18,7 +18,7 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -41,7 +41,13 @@ export const createLogin = (parts: RouteParts) => {
       ],
       async () => {
         const proof = await users.authenticate(email, password, visit.signal)
-        const answer = proof && (await enter(parts, visit, { userId: proof.user.id, target, holds: proof.holds }))
+        const entrance = proof && {
+          userId: proof.user.id,
+          target,
+          authenticatedAtMs: clock.now(),
+          holds: proof.holds,
+        }
+        const answer = entrance && (await enter(parts, visit, entrance))
         if (!answer) throw wrongCredentials()
         return answer
       },

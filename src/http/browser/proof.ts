@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Pending, TakenEmail } from '../../oauth/oauth.ts'
-import { signInProblem } from '../../oauth/problems.ts'
+import { emailProblem, signInProblem } from '../../oauth/problems.ts'
 import type { ProofView, ProviderView } from '../../pages/pages.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
@@ -15,19 +15,23 @@ import { orExplain } from './provider-visit.ts'
  * his before the two are linked. Linking them by the email alone would let whoever made the account first share it.
  */
 export const createProof = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, users, limits, pages, providers, cookieWriter } = parts
+  const { oauth, users, limits, pages, providers, cookieWriter, clock } = parts
 
-  const view = (visit: Visit, pending: Pending, taken: TakenEmail, binding: string): ProofView => ({
-    csrfToken: visit.csrfToken,
-    returnTo: returnToParameter(pending.target),
-    provider,
-    email: taken.email,
-    pending: oauth.closePending(pending, binding),
-    hasPassword: taken.hasPassword,
-    providers: providers.filter(({ name }) => taken.providers.includes(name)),
-    canClaim: taken.isUnproven,
-    errors: {},
-  })
+  const view = (visit: Visit, pending: Pending, taken: TakenEmail, binding: string): ProofView => {
+    // The browser must be known for as long as the page is good.
+    visit.setCookies([cookieWriter.oauth(binding)])
+    return {
+      csrfToken: visit.csrfToken,
+      returnTo: returnToParameter(pending.target),
+      provider,
+      email: taken.email,
+      pending: oauth.closePending(pending, binding),
+      hasPassword: taken.hasPassword,
+      providers: providers.filter(({ name }) => taken.providers.includes(name)),
+      canClaim: taken.isUnproven,
+      errors: {},
+    }
+  }
 
   /** Answers a form of the page; `pending` is what it is about. */
   const answerForm = (
@@ -52,8 +56,9 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
       async () => {
         const proof = await users.authenticate(taken.email, password, visit.signal)
         const isOwner = proof?.user.id === pending.userId
-        const holds = isOwner ? { userId: pending.userId, holds: proof.holds } : undefined
-        const entrance = holds && (await oauth.linkProven(pending.vouched, holds))
+        const { userId, vouched } = pending
+        const owner = isOwner && { userId, authenticatedAtMs: clock.now(), holds: proof.holds }
+        const entrance = owner && (await oauth.linkProven(vouched, owner))
         const answer = entrance && (await enter(parts, visit, { ...entrance, target: pending.target }))
         if (!answer) throw wrongPassword()
         return answer
@@ -65,9 +70,8 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
     /** The page; `conflict` when nothing could prove the account. */
     ask(visit: Visit, pending: Pending, taken: TakenEmail, binding: string): Answer {
       const shown = view(visit, pending, taken, binding)
-      // The browser must be known for as long as the page is good.
-      visit.setCookies([cookieWriter.oauth(binding)])
-      if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim) throw signInProblem('no_proof')
+      if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim)
+        throw emailProblem('no_proof', taken.email)
       return page(409, pages.proof(shown))
     },
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { isSignInProblem, type SignInProblem } from '../../oauth/problems.ts'
+import { emailOf, isSignInProblem, type SignInProblem } from '../../oauth/problems.ts'
 import type { ProviderView } from '../../pages/pages.ts'
 import { statusOf } from '../errors.ts'
 import type { RouteParts } from '../parts.ts'
@@ -12,6 +12,8 @@ export interface Wish {
   provider: ProviderView | undefined
   target: string
   intent?: 'link' | 'confirm' | undefined
+  /** What is to be linked once he has proved an account by the provider, sealed. */
+  pending?: string | undefined
 }
 
 const CONFIRMATION_PATH = '/auth/account/confirm'
@@ -47,7 +49,7 @@ export const orExplain = async (
 const explain = async (
   { pages, recognize, log }: RouteParts,
   visit: Visit,
-  { provider, target, intent }: Wish,
+  { provider, target, intent, pending }: Wish,
   error: AppError,
   problem: SignInProblem,
 ): Promise<Answer> => {
@@ -65,6 +67,8 @@ const explain = async (
     provider,
     problem,
     intent,
+    pending,
+    email: emailOf(error),
     signedIn,
     requestId: visit.requestId,
     retryAfterSeconds,
@@ -73,6 +77,9 @@ const explain = async (
 }
 
 const MAX_CAUSE_LENGTH = 500
+
+/** Codes, tokens and secrets, which a provider may repeat in what it says; no word of a language looks like that. */
+const SECRET = /(?=[\w.~+/=%-]*\d)[\w.~+/=%-]{16,}|[\w.~+/=%-]{40,}/g
 
 /** The messages of an error and what caused it. No more of it: some carry the tokens that they are about. */
 const causesOf = (error: Error): string => {
@@ -83,5 +90,5 @@ const causesOf = (error: Error): string => {
     messages.push([cause.message, word, description].filter((text) => typeof text === 'string').join(' '))
     cause = cause.cause
   }
-  return messages.join(': ').slice(0, MAX_CAUSE_LENGTH)
+  return messages.join(': ').replace(SECRET, '…').slice(0, MAX_CAUSE_LENGTH)
 }

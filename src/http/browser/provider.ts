@@ -18,7 +18,7 @@ const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'us
 /** Longer addresses are cut off by proxies. */
 const MAX_ANSWER_LENGTH = 8000
 
-/** The parameters of a provider's answer, each at most once. */
+/** The parameters of a provider's answer. */
 const readAnswer = ({ get }: Visit['query']): URLSearchParams => {
   const answer = new URLSearchParams()
   for (const field of ANSWER_FIELDS) {
@@ -26,6 +26,32 @@ const readAnswer = ({ get }: Visit['query']): URLSearchParams => {
     if (value !== undefined) answer.set(field, value)
   }
   return answer
+}
+
+/** The same; `invalid_request` where a parameter is repeated, of which nobody can tell which one counts. */
+const readWhole = (query: Visit['query']): URLSearchParams => {
+  try {
+    return readAnswer(query)
+  } catch (error) {
+    throw signInProblem('unreadable', error)
+  }
+}
+
+/** The state alone, where the rest cannot be read; undefined where it cannot be read itself. */
+const findState = ({ get }: Visit['query']): string | undefined => {
+  try {
+    return get('state')
+  } catch {
+    return undefined
+  }
+}
+
+type Intent = 'link' | 'confirm' | undefined
+
+const readIntent = ({ get }: Visit['form']): Intent => {
+  const intent = get('intent')
+  if (intent === undefined || intent === 'link' || intent === 'confirm') return intent
+  throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
 }
 
 /** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
@@ -45,27 +71,22 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     if (intent === 'link' && !sessions.isFresh(signedIn)) {
       throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
     }
-    const { userId, sessionId } = signedIn
-    const done = intent === 'link' ? 'linked' : 'confirmed'
-    return { provider: provider.name, intent, target: `/auth/account?done=${done}`, own: { userId, sessionId } }
+    return { provider: provider.name, intent, target: '/auth/account', userId: signedIn.userId }
   }
 
-  const errandOf = (visit: Visit, target: string): Promise<Errand> | Errand => {
-    const intent = visit.form.get('intent')
-    if (intent === 'link' || intent === 'confirm') return ownErrand(visit, intent)
-    if (intent !== undefined) {
-      throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
-    }
+  const errandOf = (visit: Visit, target: string, intent: Intent): Promise<Errand> | Errand => {
+    if (intent) return ownErrand(visit, intent)
     const sealed = visit.form.get('pending')
     if (sealed === undefined) return { provider: provider.name, intent: 'sign_in', target }
     const { target: pendingTarget, ...pending } = oauth.openPending(sealed, visit.cookies.oauth)
     return { provider: provider.name, intent: 'sign_in', target: pendingTarget, pending }
   }
 
-  const requireOwnFlow = async (visit: Visit, { own }: Flow): Promise<NonNullable<Flow['own']>> => {
-    const { userId, sessionId } = await requireSignedIn(visit)
-    if (userId !== own?.userId || sessionId !== own.sessionId) throw signInProblem('logged_out')
-    return own
+  /** Who began the flow for his own account. It may be another session by now: he may have confirmed in another tab. */
+  const requireOwner = async (visit: Visit, { userId }: Flow): Promise<SignedIn> => {
+    const signedIn = await requireSignedIn(visit)
+    if (signedIn.userId !== userId) throw signInProblem('logged_out')
+    return signedIn
   }
 
   const letIn = async (visit: Visit, entrance: Entrance | undefined, target: string): Promise<Answer> => {
@@ -86,13 +107,24 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
   }
 
   const conclude = async (visit: Visit, flow: Flow, answer: URLSearchParams, binding: string): Promise<Answer> => {
-    const own = flow.intent === 'sign_in' ? undefined : await requireOwnFlow(visit, flow)
+    const owner = flow.intent === 'sign_in' ? undefined : await requireOwner(visit, flow)
     const vouched = await oauth.finish(flow, answer, binding)
-    if (!own) return signIn(visit, flow, vouched, binding)
-    if (flow.intent === 'confirm') return letIn(visit, await oauth.readmit(vouched, own.userId), flow.target)
-    await oauth.linkOwn(vouched, own)
-    return redirect(flow.target)
+    if (!owner) return signIn(visit, flow, vouched, binding)
+    if (flow.intent === 'confirm') {
+      return letIn(visit, await oauth.readmit(vouched, owner.userId), `${flow.target}?done=confirmed`)
+    }
+    await oauth.linkOwn(vouched, owner)
+    return redirect(`${flow.target}?done=linked`)
   }
+
+  /** What whoever tries again wants still. */
+  const wishOf = (flow: Flow | undefined, binding: string | undefined): Wish => ({
+    provider,
+    target: flow?.target ?? '/',
+    intent: flow?.intent === 'sign_in' ? undefined : flow?.intent,
+    pending:
+      flow?.pending && binding ? oauth.closePending({ ...flow.pending, target: flow.target }, binding) : undefined,
+  })
 
   const orExplainAndCount = (visit: Visit, wish: Wish, action: () => Promise<Answer>): Promise<Answer> =>
     orExplain(parts, visit, wish, () => watchProvider(meter, provider.name, action))
@@ -100,23 +132,24 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
   return {
     start(visit: Visit): Promise<Answer> {
       const target = targetOf(visit, baseUrl)
-      return orExplainAndCount(visit, { provider, target }, async () => {
+      const intent = readIntent(visit.form)
+      const wish = { provider, target, intent, pending: visit.form.get('pending') }
+      return orExplainAndCount(visit, wish, async () => {
         limits.count('providerOfAddress', networkOf(visit.device.address))
         const binding = isToken(visit.cookies.oauth) ? visit.cookies.oauth : newToken()
-        const url = await oauth.begin(await errandOf(visit, target), binding)
+        const url = await oauth.begin(await errandOf(visit, target, intent), binding)
         visit.setCookies([cookieWriter.oauth(binding)])
         return redirect(url.href)
       })
     },
 
     callback(visit: Visit): Promise<Answer> {
-      const answer = readAnswer(visit.query)
-      const binding = visit.cookies.oauth
-      const { flow, problem } = oauth.recall(answer.get('state') ?? undefined, provider.name, binding)
-      const intent = flow?.intent === 'sign_in' ? undefined : flow?.intent
-      return orExplainAndCount(visit, { provider, target: flow?.target ?? '/', intent }, async () => {
+      const { query, cookies } = visit
+      const binding = cookies.oauth
+      const { flow, problem } = oauth.recall(findState(query), provider.name, binding)
+      return orExplainAndCount(visit, wishOf(flow, binding), async () => {
         if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
-        const concluded = await conclude(visit, flow, answer, binding)
+        const concluded = await conclude(visit, flow, readWhole(query), binding)
         meter?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')
         return concluded
       })

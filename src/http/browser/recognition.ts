@@ -12,9 +12,8 @@ interface Parts {
  * Finds out who visits a page. Who comes with an access token that has run out but a good refresh token is renewed on
  * the way, so that an application needs nothing but a redirect to the login page.
  */
-export const createRecognition =
-  ({ sessions, cookieWriter, noteRefresh }: Parts) =>
-  async (visit: Visit): Promise<SignedIn | undefined> => {
+export const createRecognition = ({ sessions, cookieWriter, noteRefresh }: Parts) => {
+  const find = async (visit: Visit): Promise<SignedIn | undefined> => {
     const { access, refresh } = visit.cookies
     visit.signedIn = access ? await sessions.authenticate(access) : undefined
     if (visit.signedIn || !refresh) return visit.signedIn
@@ -25,5 +24,15 @@ export const createRecognition =
     visit.signedIn = renewed ? result.signedIn : undefined
     return visit.signedIn
   }
+
+  const found = new WeakMap<Visit, Promise<SignedIn | undefined>>()
+
+  // Once for each visit: asked again past the grace, the token that this very visit has traded in would look stolen.
+  return (visit: Visit): Promise<SignedIn | undefined> => {
+    const finding = found.get(visit) ?? find(visit)
+    found.set(visit, finding)
+    return finding
+  }
+}
 
 export type Recognition = ReturnType<typeof createRecognition>

@@ -15,7 +15,7 @@ interface Typed {
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
@@ -37,7 +37,7 @@ export const createSignup = (parts: RouteParts) => {
       if (error instanceof AppError && error.code !== 'conflict') limits.forgive('signupOfAddress', network)
       throw error
     })
-    const answer = await enter(parts, visit, { userId: user.id, target })
+    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now() })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
   }

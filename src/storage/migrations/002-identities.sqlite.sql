@@ -3,6 +3,9 @@
 -- when somebody proved that the address is his; none: anybody may have entered it
 ALTER TABLE users ADD COLUMN email_verified_at BIGINT;
 
+-- when its user last showed who he is: a provider that knows him from before may let him in without
+ALTER TABLE sessions ADD COLUMN authenticated_at BIGINT;
+
 CREATE TABLE identities (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,

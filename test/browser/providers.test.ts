@@ -1,0 +1,518 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import https from 'node:https'
+import { after, describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { assertCannotLogIn } from '../support/assertions.ts'
+import { createAuthority } from '../support/certificates.ts'
+import { launchChrome } from '../support/chrome.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { openDatabase } from '../support/database.ts'
+import { newGitHubPerson, startGitHubServer } from '../support/github-server.ts'
+import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
+import { newOpenIdPerson } from '../support/openid-provider-people.ts'
+import { startOpenIdProvider } from '../support/openid-provider.ts'
+import { newPerson, signedUp } from '../support/people.ts'
+import { startServiceWith } from '../support/provider-service.ts'
+import { assertAccessible, openWindow } from '../support/visitors.ts'
+import type { Visitor } from '../support/visitors.ts'
+
+// The service is at localhost: for a browser these are other sites.
+const corp = await startOpenIdProvider({ host: '127.0.0.1' })
+const github = await startGitHubServer({ host: '127.0.0.1' })
+const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const team = {
+  teamId: 'ABCDE12345',
+  keyId: '12345ABCDE',
+  publicKey: keys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+}
+const apple = await startMisbehavingProvider({
+  host: '127.0.0.1',
+  profile: 'apple',
+  clientId: 'com.example.web',
+  clientSecret: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  team,
+})
+const service = await startServiceWith(
+  { github, corp, apple },
+  { env: { SVC_OAUTH_APPLE_TEAM_ID: team.teamId, SVC_OAUTH_APPLE_KEY_ID: team.keyId } },
+)
+const database = await openDatabase(service)
+const browser = await launchChrome()
+after(async () => {
+  await browser.close()
+  const failures = service.logLines().filter(({ level }) => level === 'error')
+  assert.deepEqual(failures, [], 'the service made no mistake')
+})
+
+const account = '/auth/account'
+const shop = '/shop?item=1#top'
+const loginToShop = `/auth/login?return_to=${encodeURIComponent(shop)}`
+
+/** A window that is closed after the test, in which nothing was complained about but what `isExpected`. */
+const newWindow = async (
+  t: TestContext,
+  { scripts = true, isExpected = () => false }: { scripts?: boolean; isExpected?: (complaint: string) => boolean } = {},
+): Promise<Visitor> => {
+  const visitor = await openWindow(browser, service, { scripts })
+  // The application is beside the service; providers answer for themselves.
+  await visitor.context.route(
+    ({ origin }) => origin !== service.url,
+    (route) => route.continue(),
+  )
+  // The window listens to its first tab.
+  visitor.context.on('console', (message) => {
+    const isOfStatus = message.text().startsWith('Failed to load resource')
+    if (message.page() !== visitor.page && message.type() === 'error' && !isOfStatus)
+      visitor.complaints.push(message.text())
+  })
+  t.after(async () => {
+    await visitor.context.close()
+    assert.deepEqual(
+      visitor.complaints.filter((complaint) => !isExpected(complaint)),
+      [],
+    )
+  })
+  return visitor
+}
+
+const click = async (page: Page, selector: string) => {
+  await Promise.all([page.waitForEvent('load'), page.locator(selector).click()])
+}
+
+/** Presses the button that leads to a provider, on whichever page it is. */
+const goTo = (page: Page, provider: string) => click(page, `form[action="/auth/oauth/${provider}"] button`)
+
+/** What is done on the provider's page. */
+const choose = (page: Page, choice: 'sign-in' | 'cancel') => click(page, `button[value="${choice}"]`)
+
+const signInBy = async (page: Page, provider: string) => {
+  await goTo(page, provider)
+  await choose(page, 'sign-in')
+}
+
+const heading = ({ page }: { page: Page }) => page.locator('h1').innerText()
+
+/** Somebody new sits at every provider, with one email. */
+const somebodySits = () => {
+  corp.person = newOpenIdPerson()
+  const email = corp.person.email ?? ''
+  apple.person = newOpenIdPerson({ email })
+  github.person = newGitHubPerson({ emails: [{ email, primary: true, verified: true, visibility: 'private' }] })
+  return email
+}
+
+const assertSignedInAs = async (visitor: Visitor, email: string) => {
+  await visitor.open(account)
+  assert.equal(visitor.path(), account)
+  assert.ok(await visitor.page.getByText(email).first().isVisible(), `${email} is logged in`)
+}
+
+/** The page is one that everybody can use, also on a small phone. */
+const assertUsable = async (visitor: Visitor) => {
+  await assertAccessible(visitor)
+  const before = visitor.page.viewportSize() ?? { width: 1280, height: 720 }
+  await visitor.page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await visitor.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(Number(overflow) <= 0, `nothing is wider than a small phone: ${visitor.path()}`)
+  await visitor.page.setViewportSize(before)
+}
+
+/** GitHub shows no page during the test, as to who has agreed before. */
+const answersAtOnce = (t: TestContext) => {
+  github.isAutomatic = true
+  t.after(() => {
+    github.isAutomatic = false
+  })
+}
+
+type Sending = { headers: Record<string, string>; blocked: string[] }
+
+/** The requests to which the cookie of a sign-in under way belongs by its path, and why it does not go along. */
+const watchCookie = async ({ context, page }: Visitor): Promise<Sending[]> => {
+  const sent: Sending[] = []
+  const session = await context.newCDPSession(page)
+  session.on('Network.requestWillBeSentExtraInfo', ({ headers, associatedCookies }) => {
+    const found = associatedCookies.find(({ cookie }) => cookie.name === 'svc_oauth')
+    if (found && !found.blockedReasons.includes('NotOnPath')) sent.push({ headers, blocked: found.blockedReasons })
+  })
+  await session.send('Network.enable')
+  return sent
+}
+
+for (const scripts of [true, false]) {
+  describe(`with scripts ${scripts ? 'on' : 'off'}`, () => {
+    for (const provider of ['github', 'corp']) {
+      test(`somebody goes from the button of ${provider} to return_to`, async (t) => {
+        const visitor = await newWindow(t, { scripts })
+        const email = somebodySits()
+        await visitor.open(loginToShop)
+        await goTo(visitor.page, provider)
+        assert.equal(new URL(visitor.page.url()).hostname, '127.0.0.1')
+        await choose(visitor.page, 'sign-in')
+        assert.equal(visitor.path(), shop)
+        await assertSignedInAs(visitor, email)
+      })
+    }
+
+    test('an answer by form comes without cookies, and is in with those of the GET', async (t) => {
+      const visitor = await newWindow(t, { scripts })
+      const email = somebodySits()
+      const sent = await watchCookie(visitor)
+      await visitor.open(loginToShop)
+      await visitor.page.locator('form[action="/auth/oauth/apple"] button').click()
+      if (!scripts) await visitor.page.locator(`form[action^="${service.url}"] button`).click()
+      await visitor.page.waitForURL(`**${shop}`)
+      const [posted, got] = sent
+      assert.equal(posted?.headers['Sec-Fetch-Site'], 'cross-site')
+      assert.match(posted?.blocked.join() ?? '', /^\w*SameSiteLax$/, 'the POST comes without the cookie')
+      assert.equal(posted?.headers.Cookie, undefined)
+      assert.deepEqual(got?.blocked, [], 'the GET has it')
+      assert.match(got?.headers.Cookie ?? '', /\bsvc_oauth=/)
+      assert.equal(sent.length, 2)
+      await assertSignedInAs(visitor, email)
+    })
+  })
+}
+
+for (const provider of ['github', 'corp']) {
+  test(`somebody cancels at ${provider}, is told so, tries again and lands on return_to`, async (t) => {
+    const visitor = await newWindow(t, { scripts: provider === 'github' })
+    const email = somebodySits()
+    await visitor.open(loginToShop)
+    await goTo(visitor.page, provider)
+    await choose(visitor.page, 'cancel')
+    assert.equal(await heading(visitor), 'You cancelled')
+    await signInBy(visitor.page, provider)
+    assert.equal(visitor.path(), shop)
+    await assertSignedInAs(visitor, email)
+  })
+}
+
+/** So long ago that somebody has to confirm that it is still he. */
+const makeStale = (email: string) =>
+  database.rows(
+    'UPDATE sessions SET authenticated_at = authenticated_at - 660000 WHERE user_id = (SELECT id FROM users WHERE email = ?)',
+    email,
+  )
+
+// What follows needs no script; what the script adds is in the tests of the other pages.
+test('somebody shows with the password that the account is his', async (t) => {
+  const { person } = await signedUp(service)
+  const visitor = await newWindow(t, { scripts: false })
+  corp.person = newOpenIdPerson({ email: person.email })
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'corp')
+  assert.equal(await heading(visitor), 'Connect Corp to your account')
+  await visitor.submit('/auth/oauth/corp/link', { password: 'not my password' })
+  const password = visitor.page.locator('input[name="password"]')
+  assert.equal(await password.getAttribute('aria-invalid'), 'true')
+  await visitor.submit('/auth/oauth/corp/link', { password: person.password })
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, person.email)
+})
+
+test('somebody shows by a provider that is connected that the account is his', async (t) => {
+  const visitor = await newWindow(t, { scripts: false })
+  const email = somebodySits()
+  await visitor.open('/auth/signup')
+  await signInBy(visitor.page, 'corp')
+  await visitor.context.clearCookies({ domain: 'localhost' })
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'github')
+  assert.equal(await heading(visitor), 'Connect GitHub to your account')
+  // Corp knows who is there, and is to ask all the same.
+  await signInBy(visitor.page, 'corp')
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, email)
+  assert.equal(await visitor.page.locator('button[name="identity_id"]').count(), 2)
+})
+
+test('somebody without a password connects, confirms, disconnects, sets a password', async (t) => {
+  const visitor = await newWindow(t, { scripts: false })
+  const { page } = visitor
+  const email = somebodySits()
+  await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
+  await signInBy(page, 'corp')
+  assert.equal(visitor.path(), account)
+  await signInBy(page, 'github')
+  assert.equal(visitor.path(), `${account}?done=linked`)
+
+  await makeStale(email)
+  await visitor.open(account)
+  assert.equal(await page.locator('button[name="identity_id"]').count(), 0)
+  await click(page, '.ways-in a[href="/auth/account/confirm"]')
+  await signInBy(page, 'corp')
+  assert.equal(visitor.path(), `${account}?done=confirmed`)
+
+  await click(page, 'li:has-text("GitHub") button[name="identity_id"]')
+  assert.equal(visitor.path(), `${account}?done=unlinked`)
+  const { password } = newPerson()
+  await visitor.submit('/auth/account/password', { new_password: password })
+  assert.equal(visitor.path(), `${account}?done=password_set`)
+  assert.ok(await page.locator('[role="status"]').isVisible(), 'it is announced')
+  await visitor.submit('/auth/logout', {})
+  await visitor.open(loginToShop)
+  await visitor.submit('/auth/login', { email, password })
+  assert.equal(visitor.path(), shop)
+})
+
+test('somebody without a password deletes the account, after a fresh sign-in', async (t) => {
+  const visitor = await newWindow(t, { scripts: false })
+  const { page } = visitor
+  const email = somebodySits()
+  await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
+  await signInBy(page, 'github')
+  const stale = await visitor.context.newPage()
+  await stale.goto(account)
+  await makeStale(email)
+  // The page was open before: it still has the form.
+  await stale.locator('summary').click()
+  await click(stale, 'form[action="/auth/account/delete"] button')
+  assert.equal(new URL(stale.url()).pathname, '/auth/account/confirm')
+  await signInBy(stale, 'github')
+  await visitor.open(account)
+  await page.locator('summary').click()
+  await click(page, 'form[action="/auth/account/delete"] button')
+  assert.equal(visitor.path(), '/auth/login?done=deleted')
+  assert.deepEqual(await database.rows('SELECT id FROM users WHERE email = ?', email), [])
+})
+
+test('the owner of an email takes the account over with the keyboard alone', async (t) => {
+  const { person, agent } = await signedUp(service)
+  const visitor = await newWindow(t)
+  corp.person = newOpenIdPerson({ email: person.email })
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'corp')
+  const tabTo = async (wanted: string) => {
+    for (let tabs = 0; tabs < 15; tabs += 1) {
+      await visitor.page.keyboard.press('Tab')
+      if (await visitor.page.evaluate(`document.activeElement.matches(${JSON.stringify(wanted)})`)) return
+    }
+    assert.fail(`${wanted} cannot be reached with Tab`)
+  }
+  await tabTo('summary')
+  await visitor.page.keyboard.press('Enter')
+  await tabTo('form[action$="/claim"] button')
+  await Promise.all([visitor.page.waitForEvent('load'), visitor.page.keyboard.press('Enter')])
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, person.email)
+  await assertCannotLogIn(service, person)
+  assert.equal((await agent.get('/auth/api/v1/user')).status, 401)
+})
+
+/** Sends the browser to GitHub over another host, whose certificate it takes. */
+const overHop = async (visitor: Visitor, hop: string) => {
+  const session = await visitor.context.newCDPSession(visitor.page)
+  await session.send('Security.setIgnoreCertificateErrors', { ignore: true })
+  await visitor.context.route('**/auth/oauth/github', async (route) => {
+    const response = await route.fetch({ maxRedirects: 0 })
+    const { location = '', ...headers } = response.headers()
+    await route.fulfill({ response, headers: { ...headers, location: `${hop}/?to=${encodeURIComponent(location)}` } })
+  })
+}
+
+const isOfPolicy = (complaint: string) => /form-action|ERR_ABORTED|ERR_BLOCKED_BY_CSP/.test(complaint)
+
+describe('the way to a provider over hosts that nobody here knows', () => {
+  const visited: string[] = []
+
+  /** A host under https that sends everybody on at once. */
+  const startHop = async () => {
+    const { certificate, key } = createAuthority('Nobody').issue('127.0.0.1')
+    const hop = https.createServer({ cert: certificate, key }, (request, response) => {
+      const { searchParams } = new URL(request.url ?? '/', 'https://hop.invalid')
+      visited.push(searchParams.get('to') ?? '')
+      response.writeHead(302, { location: searchParams.get('to') ?? '' }).end()
+    })
+    hop.listen(0, '127.0.0.1')
+    await once(hop, 'listening')
+    afterwards(undefined, () => hop.close())
+    const address = hop.address()
+    assert.ok(typeof address === 'object' && address)
+    return `https://127.0.0.1:${address.port}`
+  }
+
+  test('the policy of the page lets all of it pass, and the way back', async (t) => {
+    const [visitor, hop] = [await newWindow(t), await startHop()]
+    const email = somebodySits()
+    await overHop(visitor, hop)
+    answersAtOnce(t)
+    await visitor.open(loginToShop)
+    await goTo(visitor.page, 'github')
+    assert.equal(visitor.path(), shop)
+    assert.equal(visited.length, 1)
+    await assertSignedInAs(visitor, email)
+  })
+
+  for (const formAction of ["'self'", "'self' https:", `'self' ${github.origin}`]) {
+    test(`a policy of no more than ${formAction} would stop it`, async (t) => {
+      const [visitor, hop] = [await newWindow(t, { isExpected: isOfPolicy }), await startHop()]
+      somebodySits()
+      await overHop(visitor, hop)
+      await visitor.context.route('**/auth/login*', async (route) => {
+        const response = await route.fetch()
+        const headers = response.headers()
+        const policy = headers['content-security-policy']?.replace(/form-action [^;]+/, `form-action ${formAction}`)
+        await route.fulfill({ response, headers: { ...headers, 'content-security-policy': policy ?? '' } })
+      })
+      await visitor.open(loginToShop)
+      const told = visitor.page.waitForEvent('console', (message) => message.text().includes('form-action'))
+      await visitor.page.locator('form[action="/auth/oauth/github"] button').click()
+      await told
+      assert.equal(visitor.path(), loginToShop)
+    })
+  }
+})
+
+test('somebody who opened the page under another name of the host is told so, and is in at the next try', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  answersAtOnce(t)
+  await visitor.page.goto(`http://127.0.0.1:${service.port}${loginToShop}`)
+  await goTo(visitor.page, 'github')
+  assert.match(visitor.path(), /^\/auth\/oauth\/github\/callback/)
+  assert.equal(await heading(visitor), 'Not the browser it began in')
+  await goTo(visitor.page, 'github')
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, email)
+})
+
+test('two tabs at once are both in, each where it wanted to be', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  const other = await visitor.context.newPage()
+  await visitor.open(loginToShop)
+  await other.goto('/auth/login?return_to=%2Fother')
+  await goTo(visitor.page, 'corp')
+  await goTo(other, 'corp')
+  await choose(visitor.page, 'sign-in')
+  assert.equal(visitor.path(), shop)
+  await choose(other, 'sign-in')
+  assert.equal(other.url(), `${service.url}/other`)
+  await assertSignedInAs(visitor, email)
+})
+
+test('back from one provider to the login page, then in by another', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  await visitor.open(loginToShop)
+  await goTo(visitor.page, 'corp')
+  await visitor.page.goBack()
+  assert.equal(visitor.path(), loginToShop)
+  await signInBy(visitor.page, 'github')
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, email)
+})
+
+test('back after having signed in leads to where somebody wanted to be, not to a second sign-in', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'github')
+  await visitor.page.goBack()
+  assert.equal(new URL(visitor.page.url()).origin, github.origin)
+  // Whoever presses the button there once more brings back the same state.
+  await choose(visitor.page, 'sign-in')
+  assert.equal(visitor.path(), shop)
+  await visitor.open(loginToShop)
+  assert.equal(visitor.path(), shop, 'the login page sends on who is logged in')
+  await assertSignedInAs(visitor, email)
+})
+
+test('an answer that is loaded again says that it was used, and how to go on', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  await visitor.open(loginToShop)
+  await goTo(visitor.page, 'github')
+  await choose(visitor.page, 'cancel')
+  await visitor.page.reload()
+  assert.equal(await heading(visitor), 'This was used already')
+  await signInBy(visitor.page, 'github')
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, email)
+})
+
+test('an answer that is loaded again does not say that something was connected which was not', async (t) => {
+  const visitor = await newWindow(t)
+  somebodySits()
+  await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
+  await signInBy(visitor.page, 'corp')
+  await goTo(visitor.page, 'github')
+  await choose(visitor.page, 'cancel')
+  await visitor.page.reload()
+  assert.equal(await visitor.page.getByText('Connected. You can log in with it').count(), 0, visitor.path())
+})
+
+test('somebody who proves an account by somebody else’s gets another try at it, not an account', async (t) => {
+  const visitor = await newWindow(t)
+  const email = somebodySits()
+  await visitor.open('/auth/login')
+  await signInBy(visitor.page, 'corp')
+  await visitor.context.clearCookies()
+  const owner = corp.person
+  corp.person = newOpenIdPerson()
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'github')
+  await signInBy(visitor.page, 'corp')
+  assert.equal(await heading(visitor), 'Not the account we expected')
+  await visitor.context.clearCookies({ domain: '127.0.0.1' })
+  corp.person = owner
+  await signInBy(visitor.page, 'corp')
+  assert.equal(visitor.path(), shop)
+  await assertSignedInAs(visitor, email)
+  assert.equal(await visitor.page.locator('button[name="identity_id"]').count(), 2, 'both are connected')
+})
+
+test('the button on a page from before another tab signed in leads on, return_to kept', async (t) => {
+  const visitor = await newWindow(t)
+  somebodySits()
+  const other = await visitor.context.newPage()
+  await other.goto('/auth/login?return_to=%2Fother')
+  await visitor.open(loginToShop)
+  await signInBy(visitor.page, 'corp')
+  await goTo(other, 'corp')
+  const next = other.locator('a[href*="%2Fother"], input[name="return_to"][value="/other"]')
+  assert.ok(other.url() === `${service.url}/other` || (await next.count()) > 0, await other.locator('main').innerText())
+})
+
+describe('an accessibility check, light and dark, and no wider than a small phone', () => {
+  test('login, what somebody who cancelled reads, and the account', async (t) => {
+    const visitor = await newWindow(t)
+    const email = somebodySits()
+    await visitor.open('/auth/login')
+    await assertUsable(visitor)
+    await goTo(visitor.page, 'github')
+    await choose(visitor.page, 'cancel')
+    await assertUsable(visitor)
+    await signInBy(visitor.page, 'github')
+    await visitor.open(account)
+    await signInBy(visitor.page, 'corp')
+    await assertUsable(visitor)
+    await makeStale(email)
+    await visitor.open(account)
+    await assertUsable(visitor)
+    await click(visitor.page, '.ways-in a')
+    await assertUsable(visitor)
+  })
+
+  test('what somebody reads who has to prove an account, or to confirm, with a wrong password', async (t) => {
+    const { person } = await signedUp(service)
+    const visitor = await newWindow(t)
+    corp.person = newOpenIdPerson({ email: person.email })
+    await visitor.open('/auth/login')
+    await signInBy(visitor.page, 'corp')
+    await visitor.page.locator('summary').click()
+    await assertUsable(visitor)
+    await visitor.submit('/auth/oauth/corp/link', { password: 'not my password' })
+    await assertUsable(visitor)
+    await visitor.submit('/auth/oauth/corp/link', { password: person.password })
+    await visitor.open('/auth/account/confirm')
+    await visitor.submit('/auth/account/confirm', { password: 'not my password' })
+    await assertUsable(visitor)
+    await visitor.submit('/auth/account/confirm', { password: person.password })
+    assert.equal(visitor.path(), `${account}?done=confirmed`)
+  })
+})
