@@ -14,6 +14,8 @@ export interface Pending {
   vouched: Vouched
   userId: string
   target: string
+  /** When the provider vouched for him: that holds for so long, however often he tries. */
+  vouchedAtMs: number
 }
 
 /** What somebody went to a provider for. */
@@ -98,7 +100,8 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     openPending(text: string | undefined, binding: string | undefined): Pending {
       const opened = proofs.open(text, binding)
       if (!opened) throw signInProblem('unreadable')
-      if (opened.spoiled) throw signInProblem(opened.spoiled)
+      const isOld = opened.content.vouchedAtMs + lifetimeMs <= clock.now()
+      if (opened.spoiled || isOld) throw signInProblem(opened.spoiled ?? 'expired')
       return opened.content
     },
 

@@ -60,9 +60,6 @@ export const createLinking = (parts: Parts) => {
     }
   }
 
-  const isLinked = async (queries: Queries, vouched: Vouched, userId: string): Promise<boolean> =>
-    (await findIdentity(queries, vouched))?.userId === userId
-
   const link = (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) =>
     commitLink(vouched, userId, async (transaction) => {
       await mayLink(transaction)
@@ -126,6 +123,9 @@ export const createLinking = (parts: Parts) => {
     },
   }
 }
+
+const isLinked = async (queries: Queries, vouched: Vouched, userId: string): Promise<boolean> =>
+  (await findIdentity(queries, vouched))?.userId === userId
 
 /** Whether there is another way in. A provider that is not configured any more is none. */
 const isRemovable = (id: string, linked: Identity[], hasPassword: boolean, providerNames: readonly string[]) =>

@@ -10,41 +10,8 @@ import { networkOf } from '../rate-limit.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
 import { enter, targetOf } from './entry.ts'
 import { createProof } from './proof.ts'
+import { findState, MAX_ANSWER_LENGTH, readAnswer, readWhole } from './provider-answer.ts'
 import { orExplain, type Wish } from './provider-visit.ts'
-
-/** What a provider may send back (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
-const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
-
-/** Longer addresses are cut off by proxies. */
-const MAX_ANSWER_LENGTH = 8000
-
-/** The parameters of a provider's answer. */
-const readAnswer = ({ get }: Visit['query']): URLSearchParams => {
-  const answer = new URLSearchParams()
-  for (const field of ANSWER_FIELDS) {
-    const value = get(field)
-    if (value !== undefined) answer.set(field, value)
-  }
-  return answer
-}
-
-/** The same; `invalid_request` where a parameter is repeated, of which nobody can tell which one counts. */
-const readWhole = (query: Visit['query']): URLSearchParams => {
-  try {
-    return readAnswer(query)
-  } catch (error) {
-    throw signInProblem('unreadable', error)
-  }
-}
-
-/** The state alone, where the rest cannot be read; undefined where it cannot be read itself. */
-const findState = ({ get }: Visit['query']): string | undefined => {
-  try {
-    return get('state')
-  } catch {
-    return undefined
-  }
-}
 
 type Intent = 'link' | 'confirm' | undefined
 
@@ -56,7 +23,7 @@ const readIntent = ({ get }: Visit['form']): Intent => {
 
 /** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
 export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, meter } = parts
+  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, clock, meter } = parts
   const proof = createProof(parts, provider)
 
   const requireSignedIn = async (visit: Visit): Promise<SignedIn> => {
@@ -96,14 +63,15 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return answer
   }
 
-  const signIn = async (visit: Visit, { pending, target }: Flow, vouched: Vouched, binding: string) => {
-    if (pending) {
-      const entrance = await oauth.readmit(vouched, pending.userId)
-      return letIn(visit, await oauth.linkProven(pending.vouched, entrance), target)
+  const signIn = async (visit: Visit, { pending: proven, target }: Flow, vouched: Vouched, binding: string) => {
+    if (proven) {
+      const entrance = await oauth.readmit(vouched, proven.userId)
+      return letIn(visit, await oauth.linkProven(proven.vouched, entrance), target)
     }
     const admitted = await oauth.admit(vouched, () => limits.count('signupOfAddress', networkOf(visit.device.address)))
     if (!('taken' in admitted)) return letIn(visit, admitted, target)
-    return proof.ask(visit, { vouched, userId: admitted.taken.userId, target }, admitted.taken, binding)
+    const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
+    return proof.ask(visit, pending, admitted.taken, binding)
   }
 
   const conclude = async (visit: Visit, flow: Flow, answer: URLSearchParams, binding: string): Promise<Answer> => {
