@@ -90,7 +90,7 @@ const greeting = (facts: ReturnType<typeof describe>): string => `
   Signup       ${facts.signup}
   Webhooks     ${facts.webhooks}
   Metrics      ${facts.metrics}
-  Providers    ${facts.providers}
+  Providers    ${facts.providers}${facts.providers === 'off' ? '' : `, back to ${facts.base_url}/auth/oauth/NAME/callback`}
   Mail         ${facts.mail}
 
   Open ${facts.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
