@@ -62,6 +62,11 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
   const nonceKey = deriveKey(rootSecret, 'oauth nonce')
   const verifierKey = deriveKey(rootSecret, 'oauth code verifier')
 
+  /** `invalid_request` when the provider vouched too long ago. */
+  const requireCurrent = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): void => {
+    if (vouchedAtMs + lifetimeMs <= clock.now()) throw signInProblem('expired')
+  }
+
   return {
     /** `state` for a new flow; `binding` is the secret of the browser. `invalid_request` when it gets too long. */
     begin(errand: Errand, binding: string): { flow: Flow; state: string } {
@@ -100,10 +105,18 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     openPending(text: string | undefined, binding: string | undefined): Pending {
       const opened = proofs.open(text, binding)
       if (!opened) throw signInProblem('unreadable')
-      const isOld = opened.content.vouchedAtMs + lifetimeMs <= clock.now()
-      if (opened.spoiled || isOld) throw signInProblem(opened.spoiled ?? 'expired')
+      if (opened.spoiled) throw signInProblem(opened.spoiled)
+      requireCurrent(opened.content)
       return opened.content
     },
+
+    /** Whether this browser can open it. */
+    isPending(text: string | undefined, binding: string | undefined): boolean {
+      const opened = proofs.open(text, binding)
+      return opened !== undefined && !opened.spoiled
+    },
+
+    requireCurrent,
 
     /** Resolves to how many were deleted. Those that could still come back are kept. */
     deleteOld: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),

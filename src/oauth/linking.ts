@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
-import { claimUser, findUserById, markEmailVerified } from '../users/user-store.ts'
+import { claimUser, findUserById, lockUserToChange, markEmailVerified } from '../users/user-store.ts'
 import type { Admission, Entrance } from './admission.ts'
 import {
   deleteIdentitiesOfUser,
@@ -75,6 +75,7 @@ export const createLinking = (parts: Parts) => {
     async linkProven(vouched: Vouched, { userId, authenticatedAtMs, holds }: Entrance): Promise<Entrance | undefined> {
       try {
         await link(vouched, userId, async (transaction) => {
+          await lockUserToChange(transaction, userId)
           if (!(await holds(transaction))) throw new ProofGone()
         })
         return { ...(await admission.readmit(vouched, userId)), authenticatedAtMs }

@@ -75,6 +75,8 @@ export const createOAuth = (parts: Parts) => {
 
     closePending: flows.closePending,
     openPending: flows.openPending,
+    isPending: flows.isPending,
+    requireCurrent: flows.requireCurrent,
     deleteOldStates: flows.deleteOld,
     ...admission,
     ...linking,

@@ -55,7 +55,7 @@ export const readClaims = (claims: Claims, issuer: string, settings: ProviderSet
     emailVerified: email !== undefined && isVerified(claims, email, settings),
     hostedDomain: settings.kind === 'google' ? textOf(claims.hd).toLowerCase() || undefined : undefined,
     name: nameOf(claims),
-    signedInAtMs: typeof claims.auth_time === 'number' ? claims.auth_time * 1000 : undefined,
+    signedInAtMs: timeOf(claims.auth_time),
   }
 }
 
@@ -72,6 +72,12 @@ const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: Provide
 }
 
 const isSame = (text: unknown, email: Email): boolean => readEmail(textOf(text))?.lower === email.lower
+
+/** Milliseconds, of seconds since 1970 or parts of them (RFC 7519 section 2, NumericDate). */
+const timeOf = (value: unknown): number | undefined => {
+  const timeMs = typeof value === 'number' ? Math.round(value * 1000) : Number.NaN
+  return Number.isSafeInteger(timeMs) && timeMs >= 0 ? timeMs : undefined
+}
 
 const nameOf = ({ preferred_username, nickname, name }: Claims): string => {
   const names = [preferred_username, nickname, name].map(textOf)

@@ -56,6 +56,11 @@ export const lockUser = async (db: Queries, id: string): Promise<UserRecord | un
   return row && toRecord(row)
 }
 
+/** Holds a user for who is about to change him: two who only share him would wait for each other. */
+export const lockUserToChange = async (db: Queries, id: string): Promise<void> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', id)
+}
+
 export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)

@@ -56,11 +56,20 @@ const SPOILED = {
   'status-500': answers(500, 'application/json', '{"error":"server_error"}'),
   'status-503-html': answers(503, 'text/html', '<!doctype html><title>Down</title><h1>Down for maintenance</h1>'),
   'status-429': answers(429, 'application/json', '{"error":"slow_down"}'),
+  'status-404': answers(404, 'application/json', '{"message":"Not Found"}'),
+  /** The status says that all is well, the body that it is not. */
+  'error-200': answers(200, 'application/json', '{"error":"bad_code","error_description":"The code is not good"}'),
   html: answers(200, 'text/html', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
   'html-as-json': answers(200, 'application/json', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
   empty: answers(200, 'application/json', ''),
   array: ({ response, good }) => void response.writeHead(200, JSON_TYPE).end(`[${good.body}]`),
   null: answers(200, 'application/json', 'null'),
+  /** As who knows nothing of JSON writes it: tokens in the first words. */
+  'form-encoded': ({ response, good }) => {
+    const fields: Record<string, string> = JSON.parse(good.body)
+    response.writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' })
+    response.end(new URLSearchParams(fields).toString())
+  },
   /** 302: a POST that follows becomes a GET. */
   redirect: redirects(302),
   /** 307: a POST that follows takes its body, secrets included, along. */

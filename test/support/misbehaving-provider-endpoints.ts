@@ -41,6 +41,8 @@ const createToken = (situation: Situation, codes: Map<string, Grant>, tokens: Ma
 
   const redeem = (form: URLSearchParams): Grant | undefined => {
     const grant = codes.get(form.get('code') ?? '')
+    // Takes every code of anybody's, again and again, whoever it was for.
+    if (fault().token === 'lenient') return grant
     codes.delete(form.get('code') ?? '')
     const isSame = grant?.redirectUri === form.get('redirect_uri')
     return grant && isSame && isProven(grant, form.get('code_verifier')) ? grant : undefined
@@ -48,13 +50,13 @@ const createToken = (situation: Situation, codes: Map<string, Grant>, tokens: Ma
   const idToken = async ({ person, asked, scopes }: Grant): Promise<string | undefined> => {
     const told = profile.idToken(inScope(claimsWith(person, fault()), scopes), origin)
     if (!told || (!scopes.includes('openid') && !profile.answersByForm)) return undefined
-    const claims = { ...told, aud: clientId, nonce: asked.get('nonce') ?? undefined }
+    const claims = { ...told, aud: clientId, nonce: asked.get('nonce') ?? undefined, ...fault().told?.idToken }
     return idTokenOf(claims, { fault: fault().idToken, key: key(), clientSecret })
   }
   return async ({ form, headers }: Asked): Promise<Answer> => {
     if (!(await isClient(form, headers))) return json({ error: 'invalid_client' }, 401)
     const grant = redeem(form)
-    const refusal = tokenRefusal(fault()) ?? (grant ? undefined : { error: 'invalid_grant' })
+    const refusal = tokenRefusal(fault(), form) ?? (grant ? undefined : { error: 'invalid_grant' })
     if (refusal || !grant) return json(refusal, refusal?.error === 'invalid_client' ? 401 : 400)
     const token = randomUUID()
     tokens.set(token, grant)

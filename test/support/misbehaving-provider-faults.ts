@@ -3,7 +3,7 @@ import type { IdTokenFault } from './misbehaving-provider-tokens.ts'
 
 export type Claims = Record<string, unknown>
 
-/** What goes wrong from now on; what is not named goes well. */
+/** What goes wrong from now on; what is not named goes well. `told` is laid over what it says in one of two places. */
 export type Fault = {
   /** The answer to the browser is this error, with the state as usual (see `state`). */
   error?: { code: string; description?: string }
@@ -16,8 +16,9 @@ export type Fault = {
   idToken?: IdTokenFault
   sub?: keyof typeof SUBJECTS
   email?: keyof typeof EMAILS
+  told?: { idToken?: Claims; userinfo?: Claims }
   discovery?: BadAnswer | keyof typeof DISCOVERIES
-  token?: BadAnswer | keyof typeof TOKEN_ANSWERS | keyof typeof TOKEN_REFUSALS
+  token?: BadAnswer | keyof typeof TOKEN_ANSWERS | keyof typeof TOKEN_REFUSALS | 'echoing' | 'lenient'
   jwks?: BadAnswer | 'no-keys'
   userinfo?: BadAnswer | keyof typeof USERINFOS
 }
@@ -71,8 +72,17 @@ const DISCOVERIES = {
   'foreign-authorization-endpoint': { authorization_endpoint: `${FOREIGN}/authorize` },
   'script-authorization-endpoint': { authorization_endpoint: 'javascript:alert(1)' },
   'foreign-token-endpoint': { token_endpoint: `${FOREIGN}/token` },
+  'foreign-jwks-uri': { jwks_uri: `${FOREIGN}/keys` },
+  'foreign-userinfo-endpoint': { userinfo_endpoint: `${FOREIGN}/userinfo` },
+  'no-authorization-endpoint': { authorization_endpoint: undefined },
   'no-token-endpoint': { token_endpoint: undefined },
   'no-jwks-uri': { jwks_uri: undefined },
+  'authorization-endpoint-not-text': { authorization_endpoint: 4711 },
+  'basic-only': { token_endpoint_auth_methods_supported: ['client_secret_basic'] },
+  'post-only': { token_endpoint_auth_methods_supported: ['client_secret_post'] },
+  'authentication-unsaid': { token_endpoint_auth_methods_supported: undefined },
+  'pkce-unsaid': { code_challenge_methods_supported: undefined },
+  'pkce-plain': { code_challenge_methods_supported: ['plain'] },
 } satisfies Record<string, Claims>
 
 const TOKEN_ANSWERS = {
@@ -106,13 +116,17 @@ export const tokensWith = (answer: Claims, { token }: Fault): Claims => ({
   ...changesOf(TOKEN_ANSWERS, token),
 })
 
-export const userinfoWith = (claims: Claims, { userinfo }: Fault): Claims => ({
+export const userinfoWith = (claims: Claims, { userinfo, told }: Fault): Claims => ({
   ...claims,
+  ...told?.userinfo,
   ...changesOf(USERINFOS, userinfo),
 })
 
-/** What the token endpoint refuses with, whatever it was asked. */
-export const tokenRefusal = ({ token }: Fault): Claims | undefined => changesOf(TOKEN_REFUSALS, token)
+/** What the token endpoint refuses with, whatever it was asked; one fault is to say again all that it was told. */
+export const tokenRefusal = ({ token }: Fault, asked: URLSearchParams): Claims | undefined =>
+  token === 'echoing'
+    ? { error: 'invalid_grant', error_description: `This is not good: ${asked.toString()}` }
+    : changesOf(TOKEN_REFUSALS, token)
 
 const twisted = (value: string, fault: string | undefined, foreign: string): string[] => {
   if (fault === 'missing') return []

@@ -130,9 +130,7 @@ export const startMisbehavingProvider = async ({
     start,
   }
 
-  const isClient = team
-    ? checkSignedSecret({ clientId, issuer: origin, team })
-    : checkSecret({ clientId, clientSecret })
+  const isClient = team ? checkSignedSecret({ clientId, team }) : checkSecret({ clientId, clientSecret })
   const situation = { origin, clientId, clientSecret, profile, isClient, fault: () => provider.fault, key: () => key }
   onRequest(createListener(provider, situation))
   return provider

@@ -47,6 +47,10 @@ export const pendingOn = ({ text }: Answer): string => {
   return value
 }
 
+/** The statuses of answers, the least first. */
+export const statusesOf = (answers: Pick<Answer, 'status'>[]): number[] =>
+  answers.map(({ status }) => status).sort((a, b) => a - b)
+
 const SESSION_COOKIES = ['svc_access', 'svc_refresh']
 
 /** A page with that status, and no session: neither in the answer nor in the browser. */

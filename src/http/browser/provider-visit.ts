@@ -79,7 +79,7 @@ const explain = async (
 const MAX_CAUSE_LENGTH = 500
 
 /** Codes, tokens and secrets, which a provider may repeat in what it says; no word of a language looks like that. */
-const SECRET = /(?=[\w.~+/=%-]*\d)[\w.~+/=%-]{16,}|[\w.~+/=%-]{40,}/g
+const SECRET = /(?=[\w.~+/=%-]*(?:\d|[a-z][A-Z]))[\w.~+/=%-]{16,}|[\w.~+/=%-]{40,}/g
 
 /** The messages of an error and what caused it. No more of it: some carry the tokens that they are about. */
 const causesOf = (error: Error): string => {

@@ -65,6 +65,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
 
   const signIn = async (visit: Visit, { pending: proven, target }: Flow, vouched: Vouched, binding: string) => {
     if (proven) {
+      oauth.requireCurrent(proven)
       const entrance = await oauth.readmit(vouched, proven.userId)
       return letIn(visit, await oauth.linkProven(proven.vouched, entrance), target)
     }
@@ -85,13 +86,15 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return redirect(`${flow.target}?done=linked`)
   }
 
-  /** What whoever tries again wants still. */
-  const wishOf = (flow: Flow | undefined, binding: string | undefined): Wish => ({
+  /** What whoever tries again wants still; what is pending stays with the browser that it was given to. */
+  const wishOf = ({ flow, problem }: ReturnType<typeof oauth.recall>, binding: string | undefined): Wish => ({
     provider,
     target: flow?.target ?? '/',
     intent: flow?.intent === 'sign_in' ? undefined : flow?.intent,
     pending:
-      flow?.pending && binding ? oauth.closePending({ ...flow.pending, target: flow.target }, binding) : undefined,
+      flow?.pending && binding && !problem
+        ? oauth.closePending({ ...flow.pending, target: flow.target }, binding)
+        : undefined,
   })
 
   const orExplainAndCount = (visit: Visit, wish: Wish, action: () => Promise<Answer>): Promise<Answer> =>
@@ -101,7 +104,9 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     start(visit: Visit): Promise<Answer> {
       const target = targetOf(visit, baseUrl)
       const intent = readIntent(visit.form)
-      const wish = { provider, target, intent, pending: visit.form.get('pending') }
+      const sealed = visit.form.get('pending')
+      const isGood = oauth.isPending(sealed, visit.cookies.oauth)
+      const wish = { provider, target, intent, pending: isGood ? sealed : undefined }
       return orExplainAndCount(visit, wish, async () => {
         limits.count('providerOfAddress', networkOf(visit.device.address))
         const binding = isToken(visit.cookies.oauth) ? visit.cookies.oauth : newToken()
@@ -114,8 +119,9 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     callback(visit: Visit): Promise<Answer> {
       const { query, cookies } = visit
       const binding = cookies.oauth
-      const { flow, problem } = oauth.recall(findState(query), provider.name, binding)
-      return orExplainAndCount(visit, wishOf(flow, binding), async () => {
+      const recalled = oauth.recall(findState(query), provider.name, binding)
+      const { flow, problem } = recalled
+      return orExplainAndCount(visit, wishOf(recalled, binding), async () => {
         if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
         const concluded = await conclude(visit, flow, readWhole(query), binding)
         meter?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createAdmission } from '../../src/oauth/admission.ts'
+import { insertIdentity } from '../../src/oauth/identity-store.ts'
+import { toIdentity } from '../../src/oauth/vouched.ts'
+import type { Vouched } from '../../src/oauth/vouched.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { insertUser } from '../../src/users/user-store.ts'
+import { freshDatabase } from '../contract/place.ts'
+import { newUser, T0 } from '../contract/rows.ts'
+
+const { db } = await freshDatabase()
+
+/** The database, in which something happens right after identities were first looked at. */
+const withInterruption = (interrupt: () => Promise<void>): Database => {
+  let isOver = false
+  return {
+    ...db,
+    get: async (sql, ...values) => {
+      const row = await db.get<never>(sql, ...values)
+      if (isOver || !sql.includes('FROM identities')) return row
+      isOver = true
+      await interrupt()
+      return row
+    },
+  }
+}
+
+test('who is registered by another tab between one look and the next is let in, and need not prove himself', async () => {
+  const user = newUser({ passwordHash: null, emailVerifiedAtMs: T0 })
+  const vouched: Vouched = {
+    provider: 'corp',
+    issuer: 'https://id.corp.example',
+    subject: user.id,
+    email: { shown: user.email, lower: user.emailLower },
+    emailVerified: true,
+    hostedDomain: undefined,
+    signedInAtMs: undefined,
+    name: user.username,
+  }
+  const otherTab = () =>
+    db.inTransaction(async (transaction) => {
+      await insertUser(transaction, user)
+      await insertIdentity(transaction, toIdentity(vouched, user.id, T0))
+    })
+  const admission = createAdmission({
+    db: withInterruption(otherTab),
+    clock: { now: () => T0 },
+    users: { createVouched: () => assert.fail('nobody is created') },
+    signupOpen: true,
+    providerNames: ['corp'],
+  })
+  const admitted = await admission.admit(vouched, () => assert.fail('it is no signup'))
+  assert.ok(!('taken' in admitted), 'let in')
+  assert.equal(admitted.userId, user.id)
+})

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { Configuration } from 'openid-client'
+import { AppError } from '../../src/lib/errors.ts'
+import { createDiscovery } from '../../src/oauth/discovery.ts'
+import { exchange, toProblem } from '../../src/oauth/exchange.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+const setUp = () => {
+  let nowMs = 0
+  let isAway = false
+  let asked = 0
+  const { configuration, forget } = createDiscovery({
+    clock: { now: () => nowMs },
+    discover: async () => {
+      asked += 1
+      if (isAway) throw new Error('away')
+      return new Configuration({ issuer: `https://id.example/${asked}` }, 'svc')
+    },
+  })
+  return {
+    forget,
+    issuer: async () => (await configuration()).serverMetadata().issuer.slice(-1),
+    asked: () => asked,
+    turnTo: (ms: number) => void (nowMs = ms),
+    away: (is: boolean) => void (isAway = is),
+  }
+}
+
+describe('what a provider says of itself', () => {
+  test('is asked for when it is first needed, by many at once only once, and again after an hour', async () => {
+    const { issuer, asked, turnTo } = setUp()
+    assert.equal(asked(), 0)
+    assert.deepEqual(await Promise.all([issuer(), issuer(), issuer()]), ['1', '1', '1'])
+    turnTo(HOUR - 1)
+    assert.equal(await issuer(), '1')
+    turnTo(HOUR)
+    assert.deepEqual(await Promise.all([issuer(), issuer()]), ['2', '2'])
+  })
+
+  test('is asked for again by the next one when the provider was away', async () => {
+    const { issuer, asked, away } = setUp()
+    away(true)
+    await assert.rejects(issuer())
+    await assert.rejects(issuer())
+    away(false)
+    assert.equal(await issuer(), '3')
+    assert.equal(asked(), 3)
+  })
+
+  test('still holds when it cannot be asked again, which is tried once a minute', async () => {
+    const { issuer, asked, turnTo, away } = setUp()
+    await issuer()
+    turnTo(2 * HOUR)
+    away(true)
+    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    turnTo(2 * HOUR + MINUTE - 1)
+    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    turnTo(2 * HOUR + MINUTE)
+    assert.deepEqual([await issuer(), asked()], ['1', 3])
+    away(false)
+    assert.deepEqual([await issuer(), asked()], ['1', 3])
+    turnTo(2 * HOUR + 2 * MINUTE)
+    assert.deepEqual([await issuer(), asked()], ['4', 4])
+    turnTo(3 * HOUR + 2 * MINUTE - 1)
+    assert.deepEqual([await issuer(), asked()], ['4', 4])
+  })
+
+  test('is asked for at once after it was found to be old, and no sooner', async () => {
+    const { issuer, asked, forget } = setUp()
+    await issuer()
+    forget()
+    assert.equal(asked(), 1)
+    assert.deepEqual(await Promise.all([issuer(), issuer()]), ['2', '2'])
+    assert.equal(asked(), 2)
+  })
+
+  test('was found to be old while the provider is away: it is gone on with, and asked for again after a minute', async () => {
+    const { issuer, asked, forget, away, turnTo } = setUp()
+    await issuer()
+    forget()
+    away(true)
+    assert.deepEqual(await Promise.all([issuer(), issuer()]), ['1', '1'])
+    assert.equal(asked(), 2)
+    away(false)
+    turnTo(MINUTE - 1)
+    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    turnTo(MINUTE)
+    assert.deepEqual([await issuer(), asked()], ['3', 3])
+  })
+
+  test('found to be old before anything is known changes nothing', async () => {
+    const { issuer, asked, forget } = setUp()
+    forget()
+    assert.deepEqual([await issuer(), asked()], ['1', 1])
+  })
+})
+
+test('secrets leave this machine over TLS only', async () => {
+  const options = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const
+  for (const url of [
+    'http://id.corp.example/token',
+    'http://127.0.0.2/token',
+    'http://localhost.corp.example/',
+    'data:,x',
+    'javascript:alert(1)',
+    '',
+  ]) {
+    await assert.rejects(exchange(url, options), /missing, or without TLS/, url)
+  }
+})
+
+const thrown = (details: object) => Object.assign(new Error('x'), details)
+
+describe('what an error of the library means for people', () => {
+  const cases: [unknown, string][] = [
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'access_denied' }), 'cancelled'],
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'user_cancelled_authorize' }), 'cancelled'],
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'server_error' }), 'unreachable'],
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'temporarily_unavailable' }), 'unreachable'],
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'invalid_scope' }), 'refused'],
+    [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR' }), 'refused'],
+    [thrown({ code: 'OAUTH_RESPONSE_BODY_ERROR', status: 400 }), 'refused'],
+    [thrown({ code: 'OAUTH_RESPONSE_BODY_ERROR', status: 401 }), 'refused'],
+    [thrown({ code: 'OAUTH_RESPONSE_BODY_ERROR', status: 429 }), 'unreachable'],
+    [thrown({ code: 'OAUTH_RESPONSE_BODY_ERROR', status: 503 }), 'unreachable'],
+    [thrown({ code: 'OAUTH_TIMEOUT' }), 'unreachable'],
+    [thrown({ code: 'OAUTH_RESPONSE_IS_NOT_JSON' }), 'unreachable'],
+    [thrown({ code: 'OAUTH_JWT_CLAIM_COMPARISON_FAILED' }), 'unverifiable'],
+    [thrown({ code: 'OAUTH_INVALID_RESPONSE' }), 'unverifiable'],
+    [thrown({ code: 'ECONNREFUSED' }), 'unreachable'],
+    [new TypeError('fetch failed'), 'unreachable'],
+    ['text', 'unreachable'],
+    [undefined, 'unreachable'],
+  ]
+  for (const [error, reason] of cases) {
+    const { code, error: word } = (error ?? {}) as { code?: string; error?: string }
+    test(`${code ?? String(error)} ${word ?? ''} → ${reason}`, () => {
+      const problem = toProblem(error)
+      assert.ok(problem instanceof AppError)
+      assert.equal(problem.reason, reason)
+      assert.equal(problem.retryAfterSeconds !== undefined, reason === 'unreachable')
+    })
+  }
+
+  test('what is one of our own already stays', () => {
+    const own = new AppError('forbidden', 'x')
+    assert.equal(toProblem(own), own)
+  })
+})
