@@ -1,29 +1,31 @@
-// The command `npm test`: every test on SQLite, then those of the specification and of the stores on PostgreSQL. What is
-// given to it are files, and options of `node --test` in one word (--name=value).
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+// The command `npm test`: every test on SQLite and, beside them, those of the specification and of the stores on
+// PostgreSQL. What is given to it are files, and options of node that choose among tests, in one word (--name=value).
 import { globSync } from 'node:fs'
 import path from 'node:path'
-import { startPostgres } from './support/postgres.ts'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { fillCompileCache } from './support/compile-cache.ts'
+import { preparePostgres, startPostgres } from './support/postgres.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
-/** More than there are cores, since several files mostly wait. */
-const FILES_AT_ONCE = 3
+/** Of each database. In all more than there are cores, since several files mostly wait. */
+const FILES_AT_ONCE = 2
+
+/** What takes longest begins first, so that nothing goes on alone at the end. */
+const LONGEST = [
+  'test/durability/**',
+  'test/browser/**',
+  'test/spec/{workers,metrics,database-copy,replicas*,rate-limits,operation,command-line,6.5*}.test.ts',
+  'test/contract/{migrations,upgrade}.test.ts',
+]
+
 /** What is about both databases at once need not be run on each. */
 const ON_BOTH = 'test/spec/database-copy.test.ts'
-
 /** Replicas share a server. What several processes on one file promise one another is in the test of workers. */
 const OF_REPLICAS = 'test/spec/replicas*.test.ts'
 
-const RUNS = [
-  { database: 'sqlite', title: 'SQLite', patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] },
-  {
-    database: 'postgres',
-    title: 'PostgreSQL',
-    patterns: ['test/spec/**/*.test.ts', 'test/contract/**/*.test.ts'],
-    exclude: [ON_BOTH],
-  },
-]
+const SQLITE = { patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] }
+const POSTGRES = { patterns: ['test/spec/**/*.test.ts', 'test/contract/**/*.test.ts'], exclude: [ON_BOTH] }
 
 const isOption = (argument: string): boolean => argument.startsWith('-')
 
@@ -35,48 +37,68 @@ const readFiles = (given: string[]): string[] | undefined => {
   return found
 }
 
-let running: ChildProcess | undefined
-let stopped = false
-
-/** Runs the files and resolves to whether all went well. */
-const runFiles = async (files: string[], options: string[], env: Record<string, string>): Promise<boolean> => {
-  running = spawn(process.execPath, ['--test', `--test-concurrency=${FILES_AT_ONCE}`, ...options, ...files], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  })
-  const [code] = await once(running, 'exit')
-  running = undefined
-  return code === 0
-}
-
-const runAll = async (asked: string[] | undefined, options: string[], postgresUrl: string): Promise<boolean> => {
-  let isWell = true
-  for (const { database, title, patterns, exclude } of RUNS) {
-    const all = globSync(patterns, { cwd: ROOT, exclude })
-    const files = asked?.filter((file) => all.includes(file)) ?? all
-    if (stopped || files.length === 0) continue
-    process.stdout.write(`\n${title}\n`)
-    const env = { SVC_TEST_DATABASE: database, SVC_TEST_PG_URL: postgresUrl }
-    isWell = (await runFiles(files, options, env)) && isWell
-  }
-  return isWell && !stopped
-}
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    stopped = true
-    running?.kill(signal)
-  })
+const filesOf = ({ patterns, exclude }: typeof SQLITE): string[] => {
+  const all = globSync(patterns, { cwd: ROOT, exclude }).toSorted()
+  const longest = LONGEST.flatMap((pattern) => all.filter((file) => path.matchesGlob(file, pattern)))
+  return [...new Set([...longest, ...all])]
 }
 
 const args = process.argv.slice(2)
 const asked = readFiles(args.filter((argument) => !isOption(argument)))
+const stop = new AbortController()
+
+/** Begins to run a list of files. What they tell is kept until it is asked for. */
+const begin = (list: typeof SQLITE, env: Record<string, string>) => {
+  const files = filesOf(list).filter((file) => asked?.includes(file) ?? true)
+  const events = run({
+    cwd: ROOT,
+    files: files.map((file) => path.join(ROOT, file)),
+    concurrency: FILES_AT_ONCE,
+    execArgv: args.filter(isOption),
+    env: { ...process.env, NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/tests'), ...env },
+    signal: stop.signal,
+  })
+  events.on('test:summary', ({ file, success }) => {
+    if (file === undefined && !success) process.exitCode = 1
+  })
+  return { count: files.length, events }
+}
+
+const show = async (title: string, { count, events }: ReturnType<typeof begin>): Promise<void> => {
+  if (count === 0) return
+  process.stdout.write(`\n${title}\n`)
+  for await (const text of events.compose(spec)) process.stdout.write(text)
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => {
+    process.exitCode = 1
+    stop.abort()
+  })
+}
+
+const startServer = async () => {
+  const model = await preparePostgres()
+  process.env.SVC_TEST_PG_MODEL = model.folder
+  const server = await startPostgres()
+  return {
+    url: server.url(),
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]()
+      await model[Symbol.asyncDispose]()
+    },
+  }
+}
+
+await fillCompileCache()
 const given = process.env.SVC_TEST_PG_URL
-const server = given ? undefined : await startPostgres()
+const server = given ? undefined : await startServer()
 try {
-  const isWell = await runAll(asked, args.filter(isOption), given ?? server?.url() ?? '')
-  process.exitCode = isWell ? 0 : 1
+  const env = { SVC_TEST_PG_URL: given ?? server?.url ?? '' }
+  const onSqlite = begin(SQLITE, { ...env, SVC_TEST_DATABASE: 'sqlite' })
+  const onPostgres = begin(POSTGRES, { ...env, SVC_TEST_DATABASE: 'postgres' })
+  await show('SQLite', onSqlite)
+  await show('PostgreSQL', onPostgres)
 } finally {
   await server?.[Symbol.asyncDispose]()
 }

@@ -15,11 +15,8 @@ import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { laterVersion, UNKEPT } from './later-version.ts'
+import { laterVersion } from './later-version.ts'
 import { emptyPlace } from './place.ts'
-
-// Each child is watched until it has ended.
-process.setMaxListeners(50)
 
 const ALL = ['001-beginning', '002-identities']
 
@@ -28,7 +25,7 @@ const installation = async (t: TestContext) => {
   const cwd = temporaryDirectory(t)
   const env = await databaseSettings(cwd, {}, t)
   const svc = async (args: string[], run = runSvc) => {
-    const result = await run({ args, cwd, env: { ...env, ...UNKEPT } })
+    const result = await run({ args, cwd, env })
     assert.doesNotMatch(result.stderr, /\n\s+at /)
     return result
   }
@@ -135,7 +132,7 @@ const isLocked = (cwd: string): boolean => {
 
 test('a migration that is killed half-way leaves nothing of itself, and the next start makes it whole', async (t) => {
   const { cwd, env, svc } = await installation(t)
-  const later = await laterVersion(SLOW)
+  const later = laterVersion(SLOW)
   assert.equal((await svc(['migrate'])).code, 0)
   const database = await openDatabase({ directory: cwd, env } as Service, t)
   const isAtWork = async (): Promise<boolean> => {
@@ -143,7 +140,7 @@ test('a migration that is killed half-way leaves nothing of itself, and the next
     const asleep = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`
     return (await database.rows(asleep)).length > 0
   }
-  const child = later.spawnSvc({ args: ['migrate'], cwd, env: { ...env, ...UNKEPT } })
+  const child = later.spawnSvc({ args: ['migrate'], cwd, env })
   const ended = new Promise((resolve) => child.once('close', (code) => resolve(code)))
   await eventually('the migration is at work', isAtWork)
   child.kill('SIGKILL')
@@ -151,7 +148,7 @@ test('a migration that is killed half-way leaves nothing of itself, and the next
   const check = await svc(['migrate', '--check'], later.runSvc)
   assert.equal(check.code, 1)
   assert.match(check.stdout, /Pending: 900-later\n/)
-  const service = await later.startService({ cwd, env: { ...env, ...UNKEPT }, t })
+  const service = await later.startService({ cwd, env, t })
   await signedUp(service)
   assert.deepEqual(await migrationsIn(cwd, env, t), [...ALL, '900-later'])
   assert.equal((await database.rows('SELECT id FROM later')).length, databaseChoice === 'sqlite' ? 4000 : 1)

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/lib/time.ts'
@@ -10,7 +9,7 @@ import { readPostgresUrl } from '../../src/storage/postgres-url.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { databaseChoice, postgresUrl } from '../support/database-choice.ts'
-import { createDatabase, queryOnce } from '../support/postgres-databases.ts'
+import { createDatabase, type OwnDatabase } from '../support/postgres-databases.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 /** What only PostgreSQL is asked. */
@@ -56,18 +55,8 @@ const sqlitePlace = (t: TestContext | undefined): Place => {
  * A database whose own collation is that of a language: nothing may depend on it. A server before PostgreSQL 15, or
  * without ICU, gives one with its usual collation.
  */
-const createWithLanguage = async (adminUrl: string): Promise<{ url: string; drop(): Promise<void> }> => {
-  const name = `svc_test_${randomUUID().replaceAll('-', '')}`
-  const collation = `LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'`
-  try {
-    await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' ${collation}`)
-  } catch {
-    return createDatabase(adminUrl)
-  }
-  const url = new URL(adminUrl)
-  url.pathname = `/${name}`
-  return { url: url.href, drop: async () => void (await queryOnce(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`)) }
-}
+const createWithLanguage = (adminUrl: string): Promise<OwnDatabase> =>
+  createDatabase(adminUrl, `LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'`).catch(() => createDatabase(adminUrl))
 
 const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
   const { url, drop } = await createWithLanguage(await postgresUrl())

@@ -15,19 +15,19 @@ import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { COLUMN_MORE, laterVersion, UNKEPT, type Version } from './later-version.ts'
+import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
 import { testOnPostgres } from './place.ts'
 
 const now: Version = { startService, runSvc, spawnSvc: () => assert.fail('not used') }
-const later = await laterVersion(COLUMN_MORE)
+const later = laterVersion(COLUMN_MORE)
 const SILENT = 'CREATE TABLE later (id TEXT);\n'
-const breaking = await laterVersion({ sqlite: SILENT, postgres: SILENT })
+const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
 
 /** A folder with its database, and how each version is run in it. */
 const installation = async (t: TestContext) => {
   const cwd = temporaryDirectory(t)
   const settings: Environment = await databaseSettings(cwd, {}, t)
-  const env: Environment = { SVC_BASE_URL: 'http://svc.example', ...UNKEPT, ...settings }
+  const env: Environment = { SVC_BASE_URL: 'http://svc.example', ...settings }
   return {
     url: settings.SVC_DATABASE_URL,
     start: ({ startService }: Version) => startService({ cwd, env, t }),

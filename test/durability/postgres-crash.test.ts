@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { type TestContext, describe, test } from 'node:test'
 import { assertCanLogIn } from '../support/assertions.ts'
 import { eventually } from '../support/patience.ts'
-import { type Person, newPerson, signUp, signedUp } from '../support/people.ts'
+import { type Person, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { type Service, startService } from '../support/service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { createUserAgent } from '../support/user-agent.ts'
-import { newcomer } from '../support/visits.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 /** A service that tells somebody of every user. */

@@ -4,19 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { hash } from '@node-rs/argon2'
 import { assertCanLogIn, assertErrorPage, assertPage, assertShowsRequestId } from '../support/assertions.ts'
 import { openDatabaseFile } from '../support/database-file.ts'
-import { logIn, logOut, newPerson, signedUp } from '../support/people.ts'
+import { logIn, logOut, newPerson, newcomer, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 /** Visitors who have a CSRF token already, so that they can all post at the same moment. */
 const visitors = (service: Service, count: number): UserAgent[] =>
-  Array.from({ length: count }, () => {
-    const visitor = createUserAgent(service)
-    visitor.cookies.set('svc_csrf', 'x'.repeat(43))
-    return visitor
-  })
+  Array.from({ length: count }, () => newcomer(service))
 
 const statusesOf = (answers: Answer[]) => new Set(answers.map(({ status }) => status))
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
-import { signedUp } from '../support/people.ts'
+import { newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
 
 test('§5.1 a session is the three cookies svc_access, svc_refresh and svc_csrf', async () => {
-  const { agent } = await signedUp(service)
-  assert.deepEqual(agent.cookies.names().sort(), ['svc_access', 'svc_csrf', 'svc_refresh'])
+  const { setCookies } = await signUp(newcomer(service), newPerson())
+  assert.deepEqual(setCookies.map(({ name }) => name).sort(), ['svc_access', 'svc_csrf', 'svc_refresh'])
 })
 
 test('§5.1 svc_access authenticates API requests: with it alone one is known, without it nobody', async () => {

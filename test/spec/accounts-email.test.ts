@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { assertCanLogIn, assertPage } from '../support/assertions.ts'
 import { listUsers } from '../support/operator.ts'
-import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -89,7 +89,7 @@ const refused: [string, string][] = [
 ]
 for (const [what, email] of refused) {
   test(`email refused (422, the page shows which field): ${what}`, async () => {
-    const answer = await signUp(createUserAgent(service), { ...newPerson(), email })
+    const answer = await signUp(newcomer(service), { ...newPerson(), email })
     assertPage(answer, 422)
     assert.match(answer.text, /aria-invalid="true"/)
     assert.match(answer.text, /name="email"[^>]*aria-invalid="true"|aria-invalid="true"[^>]*name="email"/)
@@ -115,13 +115,13 @@ test('compared lower-cased, shown as entered', async () => {
   const { agent } = await signedUp(service, { ...person, email: entered })
   assert.equal((await currentUser(agent)).email, entered)
   await assertCanLogIn(service, person)
-  const again = await signUp(createUserAgent(service), { ...newPerson(), email: person.email })
+  const again = await signUp(newcomer(service), { ...newPerson(), email: person.email })
   assertPage(again, 409)
 })
 
 test('email taken is 409, and changes neither account nor password', async () => {
   const { person } = await signedUp(service)
-  assertPage(await signUp(createUserAgent(service), { ...newPerson(), email: person.email }), 409)
+  assertPage(await signUp(newcomer(service), { ...newPerson(), email: person.email }), 409)
   await assertCanLogIn(service, person)
 })
 
@@ -131,7 +131,7 @@ test('ten signups at once with one email: one account, nine times 409', async ()
   const answers = await Promise.all(
     spellings.map((email) => {
       const { username, password } = newPerson()
-      return signUp(createUserAgent(service), { email, username, password })
+      return signUp(newcomer(service), { email, username, password })
     }),
   )
   const statuses = answers.map(({ status }) => status).sort((a, b) => a - b)
@@ -151,7 +151,7 @@ test('email=a&email=b is never guessed at: nobody is logged in or signed up', as
     const signup = await createUserAgent(service).post('/auth/signup', { ...other, email: emails })
     assert.ok(signup.status >= 400 && signup.status < 500, String(signup.status))
   }
-  assert.equal((await logIn(createUserAgent(service), other)).status, 401)
+  assert.equal((await logIn(newcomer(service), other)).status, 401)
 })
 
 test('unknown email and wrong password: same status (401), same page', async () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertCanLogIn, assertCannotLogIn, assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
-import { newPerson, signUp, signedUp } from '../support/people.ts'
+import { newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const passwordField =
@@ -50,7 +49,7 @@ const refused: [string, string][] = [
 ]
 for (const [what, password] of refused) {
   test(`password refused (422, the page shows which field), at signup and in the account: ${what}`, async () => {
-    const signup = await signUp(createUserAgent(service), { ...newPerson(), password })
+    const signup = await signUp(newcomer(service), { ...newPerson(), password })
     assertPage(signup, 422)
     assert.match(signup.text, passwordField)
     const { agent, person } = await signedUp(service)
@@ -65,7 +64,7 @@ for (const [what, password] of refused) {
 test('password refused when it is the email or username', async () => {
   const person = newPerson()
   for (const password of [person.email, person.username]) {
-    const answer = await signUp(createUserAgent(service), { ...person, password })
+    const answer = await signUp(newcomer(service), { ...person, password })
     assertPage(answer, 422)
     assert.match(answer.text, passwordField)
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { assertPage, assertRedirect } from '../support/assertions.ts'
-import { currentUser, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -36,7 +36,7 @@ const refused: [string, string][] = [
 for (const [what, username] of refused) {
   test(`username refused (422, the page shows which field), at signup and in the account: ${what}`, async () => {
     const field = /name="username"[^>]*aria-invalid="true"|aria-invalid="true"[^>]*name="username"/
-    const signup = await signUp(createUserAgent(service), { ...newPerson(), username })
+    const signup = await signUp(newcomer(service), { ...newPerson(), username })
     assertPage(signup, 422)
     assert.match(signup.text, field)
     const { agent, person } = await signedUp(service)
@@ -56,7 +56,7 @@ test('username is stored lower-cased', async () => {
 test('username is unique, whatever the case, at signup (409) and in the account (409)', async () => {
   const { person } = await signedUp(service)
   const taken = person.username.toUpperCase()
-  assertPage(await signUp(createUserAgent(service), { ...newPerson(), username: taken }), 409)
+  assertPage(await signUp(newcomer(service), { ...newPerson(), username: taken }), 409)
   const other = await signedUp(service)
   assertPage(await other.agent.post('/auth/account/username', { username: taken }), 409)
   assert.equal((await currentUser(other.agent)).username, other.person.username)

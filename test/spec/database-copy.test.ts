@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -12,7 +12,7 @@ import { afterwards } from '../support/cleanup.ts'
 import { runSvc, spawnSvc } from '../support/command.ts'
 import type { CommandResult } from '../support/command.ts'
 import { databasePath } from '../support/database-file.ts'
-import { postgresUrl } from '../support/database-choice.ts'
+import { databaseChoice, postgresUrl } from '../support/database-choice.ts'
 import { openDatabase, rootSecret } from '../support/database.ts'
 import { signedUp } from '../support/people.ts'
 import { createDatabase, queryOnce } from '../support/postgres-databases.ts'
@@ -122,19 +122,28 @@ const addOddRows = async (place: Place): Promise<void> => {
     RETURNING 1 AS one`)
 }
 
-/** The place of an installation that nobody uses. */
+/** A SQLite file with an installation that nobody has used yet: schema and signing key. */
+const makeFile = async (): Promise<string> => {
+  const service = await startService({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
+  await service.stop()
+  return path.join(service.directory, 'made.db')
+}
+
+const made = await makeFile()
+
+/** The place of an installation that nobody uses, in a SQLite file whatever the other tests run on. */
+const restingFile = (t: TestContext): Place => {
+  const file = path.join(temporaryDirectory(t), 'resting.db')
+  copyFileSync(made, file)
+  return sqliteAt(file)
+}
+
+/** The same in a database of this run. */
 const restingPlace = async (t: TestContext): Promise<Place> => {
+  if (databaseChoice === 'sqlite') return restingFile(t)
   const service = await startService({ t })
   await service.stop()
   return placeOf(service)
-}
-
-/** The same in a SQLite file, whatever the other tests run on. */
-const restingFile = async (t: TestContext): Promise<Place> => {
-  const folder = temporaryDirectory(t)
-  const { code, stderr } = await runSvc({ args: ['keys', 'rotate'], cwd: folder })
-  assert.equal(code, 0, stderr)
-  return sqliteAt(databasePath(folder))
 }
 
 const addEvent = (place: Place, id: string, values: { body?: string; nextAttemptAt?: string }): Promise<Rows> =>
@@ -169,7 +178,8 @@ describe('svc database copy', { concurrency: 2 }, () => {
       const { equal, tables } = await copied(from, to)
       assert.equal(equal, true)
       const rows = Object.fromEntries(tables.map(({ table, source }) => [table, source.rows]))
-      assert.deepEqual(rows, { installation: 0, users: 2, sessions: 2, signing_keys: 1, webhook_events: 2 })
+      const none = { installation: 0, identities: 0, used_oauth_states: 0 }
+      assert.deepEqual(rows, { ...none, users: 2, sessions: 2, signing_keys: 1, webhook_events: 2 })
       for (const { source, target } of tables) assert.deepEqual(target, source)
       assert.deepEqual(await contentOf(to), await contentOf(from))
 
@@ -292,7 +302,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     })
 
     test(`times with a fraction, which SQLite keeps, arrive in ${kind} as whole milliseconds`, async (t) => {
-      const from = await restingFile(t)
+      const from = restingFile(t)
       const to = await emptyPlace(t, kind)
       await addEvent(from, 'down', { nextAttemptAt: '1795000001171.25' })
       await addEvent(from, 'up', { nextAttemptAt: '1795000001171.859' })
@@ -309,7 +319,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
 
     test(`a value that no column of svc can hold is told by its row; nobody is blamed for it (to ${kind})`, async (t) => {
       for (const nextAttemptAt of ['9007199254740993', '1e300', `'soon'`]) {
-        const from = await restingFile(t)
+        const from = restingFile(t)
         await addEvent(from, 'before', {})
         await addEvent(from, 'broken', { nextAttemptAt })
         const { code, stderr } = await copy(from, await emptyPlace(t, kind))
@@ -321,7 +331,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   }
 
   test('a text that PostgreSQL cannot hold is told by its row; nobody is blamed for it', async (t) => {
-    const from = await restingFile(t)
+    const from = restingFile(t)
     await addEvent(from, 'before', {})
     await addEvent(from, 'broken', { body: `'{' || char(0) || '}'` })
     const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
@@ -331,7 +341,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   })
 
   test('a refusal that nothing is known about is told by the table, the keys and the reason', async (t) => {
-    const from = await restingFile(t)
+    const from = restingFile(t)
     await fill(from, 2)
     await from.rows(`UPDATE users SET disabled = 4294967296 WHERE id = 'u2' RETURNING 1 AS one`)
     const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
@@ -359,7 +369,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   })
 
   test('a database that cannot be opened is named by its option', async (t) => {
-    const from = await restingFile(t)
+    const from = restingFile(t)
     const away = { ...from, url: 'postgres://svc@127.0.0.1:1/away' }
     const nowhere = sqliteAt(path.join(from.url.replace('sqlite:', ''), 'no-folder', 'copy.db'))
     for (const [ends, option] of [
@@ -442,7 +452,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')
     assert.deepEqual(tables.sort(), TABLES.map(({ name }) => name).sort())
     for (const { name, columns } of TABLES) assert.deepEqual([...columns].sort(), names(name).sort(), name)
-    const file = await restingFile(t)
+    const file = restingFile(t)
     for (const { name, numbers } of TABLES) {
       const held = await file.rows(
         `SELECT name FROM pragma_table_info('${name}') WHERE type LIKE '%INT%' ORDER BY name`,

@@ -6,7 +6,7 @@ import { assertCanLogIn, assertErrorPage, assertJsonError, assertPage, assertSig
 import { testOnSqlite } from '../support/database-choice.ts'
 import { openDatabase } from '../support/database.ts'
 import { operateJson } from '../support/operator.ts'
-import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
+import { logIn, logOut, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
@@ -44,8 +44,8 @@ describe('operation', { concurrency: 3 }, () => {
     const release = await database.lock()
     const [refresh, login, signup, user] = await Promise.all([
       agent.refresh(),
-      logIn(createUserAgent(service), person),
-      signUp(createUserAgent(service), newPerson()),
+      logIn(newcomer(service), person),
+      signUp(newcomer(service), newPerson()),
       agent.get('/auth/api/v1/user'),
     ])
     assertJsonError(refresh, 503, 'unavailable')
@@ -224,7 +224,7 @@ describe('operation', { concurrency: 3 }, () => {
       })
       let refused: Answer | undefined
       for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
-        const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(createUserAgent(limited), newPerson())))
+        const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(newcomer(limited), newPerson())))
         refused = answers.find(({ status }) => status !== 303)
       }
       assert.ok(refused, 'the limit was reached')

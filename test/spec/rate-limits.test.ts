@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
-import { logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
 
 /** Asks until the answer is 429 and returns it, with the number of tries; fails after `most`. */
@@ -22,7 +21,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   test('guessing the password of one account ends in 429 with Retry-After, as a page', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: undefined } })
     const { person, agent } = await signedUp(service)
-    const guess = () => logIn(createUserAgent(service), { ...person, password: 'wrong password' })
+    const guess = () => logIn(newcomer(service), { ...person, password: 'wrong password' })
     const { answer } = await untilLimited(guess, 150)
     assertPage(answer, 429)
     assertRetryAfter(answer)
@@ -32,7 +31,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   test('one address that tries many accounts ends in 429, and other addresses go on', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const from = (address: string) => () =>
-      createUserAgent(service).post('/auth/login', newPerson(), { 'x-forwarded-for': address })
+      newcomer(service).post('/auth/login', newPerson(), { 'x-forwarded-for': address })
     assertRetryAfter((await untilLimited(from('203.0.113.1'), 400)).answer)
     assert.equal((await from('203.0.113.2')()).status, 401)
   })
@@ -43,14 +42,14 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     const guess = () => {
       address += 1
       const headers = { 'x-forwarded-for': `203.0.113.${address % 250}`, 'x-real-ip': `203.0.113.${address % 250}` }
-      return createUserAgent(service).post('/auth/login', newPerson(), headers)
+      return newcomer(service).post('/auth/login', newPerson(), headers)
     }
     assertRetryAfter((await untilLimited(guess, 400)).answer)
   })
 
   test('signing up without end ends in 429', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
-    const { answer } = await untilLimited(() => signUp(createUserAgent(service), newPerson()), 400)
+    const { answer } = await untilLimited(() => signUp(newcomer(service), newPerson()), 400)
     assertPage(answer, 429)
     assertRetryAfter(answer)
   })
@@ -58,7 +57,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   test('the owner of an account that somebody guesses at is not locked out of the session that is there', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { person, agent } = await signedUp(service)
-    await untilLimited(() => logIn(createUserAgent(service), { ...person, password: 'wrong password' }), 150)
+    await untilLimited(() => logIn(newcomer(service), { ...person, password: 'wrong password' }), 150)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)
   })
@@ -83,7 +82,7 @@ test('SVC_RATE_LIMIT=off: no limits', async (t) => {
   const { person } = await signedUp(service)
   for (let tries = 0; tries < 60; tries++) {
     const answers = await Promise.all(
-      [1, 2, 3].map(() => logIn(createUserAgent(service), { ...person, password: 'wrong password' })),
+      [1, 2, 3].map(() => logIn(newcomer(service), { ...person, password: 'wrong password' })),
     )
     for (const { status } of answers) assert.equal(status, 401)
   }

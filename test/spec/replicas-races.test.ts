@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from '../support/cleanup.ts'
 import { databaseChoice } from '../support/database-choice.ts'
 import { assertCanLogIn, assertCannotLogIn, assertSignedIn } from '../support/assertions.ts'
-import { currentUser, logIn, logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
+import { currentUser, logIn, logOut, loggedIn, newPerson, newcomer, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
 import { connect } from '../support/postgres-databases.ts'
 import { at, eachRound, inTurn, openOperator, startReplicas } from '../support/replicas.ts'
@@ -32,8 +32,7 @@ const assertDead = async (agent: UserAgent, what: string) => {
 const logInMeanwhile = async (person: Person, round: number, change: () => Promise<unknown>): Promise<UserAgent[]> => {
   const [here] = inTurn(replicas, round)
   const logins = Array.from({ length: 3 }, async () => {
-    const agent = createUserAgent(here)
-    agent.cookies.set('svc_csrf', 'x'.repeat(43))
+    const agent = newcomer(here)
     await someTime()
     const { status, text } = await logIn(agent, person)
     assert.ok([303, 401].includes(status), `${status} ${text}`)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { logIn } from './people.ts'
+import { logIn, newcomer } from './people.ts'
 import type { Person } from './people.ts'
-import { createUserAgent } from './user-agent.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 type JsonError = { error: { code: string; message: string } }
@@ -63,12 +62,12 @@ export const assertSignedOut = async (agent: UserAgent): Promise<void> => {
 
 /** The person's password opens a new session. */
 export const assertCanLogIn = async (service: { url: string }, person: Person): Promise<void> => {
-  const answer = await logIn(createUserAgent(service), person)
+  const answer = await logIn(newcomer(service), person)
   assert.equal(answer.status, 303, `${person.email} can log in: ${answer.text}`)
 }
 
 /** The person's password opens nothing. */
 export const assertCannotLogIn = async (service: { url: string }, person: Person): Promise<void> => {
-  const answer = await logIn(createUserAgent(service), person)
+  const answer = await logIn(newcomer(service), person)
   assert.equal(answer.status, 401, `${person.email} cannot log in`)
 }

@@ -12,6 +12,23 @@ const exitOnSignals = () => {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 }
 
+const lastActs = new Set<() => void>()
+
+const actAll = (): void => {
+  for (const act of [...lastActs].toReversed()) act()
+}
+
+/**
+ * Has something done when this process ends before it has cleaned up, the latest first, until the returned function is
+ * called.
+ */
+export const beforeExit = (act: () => void): (() => void) => {
+  // One listener for all: many would look like a leak.
+  if (lastActs.size === 0) process.off('exit', actAll).once('exit', actAll)
+  lastActs.add(act)
+  return () => void lastActs.delete(act)
+}
+
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { beforeExit } from './cleanup.ts'
 
 /** Settings of a run; a value of undefined takes the variable away again. */
 export type Environment = Record<string, string | undefined>
@@ -8,7 +9,8 @@ export type Environment = Record<string, string | undefined>
 /** What a finished command left behind; `code` is null when a signal ended it. */
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
 
-const launcher = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+/** What starts this version of svc. */
+const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 /** The environment of a child: nothing of the caller's but PATH, so that no SVC_* of a developer's shell leaks in. */
 export const freshEnvironment = (env: Environment): Record<string, string> => {
@@ -28,12 +30,15 @@ export const spawnSvc = ({
   args,
   cwd,
   env,
+  launcher = LAUNCHER,
   fileSizeLimitKiB,
   errorsTo,
 }: {
   args: string[]
   cwd: string
   env: Environment
+  /** That of another version. */
+  launcher?: string | undefined
   fileSizeLimitKiB?: number | undefined
   /** A file that takes the place of stderr. */
   errorsTo?: string
@@ -42,9 +47,10 @@ export const spawnSvc = ({
   const child = spawn(command[0] ?? '', command.slice(1), { cwd, env: freshEnvironment(env), stdio: 'pipe' })
   child.stdout.setEncoding('utf8')
   child.stderr.setEncoding('utf8')
-  const killWithUs = () => child.kill('SIGKILL')
-  process.once('exit', killWithUs)
-  child.once('exit', () => process.off('exit', killWithUs))
+  child.once(
+    'exit',
+    beforeExit(() => child.kill('SIGKILL')),
+  )
   return child
 }
 
@@ -53,14 +59,16 @@ export const runSvc = async ({
   args,
   cwd,
   env = {},
+  launcher,
   input = '',
 }: {
   args: string[]
   cwd: string
   env?: Environment
+  launcher?: string | undefined
   input?: string
 }): Promise<CommandResult> => {
-  const child = spawnSvc({ args, cwd, env })
+  const child = spawnSvc({ args, cwd, env, launcher })
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: string) => (output.stdout += text))
   child.stderr.on('data', (text: string) => (output.stderr += text))

@@ -31,12 +31,19 @@ export const logIn = (agent: UserAgent, { email, password }: Person, form: Form 
 /** Sends the form of the logout page. */
 export const logOut = (agent: UserAgent): Promise<Answer> => agent.post('/auth/logout')
 
+/** The browser of somebody who has seen a page already, which gave him a CSRF token for his first form. */
+export const newcomer = (service: { url: string }): UserAgent => {
+  const agent = createUserAgent(service)
+  agent.cookies.set('svc_csrf', 'x'.repeat(43))
+  return agent
+}
+
 /** A new account with an agent that is signed in to it. */
 export const signedUp = async (
   service: { url: string },
   person: Person = newPerson(),
 ): Promise<{ agent: UserAgent; person: Person }> => {
-  const agent = createUserAgent(service)
+  const agent = newcomer(service)
   const answer = await signUp(agent, person)
   assert.equal(answer.status, 303, `signup: ${answer.text}`)
   return { agent, person }
@@ -44,7 +51,7 @@ export const signedUp = async (
 
 /** A further device of somebody who has an account. */
 export const loggedIn = async (service: { url: string }, person: Person): Promise<UserAgent> => {
-  const agent = createUserAgent(service)
+  const agent = newcomer(service)
   const answer = await logIn(agent, person)
   assert.equal(answer.status, 303, `login: ${answer.text}`)
   return agent

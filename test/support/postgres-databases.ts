@@ -31,10 +31,25 @@ export const queryOnce = async <Row extends pg.QueryResultRow>(
 /** A database that nobody else uses. */
 export type OwnDatabase = { url: string; drop(): Promise<void> }
 
-/** Makes an empty database on the server of `adminUrl`; `drop()` also ends the connections to it. */
-export const createDatabase = async (adminUrl: string): Promise<OwnDatabase> => {
+/** Copies the template's files, as before PostgreSQL 15 was the only way: the log of a copy costs twice as much. */
+const copyingFiles = async (adminUrl: string): Promise<string> => {
+  const [{ version = 0 } = {}] = await queryOnce(
+    adminUrl,
+    `SELECT current_setting('server_version_num')::int AS version`,
+  )
+  return version < 150_000 ? '' : 'STRATEGY FILE_COPY'
+}
+
+/**
+ * Makes an empty database on the server of `adminUrl`, with further options of CREATE DATABASE; `drop()` also ends the
+ * connections to it.
+ */
+export const createDatabase = async (adminUrl: string, options = ''): Promise<OwnDatabase> => {
   const name = `svc_test_${randomUUID().replaceAll('-', '')}`
-  await queryOnce(adminUrl, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`)
+  await queryOnce(
+    adminUrl,
+    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' ${options} ${await copyingFiles(adminUrl)}`,
+  )
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
   return {

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -32,19 +32,33 @@ const surroundings = (home: Home) => ({
   ...home.owner,
 })
 
-/** Fills an empty folder with the programs and an empty cluster whose superuser `postgres` needs no password. */
-export const prepareHome = async (folder: string, guard: Guard): Promise<Home> => {
-  const home = { folder, owner: serverOwner() }
-  // The server's user has to pass through.
-  if (home.owner) chmodSync(folder, 0o755)
-  unpackBinaries(path.join(folder, 'native'), home.owner)
-  mkdirSync(own(home))
-  giveTo(home.owner, own(home))
-  const format = ['--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8', '--username=postgres']
-  const running = promisify(execFile)(program(home, 'initdb'), ['--pgdata=data', ...format], surroundings(home))
+/** Runs a program to its end, under the eye of the guard. */
+const runGuarded = async (home: Home, guard: Guard, file: string, args: string[]): Promise<void> => {
+  const running = promisify(execFile)(file, args, surroundings(home))
   if (running.child.pid !== undefined) guard.watch([running.child.pid])
   await running
   guard.watch([])
+}
+
+/**
+ * Fills an empty folder with the programs and an empty cluster whose superuser `postgres` needs no password. A copy of
+ * the folder that SVC_TEST_PG_MODEL names, where there is one, costs a tenth.
+ */
+export const prepareHome = async (folder: string, guard: Guard): Promise<Home> => {
+  const home = { folder, owner: serverOwner() }
+  const model = process.env.SVC_TEST_PG_MODEL
+  // The server's user has to pass through.
+  if (home.owner) chmodSync(folder, 0o755)
+  mkdirSync(own(home))
+  giveTo(home.owner, own(home))
+  if (model) {
+    symlinkSync(path.join(model, 'native'), path.join(folder, 'native'))
+    await runGuarded(home, guard, 'cp', ['-a', path.join(model, 'own/data'), 'data'])
+    return home
+  }
+  unpackBinaries(path.join(folder, 'native'), home.owner)
+  const format = ['--auth=trust', '--no-sync', '--locale=C', '--encoding=UTF8', '--username=postgres']
+  await runGuarded(home, guard, program(home, 'initdb'), ['--pgdata=data', ...format])
   return home
 }
 

@@ -86,6 +86,16 @@ const runServer = async (parts: Parts): Promise<Server> => {
   }
 }
 
+const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'svc-test-postgres-'))
+
+/** What servers can be copied from: a folder for SVC_TEST_PG_MODEL, removed on disposal or when this process ends. */
+export const preparePostgres = async (): Promise<{ folder: string; [Symbol.asyncDispose](): Promise<void> }> => {
+  const folder = newFolder()
+  const guard = startGuard(folder, pidFile(folder))
+  await prepareHome(folder, guard)
+  return { folder, [Symbol.asyncDispose]: guard.finish }
+}
+
 /**
  * Starts a server of its own from the packages, in about a second. It ends, and its folder is removed, after the test `t`,
  * on disposal, or else when this process ends, in whatever way. `settings` go before those that make it quick. Throws with
@@ -98,7 +108,7 @@ export const startPostgres = async ({
   t?: TestContext
   settings?: PostgresSettings
 } = {}): Promise<Postgres> => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'svc-test-postgres-'))
+  const folder = newFolder()
   const guard = startGuard(folder, pidFile(folder))
   if (t) afterwards(t, guard.finish)
   const begin = async () => {

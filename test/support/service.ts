@@ -51,6 +51,19 @@ const parseLine = (text: string): LogLine[] => {
   }
 }
 
+/** What was parsed once is not parsed again: tests wait for a line by looking again and again. */
+const createLineReader = (output: () => string) => {
+  let lines: LogLine[] = []
+  let readTo = 0
+  return (): LogLine[] => {
+    const text = output()
+    const end = text.lastIndexOf('\n') + 1
+    lines = [...lines, ...text.slice(readTo, end).split('\n').flatMap(parseLine)]
+    readTo = end
+    return [...lines, ...parseLine(text.slice(end))]
+  }
+}
+
 const listeningPort = (logs: string): number | undefined => {
   const line = logs.split('\n').flatMap(parseLine)
   const serving = line.find(({ message }) => message === 'svc is serving')
@@ -61,10 +74,12 @@ const listeningPort = (logs: string): number | undefined => {
 const PORTS = [10_240, 32_000] as const
 const somePort = (): string => String(randomInt(...PORTS))
 
-type Launch = { cwd: string; env: Environment; fileSizeLimitKiB: number | undefined; keep: (text: string) => void }
+type Launch = Pick<Parameters<typeof spawnSvc>[0], 'cwd' | 'env' | 'launcher' | 'fileSizeLimitKiB'> & {
+  keep: (text: string) => void
+}
 
-const launch = ({ cwd, env, fileSizeLimitKiB, keep }: Launch): Running => {
-  const child = spawnSvc({ args: ['serve'], cwd, env, fileSizeLimitKiB })
+const launch = ({ keep, ...options }: Launch): Running => {
+  const child = spawnSvc({ args: ['serve'], ...options })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   const { promise: listening, resolve, reject } = Promise.withResolvers<number>()
   let logs = ''
@@ -104,11 +119,14 @@ const stopped = async (running: Running): Promise<number | null> => {
 export const startService = async ({
   env = {},
   cwd,
+  launcher,
   fileSizeLimitKiB,
   t,
 }: {
   env?: Environment
   cwd?: string
+  /** That of another version of svc. */
+  launcher?: string
   fileSizeLimitKiB?: number
   t?: TestContext
 } = {}): Promise<Service> => {
@@ -119,7 +137,8 @@ export const startService = async ({
   const keep = (text: string) => {
     output += text
   }
-  const begin = () => launch({ cwd: directory, env: settings, fileSizeLimitKiB, keep })
+  const logLines = createLineReader(() => output)
+  const begin = () => launch({ cwd: directory, env: settings, launcher, fileSizeLimitKiB, keep })
   let running = begin()
   const listening = (triesLeft: number): Promise<number> =>
     running.listening.catch(async (error: unknown) => {
@@ -148,7 +167,7 @@ export const startService = async ({
       return settings
     },
     logs: () => output,
-    logLines: () => output.split('\n').flatMap(parseLine),
+    logLines,
     stop: () => stopped(running),
     kill,
     signal: (name) => running.signal(name),
@@ -160,7 +179,7 @@ export const startService = async ({
       await running.listening
     },
     cli: (args, { input = '', env: changes = {} } = {}) =>
-      runSvc({ args, cwd: directory, env: { ...settings, ...changes }, input }),
+      runSvc({ args, cwd: directory, env: { ...settings, ...changes }, launcher, input }),
     [Symbol.asyncDispose]: kill,
   }
 }

@@ -1,7 +1,9 @@
-import http from 'node:http'
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, RequestOptions } from 'node:http'
 import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 import type { CookieJar, SetCookie } from './cookie-jar.ts'
+
+// An import would load all that fetch is made of too, in every process of the tests.
+const http = process.getBuiltinModule('node:http')
 
 /** What came back, read to its end. */
 export type Answer = {
@@ -49,7 +51,7 @@ export const urlEncoded = (form: Form): string => {
   return body.toString()
 }
 
-const toAnswer = (response: http.IncomingMessage, text: string): Answer => {
+const toAnswer = (response: IncomingMessage, text: string): Answer => {
   const setCookies = (response.headers['set-cookie'] ?? []).map(parseSetCookie)
   return {
     status: response.statusCode ?? 0,
@@ -67,7 +69,7 @@ const toAnswer = (response: http.IncomingMessage, text: string): Answer => {
 }
 
 const exchange = (
-  options: http.RequestOptions,
+  options: RequestOptions,
   body: string | Buffer | undefined,
   arrived: (answer: Answer) => void,
 ): Promise<Answer> =>

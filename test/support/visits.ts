@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { assertErrorPage, assertJsonError } from './assertions.ts'
-import { type Person, logIn, logOut, newPerson, signUp, signedUp } from './people.ts'
-import { type Answer, type UserAgent, createUserAgent } from './user-agent.ts'
+import { type Person, logIn, logOut, newPerson, newcomer, signUp, signedUp } from './people.ts'
+import type { Answer, UserAgent } from './user-agent.ts'
 
 /** What people come for, each with the status that it usually has. */
 const USUAL = { user: 200, refresh: 200, account: 200, login: 303, signup: 303, logout: 303 }
@@ -16,13 +16,6 @@ export type Visitors = { stayer: UserAgent; leaver: UserAgent; person: Person }
 export const gatherVisitors = async (service: { url: string }): Promise<Visitors> => {
   const [{ agent: stayer, person }, { agent: leaver }] = await Promise.all([signedUp(service), signedUp(service)])
   return { stayer, leaver, person }
-}
-
-/** Somebody whom the service has not seen, with a CSRF token for his first form. */
-export const newcomer = (service: { url: string }): UserAgent => {
-  const agent = createUserAgent(service)
-  agent.cookies.set('svc_csrf', 'x'.repeat(43))
-  return agent
 }
 
 /** Makes every visit at once, and leaves the visitors with the cookies that they had. */

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import http from 'node:http'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
+
+// See the user agent.
+const http = process.getBuiltinModule('node:http')
 
 /** One request that arrived, in the order of arrival; `body` is exactly what was signed. */
 export type Delivery = {
@@ -66,14 +68,14 @@ export const flood =
     pour()
   }
 
-const readBody = async (request: http.IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   await once(request, 'end')
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const toDelivery = async (request: http.IncomingMessage): Promise<Delivery> => {
+const toDelivery = async (request: IncomingMessage): Promise<Delivery> => {
   const arrivedAtMs = Date.now()
   const body = await readBody(request)
   const { method = '', url = '', headers } = request
