@@ -21,11 +21,33 @@ const LONGEST = [
 
 /** What is about both databases at once need not be run on each. */
 const ON_BOTH = 'test/spec/database-copy.test.ts'
+/**
+ * Nor need what ends before data are asked for: reading settings and requests, counting tries in memory, writing pages
+ * and logs, and what a provider can get wrong.
+ */
+const WITHOUT_DATA = [
+  'settings',
+  'oauth-{settings,misbehaviour,presets}',
+  'rate-limits',
+  'return-to',
+  'client-address',
+  'csrf-and-origin',
+  'json-errors',
+  'pages',
+  'logs',
+  'metrics-dashboard',
+  '6.2*',
+  '9*',
+].map((name) => `test/spec/${name}.test.ts`)
+
 /** Replicas share a server. What several processes on one file promise one another is in the test of workers. */
 const OF_REPLICAS = 'test/spec/replicas*.test.ts'
 
 const SQLITE = { patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] }
-const POSTGRES = { patterns: ['test/spec/**/*.test.ts', 'test/contract/**/*.test.ts'], exclude: [ON_BOTH] }
+const POSTGRES = {
+  patterns: ['test/spec/**/*.test.ts', 'test/contract/**/*.test.ts'],
+  exclude: [ON_BOTH, ...WITHOUT_DATA],
+}
 
 const isOption = (argument: string): boolean => argument.startsWith('-')
 
