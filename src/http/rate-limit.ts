@@ -40,7 +40,8 @@ interface Parts {
 
 /** Counts tries in fixed windows, in this process. A try counts before its work is done: many at once gain nothing. */
 export const createRateLimits = ({ clock, enabled, onRefusal }: Parts) => {
-  const counters = new LRUCache<string, Counter>({ max: MAX_COUNTERS })
+  // By size and not by `max`, for which the memory of them all is taken at once.
+  const counters = new LRUCache<string, Counter>({ maxSize: MAX_COUNTERS, sizeCalculation: () => 1 })
 
   const counterOf = (name: LimitName, key: string): Counter => {
     const id = `${name} ${key}`
