@@ -62,9 +62,13 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
   const nonceKey = deriveKey(rootSecret, 'oauth nonce')
   const verifierKey = deriveKey(rootSecret, 'oauth code verifier')
 
-  /** `invalid_request` when the provider vouched too long ago. */
-  const requireCurrent = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): void => {
-    if (vouchedAtMs + lifetimeMs <= clock.now()) throw signInProblem('expired')
+  const isOld = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): boolean => vouchedAtMs + lifetimeMs <= clock.now()
+
+  /** What is pending, or why it is not: not one of ours, too old, or of another browser. */
+  const findPending = (text: string | undefined, binding: string | undefined): Pending | SignInProblem => {
+    const opened = proofs.open(text, binding)
+    if (!opened) return 'unreadable'
+    return opened.spoiled ?? (isOld(opened.content) ? 'expired' : opened.content)
   }
 
   return {
@@ -101,22 +105,20 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
 
     closePending: (pending: Pending, binding: string): string => proofs.close(pending, binding),
 
-    /** `invalid_request` when it is not one of ours, too old, or of another browser. */
+    /** `invalid_request` when it is of no use. */
     openPending(text: string | undefined, binding: string | undefined): Pending {
-      const opened = proofs.open(text, binding)
-      if (!opened) throw signInProblem('unreadable')
-      if (opened.spoiled) throw signInProblem(opened.spoiled)
-      requireCurrent(opened.content)
-      return opened.content
+      const found = findPending(text, binding)
+      if (typeof found === 'string') throw signInProblem(found)
+      return found
     },
 
-    /** Whether this browser can open it. */
-    isPending(text: string | undefined, binding: string | undefined): boolean {
-      const opened = proofs.open(text, binding)
-      return opened !== undefined && !opened.spoiled
-    },
+    isPending: (text: string | undefined, binding: string | undefined): boolean =>
+      typeof findPending(text, binding) !== 'string',
 
-    requireCurrent,
+    /** `invalid_request` when the provider vouched too long ago. */
+    requireCurrent(pending: Pick<Pending, 'vouchedAtMs'>): void {
+      if (isOld(pending)) throw signInProblem('expired')
+    },
 
     /** Resolves to how many were deleted. Those that could still come back are kept. */
     deleteOld: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),

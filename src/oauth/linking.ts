@@ -26,8 +26,6 @@ interface Parts {
   requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
-  /** To be called when somebody's row changed, so that nobody is shown the old one. */
-  userChanged: (transaction: Transaction) => void
 }
 
 /** Somebody's session, which the action stands and falls with. */
@@ -38,7 +36,7 @@ interface OwnSession {
 
 /** Which providers stand for an account. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (parts: Parts) => {
-  const { db, clock, admission, providerNames, requireSession, requireFreshSession, endSessions, userChanged } = parts
+  const { db, clock, admission, providerNames, requireSession, requireFreshSession, endSessions } = parts
 
   /** Who has proved both the account and its email has proved that the email is his. */
   const noteProvenEmail = async (transaction: Transaction, { email, emailVerified }: Vouched, userId: string) => {
@@ -96,7 +94,6 @@ export const createLinking = (parts: Parts) => {
         if (isClaimed === 0) throw signInProblem((await isLinked(transaction, vouched, userId)) ? 'used' : 'no_proof')
         await deleteIdentitiesOfUser(transaction, userId)
         await endSessions(transaction, userId)
-        userChanged(transaction)
       })
       return admission.readmit(vouched, userId)
     },

@@ -1,5 +1,6 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
+import { tradeCode } from './code-flow.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
 import type { Attempt } from './provider.ts'
@@ -25,13 +26,8 @@ export const redeem = async (configuration: Configuration, given: Return): Promi
 }
 
 const claimsOf = async (config: Configuration, { answer, attempt, settings }: Return): Promise<Claims> => {
-  const client = await import('openid-client')
-  const tokens = await client.authorizationCodeGrant(config, new URL(`${attempt.redirectUri}?${answer.toString()}`), {
-    expectedState: attempt.state,
-    expectedNonce: attempt.nonce,
-    pkceCodeVerifier: attempt.codeVerifier,
-    idTokenExpected: true,
-  })
+  const checks = { expectedNonce: attempt.nonce, idTokenExpected: true }
+  const tokens = await tradeCode(config, attempt, answer, checks)
   const idToken = tokens.claims()
   if (!idToken) throw signInProblem('unverifiable', new Error('there is no ID token'))
   requireOwnToken(idToken, config.clientMetadata().client_id)
@@ -42,7 +38,8 @@ const claimsOf = async (config: Configuration, { answer, attempt, settings }: Re
   if (isWhole) return { ...idToken }
   // That an email is verified counts when it is said with the email, and not of another.
   const { email_verified: _, ...claims } = idToken
-  const told = await client.fetchUserInfo(config, tokens.access_token, idToken.sub)
+  const { fetchUserInfo } = await import('openid-client')
+  const told = await fetchUserInfo(config, tokens.access_token, idToken.sub)
   return { ...told, auth_time: undefined, ...claims }
 }
 

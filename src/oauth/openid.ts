@@ -1,3 +1,4 @@
+import { buildAuthorizationUrl } from './code-flow.ts'
 import { createDiscovery } from './discovery.ts'
 import { toProblem } from './exchange.ts'
 import { redeem } from './openid-claims.ts'
@@ -30,17 +31,9 @@ export const createOpenid = (parts: Parameters<typeof configureOpenid>[0]): Prov
   return {
     async authorizationUrl(attempt) {
       try {
-        const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
-        return buildAuthorizationUrl(await configuration(), {
-          redirect_uri: attempt.redirectUri,
-          scope: scopes.join(' '),
-          state: attempt.state,
-          nonce: attempt.nonce,
-          code_challenge: await calculatePKCECodeChallenge(attempt.codeVerifier),
-          code_challenge_method: 'S256',
-          ...EXTRAS[kind],
-          ...(attempt.freshSinceMs !== undefined && (ANEW[kind] ?? ANEW_BY_STANDARD)),
-        })
+        const anew = attempt.freshSinceMs === undefined ? {} : (ANEW[kind] ?? ANEW_BY_STANDARD)
+        const more = { nonce: attempt.nonce, ...EXTRAS[kind], ...anew }
+        return await buildAuthorizationUrl(await configuration(), attempt, { scopes, more })
       } catch (error) {
         throw toProblem(error)
       }

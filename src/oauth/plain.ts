@@ -1,5 +1,6 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
+import { buildAuthorizationUrl, tradeCode } from './code-flow.ts'
 import { exchange, toProblem } from './exchange.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
@@ -76,31 +77,16 @@ export const createPlain = ({ settings, timeoutMs, clock, describe }: Parts): Pr
     }
 
   return {
-    async authorizationUrl({ redirectUri, state, codeVerifier, freshSinceMs }) {
-      const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
-      return buildAuthorizationUrl(await configuration(), {
-        redirect_uri: redirectUri,
-        scope: scopes.join(' '),
-        state,
-        code_challenge: await calculatePKCECodeChallenge(codeVerifier),
-        code_challenge_method: 'S256',
-        ...(freshSinceMs !== undefined && anew),
-      })
+    async authorizationUrl(attempt) {
+      const more = attempt.freshSinceMs === undefined ? {} : anew
+      return buildAuthorizationUrl(await configuration(), attempt, { scopes, more })
     },
 
-    async vouch(answer, { redirectUri, state, codeVerifier, freshSinceMs }) {
+    async vouch(answer, attempt) {
       try {
-        const { authorizationCodeGrant } = await import('openid-client')
-        const tokens = await authorizationCodeGrant(
-          await configuration(),
-          new URL(`${redirectUri}?${answer.toString()}`),
-          {
-            expectedState: state,
-            pkceCodeVerifier: codeVerifier,
-          },
-        )
+        const tokens = await tradeCode(await configuration(), attempt, answer)
         const vouched = readClaims(await identify(asker(tokens.access_token)), issuer, settings)
-        return { ...vouched, signedInAtMs: freshSinceMs === undefined ? undefined : clock.now() }
+        return { ...vouched, signedInAtMs: attempt.freshSinceMs === undefined ? undefined : clock.now() }
       } catch (error) {
         throw toProblem(error)
       }

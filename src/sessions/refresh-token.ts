@@ -38,3 +38,5 @@ export const createRefreshTokens = (key: KeyObject) => {
       equalInConstantTime(claim.proof, proofOf(session, claim.generation)),
   }
 }
+
+export type RefreshTokens = ReturnType<typeof createRefreshTokens>

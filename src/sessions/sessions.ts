@@ -4,10 +4,11 @@ import { deriveKey } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
-import { beginSession, type Device, isFresh, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
-import { createRefreshTokens, type RefreshClaim, readRefreshToken } from './refresh-token.ts'
+import { cacheKnownSessions } from './known-session.ts'
+import { beginSession, type Device, isFresh, type Lifetimes } from './lifetime.ts'
+import { createRefresh } from './refresh.ts'
+import { createRefreshTokens } from './refresh-token.ts'
 import {
-  cacheSessions,
   countSessions,
   deleteSession,
   deleteSessionOfUser,
@@ -16,16 +17,17 @@ import {
   findSessionsOfUser,
   insertSession,
   lockSession,
-  rotateSession,
   type Session,
-  type SessionOfUser,
 } from './session-store.ts'
-import { type SignedIn, toSignedIn } from './signed-in.ts'
+import type { SignedIn } from './signed-in.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { createIssue, type Tokens } from './tokens.ts'
 
 export type { Device } from './lifetime.ts'
+export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
 export type { SignedIn } from './signed-in.ts'
+export type { Tokens } from './tokens.ts'
 
 interface Parts {
   db: Database
@@ -37,15 +39,6 @@ interface Parts {
   defaultAudience: string
 }
 
-/** What a browser is given, with the seconds for which each is good. */
-export interface Tokens {
-  sessionId: string
-  accessToken: string
-  accessTokenSeconds: number
-  refreshToken: string
-  sessionSeconds: number
-}
-
 interface Terms {
   /** When he was last seen to prove who he is; undefined when nobody can say. */
   authenticatedAtMs: number | undefined
@@ -54,58 +47,12 @@ interface Terms {
   replaces?: string[]
 }
 
-export type RefreshResult =
-  | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: SignedIn }
-  /** `reused`: a token past its grace came again; the session is dead, on disk. */
-  | { outcome: 'unknown' | 'reused'; sessionId?: string; userId?: string }
-
-/** What is remembered of a session: its row, and what is made of it for every request. */
-const toKnown = (session: SessionOfUser) => ({ session, signedIn: toSignedIn(session) })
-type Known = ReturnType<typeof toKnown>
-
 /** Sessions: that somebody is here, on this browser. */
 export const createSessions = (parts: Parts) => {
-  const { db, clock, keys, accessTokens, lifetimes } = parts
+  const { db, clock, keys, accessTokens, lifetimes, defaultAudience } = parts
   const refreshTokens = createRefreshTokens(deriveKey(parts.rootSecret, 'refresh tokens'))
-  const known = cacheSessions(db, toKnown)
-
-  const issue = async (session: SessionOfUser, audience: string): Promise<Tokens> => {
-    const nowMs = clock.now()
-    const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
-    const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, exp }
-    return {
-      sessionId: session.id,
-      accessToken: accessTokens.issue(claims, await keys.signing(session.signingKeyId)),
-      accessTokenSeconds: exp - Math.floor(nowMs / 1000),
-      refreshToken: refreshTokens.make(session, session.generation),
-      sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
-    }
-  }
-
-  /** The session of a genuine token, if it can still be refreshed. */
-  const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
-    const found = await known.get(claim.sessionId)
-    if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
-    return found.session.expiresAtMs > clock.now() && !found.session.user.disabled ? found : undefined
-  }
-
-  /** Undefined when another request, here or elsewhere, was first. */
-  const rotate = async (found: Known, device: Device): Promise<Known | undefined> => {
-    const next = moveOn(found.session, device, clock.now(), lifetimes)
-    const rotated = toKnown(next)
-    const committing = db.single((changes) => {
-      // The user's row may have changed while the statement waited for its turn: then what was found is old.
-      const isCurrent = changes === 1 && known.peek(next.id) === found
-      if (isCurrent) known.replace(next.id, rotated)
-      else known.forget(next.id)
-    })
-    return (await rotateSession(committing, next)) === 1 ? rotated : undefined
-  }
-
-  const trade = async ({ session, signedIn }: Known, audience: string) => ({
-    tokens: await issue(session, audience),
-    signedIn,
-  })
+  const issue = createIssue({ ...parts, refreshTokens })
+  const known = cacheKnownSessions(db)
 
   const endIn = async (transaction: Transaction, id: string): Promise<void> => {
     await deleteSession(transaction, id)
@@ -151,7 +98,7 @@ export const createSessions = (parts: Parts) => {
         )
         return findSession(transaction, id)
       })
-      return session && issue(session, parts.defaultAudience)
+      return session && issue(session, defaultAudience)
     },
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
@@ -164,36 +111,7 @@ export const createSessions = (parts: Parts) => {
       return session.expiresAtMs > clock.now() ? signedIn : undefined
     },
 
-    /**
-     * Trades a refresh token for a new pair. A token replaced within the grace is good for the session's current one;
-     * one replaced earlier is theft and ends the session (RFC 9700 section 4.14.2).
-     */
-    async refresh(refreshToken: string, device: Device, audience = parts.defaultAudience): Promise<RefreshResult> {
-      const claim = readRefreshToken(refreshToken)
-      if (!claim) return { outcome: 'unknown' }
-      for (;;) {
-        const found = await findClaimed(claim)
-        if (!found || claim.generation > found.session.generation) return { outcome: 'unknown' }
-        const { session } = found
-        if (claim.generation === session.generation) {
-          const rotated = await rotate(found, device)
-          if (rotated) return { outcome: 'rotated', ...(await trade(rotated, audience)) }
-        } else if (isInGrace(session, claim.generation, clock.now(), lifetimes)) {
-          // The winner's rotation may be on its way to the disk still; its token must not get out before it is there.
-          await db.durable()
-          return { outcome: 'grace', ...(await trade(found, audience)) }
-        } else {
-          await end(session.id)
-          return { outcome: 'reused', sessionId: session.id, userId: session.userId }
-        }
-      }
-    },
-
-    /** The session of a refresh token that is good now, without refreshing it. */
-    async identify(refreshToken: string): Promise<string | undefined> {
-      const claim = readRefreshToken(refreshToken)
-      return claim && (await findClaimed(claim))?.session.id
-    },
+    ...createRefresh({ ...parts, refreshTokens, known, issue, end }),
 
     end,
 
@@ -223,10 +141,12 @@ export const createSessions = (parts: Parts) => {
 
     /** The same, and `forbidden` when the session is not fresh. */
     async requireFreshIn(transaction: Transaction, id: string, userId: string): Promise<void> {
-      if (!isFresh(await requireIn(transaction, id, userId), clock.now())) throw staleSession()
+      requireFresh(await requireIn(transaction, id, userId), clock.now())
     },
 
-    /** Whether somebody has just proved who he is: what changes how he signs in asks for that (OWASP ASVS 5, 7.5.1). */
+    /** `forbidden` for who has not just proved who he is; what changes how he signs in asks for it (OWASP ASVS 5, 7.5.1). */
+    requireFresh: (signedIn: SignedIn): void => requireFresh(signedIn, clock.now()),
+
     isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock.now()),
 
     /** To be called in the transaction that changes a user's row. */
@@ -252,5 +172,7 @@ const requireIn = async (transaction: Transaction, id: string, userId: string) =
   })
 }
 
-const staleSession = (): AppError =>
-  new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+const requireFresh = (session: Pick<Session, 'authenticatedAtMs'>, nowMs: number): void => {
+  if (isFresh(session, nowMs)) return
+  throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+}

@@ -1,10 +1,10 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { TestContext } from 'node:test'
 import type { CookieJar } from './cookie-jar.ts'
 import { createApi, createAuthorizeEndpoint, createTokenEndpoint } from './github-provider-endpoints.ts'
 import type { Asked, GitHubClient } from './github-provider-endpoints.ts'
 import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import type { ProviderOptions } from './loopback-provider.ts'
 import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
 import type { Answer, BadAnswer } from './misbehaving-provider-answers.ts'
 import { visitProvider } from './visit-to-provider.ts'
@@ -98,12 +98,7 @@ export const startGitHubServer = async ({
   host,
   clientId = 'svc',
   clientSecret = randomUUID(),
-}: {
-  t?: TestContext
-  host?: 'localhost' | '127.0.0.1'
-  clientId?: string
-  clientSecret?: string
-} = {}): Promise<GitHubServer> => {
+}: ProviderOptions = {}): Promise<GitHubServer> => {
   const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
   const client: GitHubClient = { clientId, clientSecret, redirectUris: new Set() }
   const people = new Map<string, GitHubPerson>()

@@ -39,6 +39,14 @@ const listenSomewhere = async (server: http.Server, triesLeft = 20): Promise<num
   }
 }
 
+/** Where a provider listens, until when, and who its client is. */
+export type ProviderOptions = {
+  t?: TestContext | undefined
+  host?: 'localhost' | '127.0.0.1' | undefined
+  clientId?: string
+  clientSecret?: string
+}
+
 /**
  * Listens on a free port of 127.0.0.1 until the test, or the file when none is given, is over. `host` is the name by
  * which it calls itself: for a browser, 127.0.0.1 is another site than localhost.
@@ -46,10 +54,7 @@ const listenSomewhere = async (server: http.Server, triesLeft = 20): Promise<num
 export const listenOnLoopback = async ({
   t,
   host = '127.0.0.1',
-}: {
-  t?: TestContext | undefined
-  host?: 'localhost' | '127.0.0.1' | undefined
-}): Promise<LoopbackServer> => {
+}: Pick<ProviderOptions, 't' | 'host'>): Promise<LoopbackServer> => {
   const server = http.createServer()
   const port = await listenSomewhere(server)
   const stop = async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import type { TestContext } from 'node:test'
 import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import type { ProviderOptions } from './loopback-provider.ts'
 import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
 import type { Situation } from './misbehaving-provider-authorize.ts'
 import { checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
@@ -97,15 +97,7 @@ export const startMisbehavingProvider = async ({
   clientSecret = randomUUID(),
   team,
   fault = {},
-}: {
-  t?: TestContext
-  host?: 'localhost' | '127.0.0.1'
-  profile?: ProfileName
-  clientId?: string
-  clientSecret?: string
-  team?: AppleTeam
-  fault?: Fault
-} = {}): Promise<MisbehavingProvider> => {
+}: ProviderOptions & { profile?: ProfileName; team?: AppleTeam; fault?: Fault } = {}): Promise<MisbehavingProvider> => {
   const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
   const profile = PROFILES[profileName]
   let key = await newSigningKey()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TestContext } from 'node:test'
 import { Provider } from 'oidc-provider'
 import type { CookieJar } from './cookie-jar.ts'
 import { bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
+import type { ProviderOptions } from './loopback-provider.ts'
 import { createAdapters } from './openid-provider-adapter.ts'
 import { newOpenIdPerson } from './openid-provider-people.ts'
 import type { OpenIdPerson } from './openid-provider-people.ts'
@@ -73,12 +73,7 @@ export const startOpenIdProvider = async ({
   host,
   clientId = 'svc',
   clientSecret = randomUUID(),
-}: {
-  t?: TestContext
-  host?: 'localhost' | '127.0.0.1'
-  clientId?: string
-  clientSecret?: string
-} = {}): Promise<OpenIdProvider> => {
+}: ProviderOptions = {}): Promise<OpenIdProvider> => {
   const { origin, onRequest, stop, start } = await listenOnLoopback({ t, host })
   const people = new Map<string, OpenIdPerson>()
   const clients = createClients()

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { Pending, TakenEmail } from '../../oauth/oauth.ts'
-import { emailProblem, signInProblem } from '../../oauth/problems.ts'
+import { emailProblem } from '../../oauth/problems.ts'
 import type { ProofView, ProviderView } from '../../pages/pages.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
@@ -8,7 +8,7 @@ import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter } from './entry.ts'
 import { orShowAgain, type Refusal } from './problems.ts'
-import { orExplain } from './provider-visit.ts'
+import { letIn, orExplain } from './provider-visit.ts'
 
 /**
  * Somebody comes by a provider for the first time, and his email belongs to an account: he is asked to prove that it is
@@ -86,9 +86,7 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
     claim: (visit: Visit): Promise<Answer> =>
       answerForm(visit, async (pending) => {
         const entrance = await oauth.claim(pending.vouched, pending.userId)
-        const answer = await enter(parts, visit, { ...entrance, target: pending.target })
-        if (!answer) throw signInProblem('disabled')
-        return answer
+        return letIn(parts, visit, entrance, pending.target)
       }),
   }
 }

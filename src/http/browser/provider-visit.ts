@@ -1,10 +1,12 @@
 import { AppError } from '../../lib/errors.ts'
-import { emailOf, isSignInProblem, type SignInProblem } from '../../oauth/problems.ts'
+import type { Entrance } from '../../oauth/oauth.ts'
+import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../oauth/problems.ts'
 import type { ProviderView } from '../../pages/pages.ts'
 import { statusOf } from '../errors.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
+import { enter } from './entry.ts'
 
 /** What somebody wanted of a provider. */
 export interface Wish {
@@ -14,6 +16,19 @@ export interface Wish {
   intent?: 'link' | 'confirm' | undefined
   /** What is to be linked once he has proved an account by the provider, sealed. */
   pending?: string | undefined
+}
+
+/** Starts a session for who may come in; `forbidden` when he no longer may. */
+export const letIn = async (
+  parts: RouteParts,
+  visit: Visit,
+  entrance: Entrance | undefined,
+  target: string,
+): Promise<Answer> => {
+  const answer = entrance && (await enter(parts, visit, { ...entrance, target }))
+  // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
+  if (!answer) throw signInProblem('disabled')
+  return answer
 }
 
 const CONFIRMATION_PATH = '/auth/account/confirm'

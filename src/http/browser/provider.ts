@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Entrance, Errand, Flow, Vouched } from '../../oauth/oauth.ts'
+import type { Errand, Flow, Vouched } from '../../oauth/oauth.ts'
 import { signInProblem } from '../../oauth/problems.ts'
 import type { ProviderView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
@@ -8,10 +8,10 @@ import { watchProvider } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { networkOf } from '../rate-limit.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
-import { enter, targetOf } from './entry.ts'
+import { targetOf } from './entry.ts'
 import { createProof } from './proof.ts'
 import { findState, MAX_ANSWER_LENGTH, readAnswer, readWhole } from './provider-answer.ts'
-import { orExplain, type Wish } from './provider-visit.ts'
+import { letIn, orExplain, type Wish } from './provider-visit.ts'
 
 type Intent = 'link' | 'confirm' | undefined
 
@@ -35,9 +35,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
   /** An errand for who is signed in: to link the provider, or to confirm by it. */
   const ownErrand = async (visit: Visit, intent: 'link' | 'confirm'): Promise<Errand> => {
     const signedIn = await requireSignedIn(visit)
-    if (intent === 'link' && !sessions.isFresh(signedIn)) {
-      throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
-    }
+    if (intent === 'link') sessions.requireFresh(signedIn)
     return { provider: provider.name, intent, target: '/auth/account', userId: signedIn.userId }
   }
 
@@ -56,21 +54,14 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return signedIn
   }
 
-  const letIn = async (visit: Visit, entrance: Entrance | undefined, target: string): Promise<Answer> => {
-    const answer = entrance && (await enter(parts, visit, { ...entrance, target }))
-    // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
-    if (!answer) throw signInProblem('disabled')
-    return answer
-  }
-
   const signIn = async (visit: Visit, { pending: proven, target }: Flow, vouched: Vouched, binding: string) => {
     if (proven) {
       oauth.requireCurrent(proven)
       const entrance = await oauth.readmit(vouched, proven.userId)
-      return letIn(visit, await oauth.linkProven(proven.vouched, entrance), target)
+      return letIn(parts, visit, await oauth.linkProven(proven.vouched, entrance), target)
     }
     const admitted = await oauth.admit(vouched, () => limits.count('signupOfAddress', networkOf(visit.device.address)))
-    if (!('taken' in admitted)) return letIn(visit, admitted, target)
+    if (!('taken' in admitted)) return letIn(parts, visit, admitted, target)
     const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
     return proof.ask(visit, pending, admitted.taken, binding)
   }
@@ -80,7 +71,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     const vouched = await oauth.finish(flow, answer, binding)
     if (!owner) return signIn(visit, flow, vouched, binding)
     if (flow.intent === 'confirm') {
-      return letIn(visit, await oauth.readmit(vouched, owner.userId), `${flow.target}?done=confirmed`)
+      return letIn(parts, visit, await oauth.readmit(vouched, owner.userId), `${flow.target}?done=confirmed`)
     }
     await oauth.linkOwn(vouched, owner)
     return redirect(`${flow.target}?done=linked`)

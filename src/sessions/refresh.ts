@@ -1,0 +1,88 @@
+import type { Clock } from '../lib/time.ts'
+import type { Database } from '../storage/database.ts'
+import { type Known, type KnownSessions, toKnown } from './known-session.ts'
+import { type Device, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
+import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
+import { rotateSession } from './session-store.ts'
+import type { SignedIn } from './signed-in.ts'
+import type { createIssue, Tokens } from './tokens.ts'
+
+interface Parts {
+  db: Database
+  clock: Clock
+  lifetimes: Lifetimes
+  defaultAudience: string
+  refreshTokens: RefreshTokens
+  known: KnownSessions
+  issue: ReturnType<typeof createIssue>
+  /** Ends a session, whoever has it. */
+  end: (id: string) => Promise<void>
+}
+
+export type RefreshResult =
+  | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: SignedIn }
+  /** `reused`: a token past its grace came again; the session is dead, on disk. */
+  | { outcome: 'unknown' | 'reused'; sessionId?: string; userId?: string }
+
+/** What a refresh token is good for. */
+export const createRefresh = (parts: Parts) => {
+  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end } = parts
+
+  /** The session of a genuine token, if it can still be refreshed. */
+  const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
+    const found = await known.get(claim.sessionId)
+    if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
+    return found.session.expiresAtMs > clock.now() && !found.session.user.disabled ? found : undefined
+  }
+
+  /** Undefined when another request, here or elsewhere, was first. */
+  const rotate = async (found: Known, device: Device): Promise<Known | undefined> => {
+    const next = moveOn(found.session, device, clock.now(), lifetimes)
+    const rotated = toKnown(next)
+    const committing = db.single((changes) => {
+      // The user's row may have changed while the statement waited for its turn: then what was found is old.
+      const isCurrent = changes === 1 && known.peek(next.id) === found
+      if (isCurrent) known.replace(next.id, rotated)
+      else known.forget(next.id)
+    })
+    return (await rotateSession(committing, next)) === 1 ? rotated : undefined
+  }
+
+  const trade = async ({ session, signedIn }: Known, audience: string) => ({
+    tokens: await issue(session, audience),
+    signedIn,
+  })
+
+  return {
+    /**
+     * Trades a refresh token for a new pair. A token replaced within the grace is good for the session's current one;
+     * one replaced earlier is theft and ends the session (RFC 9700 section 4.14.2).
+     */
+    async refresh(refreshToken: string, device: Device, audience = defaultAudience): Promise<RefreshResult> {
+      const claim = readRefreshToken(refreshToken)
+      if (!claim) return { outcome: 'unknown' }
+      for (;;) {
+        const found = await findClaimed(claim)
+        if (!found || claim.generation > found.session.generation) return { outcome: 'unknown' }
+        const { session } = found
+        if (claim.generation === session.generation) {
+          const rotated = await rotate(found, device)
+          if (rotated) return { outcome: 'rotated', ...(await trade(rotated, audience)) }
+        } else if (isInGrace(session, claim.generation, clock.now(), lifetimes)) {
+          // The winner's rotation may be on its way to the disk still; its token must not get out before it is there.
+          await db.durable()
+          return { outcome: 'grace', ...(await trade(found, audience)) }
+        } else {
+          await end(session.id)
+          return { outcome: 'reused', sessionId: session.id, userId: session.userId }
+        }
+      }
+    },
+
+    /** The session of a refresh token that is good now, without refreshing it. */
+    async identify(refreshToken: string): Promise<string | undefined> {
+      const claim = readRefreshToken(refreshToken)
+      return claim && (await findClaimed(claim))?.session.id
+    },
+  }
+}

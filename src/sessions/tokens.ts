@@ -1,0 +1,39 @@
+import type { Clock } from '../lib/time.ts'
+import type { AccessTokens } from './access-token.ts'
+import type { Lifetimes } from './lifetime.ts'
+import type { RefreshTokens } from './refresh-token.ts'
+import type { SessionOfUser } from './session-store.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+/** What a browser is given, with the seconds for which each is good. */
+export interface Tokens {
+  sessionId: string
+  accessToken: string
+  accessTokenSeconds: number
+  refreshToken: string
+  sessionSeconds: number
+}
+
+interface Parts {
+  clock: Clock
+  keys: SigningKeys
+  accessTokens: AccessTokens
+  refreshTokens: RefreshTokens
+  lifetimes: Lifetimes
+}
+
+/** Issues the tokens of a session as it is now; the access token is for one audience. */
+export const createIssue =
+  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: Parts) =>
+  async (session: SessionOfUser, audience: string): Promise<Tokens> => {
+    const nowMs = clock.now()
+    const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
+    const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, exp }
+    return {
+      sessionId: session.id,
+      accessToken: accessTokens.issue(claims, await keys.signing(session.signingKeyId)),
+      accessTokenSeconds: exp - Math.floor(nowMs / 1000),
+      refreshToken: refreshTokens.make(session, session.generation),
+      sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
+    }
+  }
