@@ -1,5 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Whether a value is a UUID of any version in lower case, as this service writes all of its ids (RFC 9562 section 4). */
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
+
 // RFC 9562 section 5.7: 48 bits of milliseconds since 1970, the version, and random bits.
 const TIME_DIGITS = 12
 

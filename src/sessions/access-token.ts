@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/time.ts'
+import { isUuid } from '../lib/uuid.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
 import type { KeyRing } from './signing-keys.ts'
 
@@ -37,6 +38,9 @@ const REMEMBERED_TOKENS = 12_000
 // RFC 7515 section 3.1: three parts of unpadded base64url.
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const MAX_LENGTH = 8192
+// Extensions that must be understood (RFC 7515 section 4.1.11), of which there are none here; a payload that is not
+// encoded (RFC 7797).
+const CHANGES_MEANING = ['crit', 'b64']
 // RFC 7638: a SHA-256 thumbprint, as all our keys are named.
 const KEY_ID = /^[\w-]{43}$/
 
@@ -46,20 +50,23 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
   // are found by their signature, a seventh of the whole, and then compared in whole.
   const checked = new LRUCache<string, { token: string; facts: CheckedToken }>({ max: REMEMBERED_TOKENS })
 
-  const isOurs = (claims: Partial<AccessClaims>): claims is AccessClaims =>
+  const isOurs = (claims: Json): claims is Json & AccessClaims =>
     claims.iss === issuer &&
-    typeof claims.sub === 'string' &&
-    typeof claims.sid === 'string' &&
-    typeof claims.exp === 'number' &&
+    isUuid(claims.sub) &&
+    isUuid(claims.sid) &&
+    Number.isFinite(claims.exp) &&
+    Number.isFinite(claims.iat) &&
+    hasBegun(claims.nbf, clock.now()) &&
     typeof claims.aud === 'string' &&
     (audiences.length === 0 || audiences.includes(claims.aud))
 
   const check = (token: string, ring: KeyRing): CheckedToken | 'unknown key' | undefined => {
     if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined
     const [header = '', payload = '', signature = ''] = token.split('.')
-    const { alg, typ, kid } = readJson(header) as { alg?: unknown; typ?: unknown; kid?: unknown }
+    const { alg, typ, kid, ...rest } = readJson(header)
     // RFC 8725 sections 3.1 and 3.11: one algorithm, and no token of another kind.
     if (alg !== 'ES256' || typ !== 'at+jwt' || typeof kid !== 'string' || !KEY_ID.test(kid)) return undefined
+    if (CHANGES_MEANING.some((name) => Object.hasOwn(rest, name))) return undefined
     const key = ring.verifying.get(kid)
     if (!key) return 'unknown key'
     if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
@@ -115,11 +122,24 @@ const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
 
 const encodeJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-const readJson = (part: string): Partial<AccessClaims> => {
+type Json = Record<string, unknown>
+
+/**
+ * The object in a part of a token; an empty one unless the part is spelled as this service spells it. JSON is read with
+ * the last of two members of the same name, and base64url with spare bits: a reader elsewhere may take another.
+ */
+const readJson = (part: string): Json => {
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
-    return typeof value === 'object' && value !== null ? value : {}
+    const text = Buffer.from(part, 'base64url').toString('utf8')
+    const value: unknown = JSON.parse(text)
+    return isJson(value) && encodeJson(value) === part ? value : {}
   } catch {
     return {}
   }
 }
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
+/** RFC 7519 section 4.1.5: whether the time before which a token is not good has passed. Absent is always. */
+const hasBegun = (notBefore: unknown, nowMs: number): boolean =>
+  notBefore === undefined || (typeof notBefore === 'number' && notBefore * 1000 <= nowMs)

@@ -13,9 +13,14 @@ const SEQUENCE = 0x30
 export const signEs256 = (key: KeyObject, message: string): string =>
   fromDer(sign('sha256', Buffer.from(message), key)).toString('base64url')
 
+/**
+ * Whether a signature is good for the message. One spelling of it alone is: the last of its 86 characters has two spare
+ * bits, which decoders ignore and which are zero here (RFC 4648 section 3.5).
+ */
 export const verifyEs256 = (key: KeyObject, message: string, signature: string): boolean => {
   const bytes = Buffer.from(signature, 'base64url')
-  return bytes.length === 2 * SIZE && verify('sha256', Buffer.from(message), key, toDer(bytes))
+  if (bytes.length !== 2 * SIZE || bytes.toString('base64url') !== signature) return false
+  return verify('sha256', Buffer.from(message), key, toDer(bytes))
 }
 
 /** `SEQUENCE { r INTEGER, s INTEGER }` to `r || s`. An integer has a leading zero where its top bit is set. */

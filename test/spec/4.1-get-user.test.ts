@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exportJWK, generateKeyPair } from 'jose'
-import { accessToken, claimsOf, forge, keyTap, publishedKeys, tappedKey, unsigned } from '../support/access-tokens.ts'
+import {
+  accessToken,
+  claimsOf,
+  forge,
+  keyTap,
+  publishedKeys,
+  signMessage,
+  signTexts,
+  tappedKey,
+  unsigned,
+  withSpareBit,
+} from '../support/access-tokens.ts'
 import { assertJsonError } from '../support/assertions.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
@@ -23,12 +34,34 @@ const flipped = (text: string, at: number) => {
   const replacement = text.at(at) === 'A' ? 'B' : 'A'
   return text.slice(0, at) + replacement + text.slice(at === -1 ? text.length : at + 1)
 }
+const sid = String(claimsOf(genuine).sid)
 const nowSeconds = Math.floor(Date.now() / 1000)
 const [headerPart = '', payloadPart = '', signaturePart = ''] = genuine.split('.')
 
 const publicKey = (await publishedKeys(service)).keys[0]
 const publicBytes = new TextEncoder().encode(JSON.stringify(publicKey))
 const refreshToken = agent.cookies.get('svc_refresh') ?? ''
+
+const [headerText = '', payloadText = ''] = [headerPart, payloadPart].map((part) =>
+  Buffer.from(part, 'base64url').toString('utf8'),
+)
+const before = (text: string, members: string) => text.replace('{', `{${members},`)
+const after = (text: string, members: string) => text.replace(/\}$/, `,${members}}`)
+/** A token of our key with members written behind those of the genuine header or payload. */
+const withHeader = (members: string) => signTexts(after(headerText, members), payloadText, ownKey)
+const withClaims = (members: string) => signTexts(headerText, after(payloadText, members), ownKey)
+/** A token of our key with the genuine payload, in which one member has another JSON value. */
+const withClaim = (name: string, value: string) =>
+  signTexts(headerText, payloadText.replace(new RegExp(`"${name}":("[^"]*"|\\d+)`), `"${name}":${value}`), ownKey)
+/** A token of our key whose header or payload has a spare bit set, under a text that leaves spare bits. */
+const respelled = async (at: 0 | 1) => {
+  const parts = [headerPart, payloadPart]
+  const texts = [headerText, payloadText]
+  const pads = ['', ' ', '  '].map((pad) => Buffer.from(texts[at] + pad).toString('base64url'))
+  const exact = (parts[at] ?? '').length % 4 === 0
+  parts[at] = withSpareBit((exact ? pads.find((part) => part.length % 4 !== 0) : parts[at]) ?? '')
+  return `${parts.join('.')}.${await signMessage(parts.join('.'), ownKey)}`
+}
 
 const invalid: [string, string][] = [
   ['empty', ''],
@@ -74,6 +107,30 @@ const invalid: [string, string][] = [
     'of our key for another user than the session has',
     await forge(genuine, ownKey, { claims: { sub: '00000000-0000-4000-8000-000000000000' } }),
   ],
+  ['of our key with a critical extension that is unknown', await withHeader('"crit":["exp2"],"exp2":1')],
+  ['of our key with a critical extension that it lacks', await withHeader('"crit":["exp2"]')],
+  ['of our key with crit that names a parameter of the standard', await withHeader('"crit":["alg"]')],
+  ['of our key with an empty crit', await withHeader('"crit":[]')],
+  ['of our key with a crit that is no list', await withHeader('"crit":"exp2"')],
+  ['of our key with a crit that is null', await withHeader('"crit":null')],
+  ['of our key with b64, critical', await withHeader('"b64":true,"crit":["b64"]')],
+  ['of our key with b64', await withHeader('"b64":false')],
+  ['of our key with two algorithms', await signTexts(before(headerText, '"alg":"none"'), payloadText, ownKey)],
+  ['of our key with two users', await signTexts(headerText, before(payloadText, '"sub":"other"'), ownKey)],
+  ['of our key that is not good before an hour has passed', await withClaims(`"nbf":${nowSeconds + 3600}`)],
+  ['of our key that is not good before a text', await withClaims(`"nbf":"${nowSeconds - 60}"`)],
+  ['of our key that is not good before null', await withClaims('"nbf":null')],
+  ['of our key that is good without end', await withClaim('exp', '1e400')],
+  ['of our key whose end is a list', await withClaim('exp', '[9999999999]')],
+  ['of our key whose beginning is a text', await withClaim('iat', `"${nowSeconds}"`)],
+  ['of our key without a beginning', await forge(genuine, ownKey, { claims: { iat: undefined } })],
+  ['of our key for a session whose id is no UUID', await withClaim('sid', '"1"')],
+  ['of our key for a session whose id is a number', await withClaim('sid', '1')],
+  ['of our key for a session whose id is in capitals', await withClaim('sid', JSON.stringify(sid.toUpperCase()))],
+  ['of our key for a user whose id is no UUID', await withClaim('sub', '"1"')],
+  ['with a signature in another spelling', `${headerPart}.${payloadPart}.${withSpareBit(signaturePart)}`],
+  ['of our key with a header in another spelling', await respelled(0)],
+  ['of our key with a payload in another spelling', await respelled(1)],
 ]
 
 test('§4.1 when the request carries a valid session, then the response is 200 with the User, in JSON', async () => {
@@ -108,6 +165,23 @@ test('§4.1 when the access cookie is missing, then the response is 401 unauthor
 
 test('the forger can sign: an unchanged token signed again with the tapped key is accepted', async () => {
   assert.equal((await userWithToken(await forge(genuine, ownKey, {}))).status, 200)
+})
+
+test('the forger can write: the same texts, a header that changes nothing and nbf in the past are accepted', async () => {
+  const good = [
+    await signTexts(headerText, payloadText, ownKey),
+    await withHeader('"cty":"anything"'),
+    await withClaims(`"nbf":${nowSeconds - 60}`),
+    await withClaim('exp', String(nowSeconds + 30)),
+  ]
+  for (const token of good) assert.equal((await userWithToken(token)).status, 200, token)
+})
+
+test('a token that is not good yet is not good after the genuine one was seen, nor when it comes again', async () => {
+  const early = await withClaims(`"nbf":${nowSeconds + 3600}`)
+  for (const token of [genuine, early, early]) {
+    assert.equal((await userWithToken(token)).status, token === genuine ? 200 : 401)
+  }
 })
 
 for (const [what, token] of invalid) {

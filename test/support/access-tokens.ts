@@ -53,6 +53,25 @@ export const forge = (
   return new SignJWT({ ...decodeJwt(token), ...claims }).setProtectedHeader(protectedHeader).sign(key)
 }
 
+/** Signs the very texts that are given, which need not be what a library would write. */
+export const signTexts = async (header: string, payload: string, key: CryptoKey): Promise<string> => {
+  const message = [header, payload].map((text) => Buffer.from(text).toString('base64url')).join('.')
+  return `${message}.${await signMessage(message, key)}`
+}
+
+/** The signature of a header and a payload as they are in a token. */
+export const signMessage = async (message: string, key: CryptoKey): Promise<string> => {
+  const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
+  return Buffer.from(await crypto.subtle.sign(algorithm, key, Buffer.from(message))).toString('base64url')
+}
+
+/** The same part of a token or signature with a bit set that decoders ignore. */
+export const withSpareBit = (part: string): string => {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  assert.notEqual(part.length % 4, 0, 'a part that has spare bits')
+  return part.slice(0, -1) + alphabet.charAt(alphabet.indexOf(part.slice(-1)) + 1)
+}
+
 /** The key that the tapped service signs with. */
 export const tappedKey = async (directory: string): Promise<CryptoKey> => {
   const jwk: JWK = JSON.parse(readFileSync(keyTap(directory).TEST_KEY_FILE, 'utf8'))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { test } from 'node:test'
+import { withSpareBit } from '../support/access-tokens.ts'
 import { signEs256, verifyEs256 } from '../../src/sessions/es256.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -37,4 +38,19 @@ test('the signature in RFC 7515 appendix A.3 is good for its message alone', asy
   assert.equal(verifyEs256(key, `${message}x`, signature), false)
   assert.equal(verifyEs256(key, message, signature.slice(0, -4)), false)
   assert.equal(verifyEs256(key, message, ''), false)
+})
+
+test('a signature is good in one spelling alone: spare bits, padding and the other alphabet are refused', () => {
+  for (let round = 0; round < 20; round += 1) {
+    const signature = signEs256(privateKey, 'message')
+    const others = [
+      withSpareBit(signature),
+      `${signature}==`,
+      ` ${signature}`,
+      `${signature}.`,
+      Buffer.from(signature, 'base64url').toString('base64'),
+    ]
+    assert.equal(verifyEs256(publicKey, 'message', signature), true)
+    for (const other of others) assert.equal(verifyEs256(publicKey, 'message', other), false, other)
+  }
 })
