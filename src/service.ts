@@ -61,7 +61,6 @@ export const createService = async (
     providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
     limits: createRateLimits({ clock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     meter: metrics,
-    version: readVersion(),
     isStopping: () => isStopping,
     async requireReady() {
       if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })

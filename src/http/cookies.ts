@@ -13,6 +13,9 @@ const COOKIES = {
 
 type CookieName = keyof typeof COOKIES
 
+/** The one cookie that scripts read, to send its value in a header. */
+export const CSRF_COOKIE = 'svc_csrf' satisfies CookieName
+
 /** What a request brought. Where a name came twice, nobody can tell which is ours, and nobody is signed in. */
 export interface RequestCookies {
   access: string | undefined

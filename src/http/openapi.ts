@@ -1,37 +1,62 @@
-import { ERROR } from './api/schemas.ts'
-import type { Documentation, Route, Schema } from './route.ts'
+import { refTo, SCHEMAS } from './api/schemas.ts'
+import type { Documentation, ResponseHeader, Route } from './route.ts'
 
 type JsonRoute = Extract<Route, { speaks: 'json' }>
+type DocumentedResponse = Documentation['responses'][number]
 
-const REQUEST_ID = {
-  description: 'Names this request in the log of the service',
-  schema: { type: 'string' },
+/** Versions of the API, not of the program: an attacker need not be told which release runs. */
+const API_VERSION = 'v1'
+
+const TAGS: Record<Documentation['tag'], string> = {
+  Users: 'Who is signed in',
+  Sessions: 'How long the user stays signed in',
+  Keys: 'What verifies access tokens',
+  Operation: 'For operators',
 }
 
-const content = (schema: Schema | undefined) => schema && { 'application/json': { schema } }
+const HEADERS: Record<ResponseHeader | 'X-Request-Id', { description: string; schema: object }> = {
+  'X-Request-Id': { description: 'Names this request in the log of the service', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds until another try makes sense', schema: { type: 'integer', minimum: 1 } },
+  'Set-Cookie': {
+    description:
+      'A header for each session cookie (access, refresh and CSRF token): new ones where the session was renewed, ' +
+      'expired ones where it has ended',
+    schema: { type: 'string' },
+  },
+  'WWW-Authenticate': { description: 'RFC 9110 section 11.6.1', schema: { type: 'string' } },
+}
 
-const toResponse = ([status, { description, schema }]: [string, Documentation['responses'][number]]) => [
-  status,
-  { description, headers: { 'X-Request-Id': REQUEST_ID }, content: content(schema) },
-]
+const headerRefs = (names: ResponseHeader[] = []) =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const toResponse = ({ description, schema, headers }: DocumentedResponse) => ({
+  description,
+  headers: headerRefs(headers),
+  ...(schema && { content: { 'application/json': { schema } } }),
+})
 
 const SECURITY: Partial<Record<Route['guard'], Record<string, string[]>[]>> = {
   access_token: [{ access: [] }],
-  refresh_token: [{ refresh: [], csrf: [] }],
+  refresh_token: [{ refresh: [] }],
 }
 
-const toOperation = (route: JsonRoute) => ({
-  summary: route.documentation.summary,
-  parameters: route.documentation.parameters,
-  security: SECURITY[route.guard] ?? [],
-  responses: {
-    ...Object.fromEntries(Object.entries(route.documentation.responses).map(toResponse)),
-    default: { description: 'An error', headers: { 'X-Request-Id': REQUEST_ID }, content: content(ERROR) },
-  },
-})
+const toOperation = ({ guard, documentation }: JsonRoute) => {
+  const { operationId, summary, tag, parameters, responses } = documentation
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    ...(parameters && { parameters }),
+    security: SECURITY[guard] ?? [],
+    responses: {
+      ...Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, toResponse(response)])),
+      default: toResponse({ description: 'An error', schema: refTo('Error') }),
+    },
+  }
+}
 
 /** The OpenAPI 3.1 document of all routes that speak JSON. */
-export const createOpenApi = (routes: Route[], { version, baseUrl }: { version: string; baseUrl: string }): string => {
+export const createOpenApi = (routes: Route[], { baseUrl }: { baseUrl: string }): string => {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.speaks !== 'json') continue
@@ -39,14 +64,21 @@ export const createOpenApi = (routes: Route[], { version, baseUrl }: { version: 
   }
   return JSON.stringify({
     openapi: '3.1.0',
-    info: { title: 'svc', version, description: 'Who is signed in, and for how long.', license: { name: 'MIT' } },
+    info: {
+      title: 'svc',
+      version: API_VERSION,
+      description: 'Who is signed in, and for how long.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: baseUrl }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
+      schemas: SCHEMAS,
+      headers: HEADERS,
       securitySchemes: {
         access: { type: 'apiKey', in: 'cookie', name: 'svc_access' },
         refresh: { type: 'apiKey', in: 'cookie', name: 'svc_refresh' },
-        csrf: { type: 'apiKey', in: 'header', name: 'X-CSRF-Token' },
       },
     },
   })

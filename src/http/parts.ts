@@ -31,7 +31,6 @@ export interface ServerParts {
   limits: RateLimits
   /** Undefined: nobody counts. */
   meter?: HttpMeter | undefined
-  version: string
   /** While it is so, every answer is the last on its connection. */
   isStopping: () => boolean
   /** Resolves when the service can do its work; otherwise `unavailable`, and the message says what is down. */

@@ -4,12 +4,24 @@ import type { Answer, Visit } from './visit.ts'
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>
 
+/** Headers that the OpenAPI document describes in one place (`openapi.ts`). */
+export type ResponseHeader = 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate'
+
 /** What a JSON route says of itself in the OpenAPI document. */
 export interface Documentation {
+  /** Becomes a function's name in generated clients. */
+  operationId: string
   summary: string
-  parameters?: { name: string; in: 'query' | 'header'; required: boolean; description: string; schema: Schema }[]
+  tag: 'Users' | 'Sessions' | 'Keys' | 'Operation'
+  parameters?: {
+    name: string
+    in: 'query' | 'header' | 'cookie'
+    required: boolean
+    description: string
+    schema: Schema
+  }[]
   /** By status; without a schema the body is empty. */
-  responses: Record<number, { description: string; schema?: Schema }>
+  responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] }>
 }
 
 /** How a route answers, its failures included. */

@@ -1,4 +1,5 @@
 import { createApiRoutes } from './api/routes.ts'
+import { refTo } from './api/schemas.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
 import { createOpenApi } from './openapi.ts'
 import type { RouteParts } from './parts.ts'
@@ -15,8 +16,10 @@ export const createRoutes = (parts: RouteParts): Route[] => {
     guard: 'none',
     speaks: 'json',
     documentation: {
+      operationId: 'getOpenApi',
       summary: 'This document',
-      responses: { 200: { description: 'OpenAPI 3.1', schema: { type: 'object', required: ['openapi', 'paths'] } } },
+      tag: 'Operation',
+      responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
     },
     answer() {
       document ??= createOpenApi(routes, parts)

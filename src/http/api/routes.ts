@@ -1,11 +1,19 @@
 import type { RouteParts } from '../parts.ts'
-import type { Route } from '../route.ts'
+import { CSRF_FIELD } from '../csrf.ts'
+import { CSRF_COOKIE } from '../cookies.ts'
+import type { ResponseHeader, Route } from '../route.ts'
 import { json } from '../visit.ts'
 import { createRefresh } from './refresh.ts'
-import { ERROR, JWK_SET, STATE, USER } from './schemas.ts'
+import { refTo } from './schemas.ts'
 
-const failure = (description: string) => ({ description, schema: ERROR })
-const unavailable = failure('`unavailable`: try again later; nobody is logged out by it')
+const failure = (description: string, ...headers: ResponseHeader[]) => ({
+  description,
+  schema: refTo('Error'),
+  headers,
+})
+const unavailable = failure('`unavailable`: try again later; nobody is logged out by it', 'Retry-After')
+
+const CSRF_TOKEN = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' }
 
 /** The routes that speak JSON. */
 export const createApiRoutes = (parts: RouteParts): Route[] => [
@@ -16,10 +24,12 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
     speaks: 'json',
     frequent: true,
     documentation: {
+      operationId: 'getUser',
       summary: 'The authenticated user',
+      tag: 'Users',
       responses: {
-        200: { description: 'Who is signed in', schema: USER },
-        401: failure('`unauthorized`: the user must log in'),
+        200: { description: 'Who is signed in', schema: refTo('User') },
+        401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
         503: unavailable,
       },
     },
@@ -32,7 +42,9 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
     csrf: 'token',
     speaks: 'json',
     documentation: {
-      summary: 'Renews the session and sets its cookies anew',
+      operationId: 'refreshSession',
+      summary: 'Renews the session and sets new session cookies',
+      tag: 'Sessions',
       parameters: [
         {
           name: 'audience',
@@ -41,11 +53,29 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
           description: 'For whom the access token is meant',
           schema: { type: 'string', pattern: '^[A-Za-z0-9._:/-]{1,128}$' },
         },
+        {
+          name: CSRF_FIELD,
+          in: 'header',
+          required: true,
+          description: 'The value of the CSRF cookie',
+          schema: CSRF_TOKEN,
+        },
+        {
+          name: CSRF_COOKIE,
+          in: 'cookie',
+          required: true,
+          description: 'The CSRF token; every page under /auth sets it, and scripts can read it',
+          schema: CSRF_TOKEN,
+        },
       ],
       responses: {
-        200: { description: 'Renewed; the body is empty' },
+        200: { description: 'Renewed; the body is empty', headers: ['Set-Cookie'] },
         400: failure('`invalid_request`: the audience is missing or not accepted'),
-        401: failure('`unauthorized`: the session has ended; its cookies are cleared'),
+        401: failure(
+          '`unauthorized`: the session has ended; its cookies are cleared',
+          'Set-Cookie',
+          'WWW-Authenticate',
+        ),
         403: failure('`forbidden`: the CSRF token or the origin is wrong'),
         500: failure('`internal_error`'),
         503: unavailable,
@@ -60,8 +90,10 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
     speaks: 'json',
     frequent: true,
     documentation: {
+      operationId: 'getJwkSet',
+      tag: 'Keys',
       summary: 'The public keys that verify access tokens (RFC 7517)',
-      responses: { 200: { description: 'A JWK Set', schema: JWK_SET }, 503: unavailable },
+      responses: { 200: { description: 'A JWK Set', schema: refTo('JwkSet') }, 503: unavailable },
     },
     answer: async () => ({ ...json(200, JSON.stringify((await parts.keys.reload()).jwks)), cacheSeconds: 60 }),
   },
@@ -72,8 +104,10 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
     speaks: 'json',
     frequent: true,
     documentation: {
+      operationId: 'getHealth',
       summary: 'Whether the process is up',
-      responses: { 200: { description: 'It is', schema: STATE } },
+      tag: 'Operation',
+      responses: { 200: { description: 'It is', schema: refTo('Status') } },
     },
     answer: () => json(200, '{"status":"ok"}'),
   },
@@ -84,8 +118,13 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
     speaks: 'json',
     frequent: true,
     documentation: {
+      operationId: 'getReadiness',
       summary: 'Whether the service can do its work',
-      responses: { 200: { description: 'It can', schema: STATE }, 503: failure('`unavailable`, and what is down') },
+      tag: 'Operation',
+      responses: {
+        200: { description: 'It can', schema: refTo('Status') },
+        503: failure('`unavailable`, and what is down', 'Retry-After'),
+      },
     },
     async answer() {
       await parts.requireReady()

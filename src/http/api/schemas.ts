@@ -1,68 +1,77 @@
 import type { Schema } from '../route.ts'
 
-/** Specification section 2.1. */
-export const USER: Schema = {
-  type: 'object',
-  required: ['id', 'email', 'username', 'roles', 'disabled', 'created_at'],
-  additionalProperties: false,
-  properties: {
-    id: { type: 'string', format: 'uuid' },
-    email: { type: 'string', format: 'email', maxLength: 254 },
-    username: { type: 'string', pattern: '^[a-z0-9_-]{3,30}$' },
-    roles: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9_:.-]{1,64}$' } },
-    disabled: { type: 'boolean' },
-    created_at: { type: 'string', format: 'date-time' },
-  },
-}
-
-export const ERROR: Schema = {
-  type: 'object',
-  required: ['error'],
-  additionalProperties: false,
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'request_id'],
-      additionalProperties: false,
-      properties: {
-        code: { type: 'string' },
-        message: { type: 'string' },
-        request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
-      },
+/**
+ * What JSON routes answer, by name (JSON Schema, draft 2020-12). No schema is closed: a later version may add members, and
+ * a client ignores the ones that it does not know (CONTRACT.md).
+ */
+export const SCHEMAS = {
+  /** Specification section 2.1. */
+  User: {
+    type: 'object',
+    required: ['id', 'email', 'username', 'roles', 'disabled', 'created_at'],
+    properties: {
+      id: { type: 'string', format: 'uuid', description: 'Never changes and is never used again' },
+      email: { type: 'string', format: 'email', maxLength: 254 },
+      username: { type: 'string', pattern: '^[a-z0-9_-]{3,30}$' },
+      roles: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9_:.-]{1,64}$' } },
+      disabled: { type: 'boolean' },
+      created_at: { type: 'string', format: 'date-time', description: 'UTC, with milliseconds and Z' },
     },
   },
-}
 
-/** RFC 7517 section 5 */
-export const JWK_SET: Schema = {
-  type: 'object',
-  required: ['keys'],
-  additionalProperties: false,
-  properties: {
-    keys: {
-      type: 'array',
-      minItems: 1,
-      items: {
+  Error: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
         type: 'object',
-        required: ['kty', 'crv', 'x', 'y', 'kid', 'use', 'alg'],
-        additionalProperties: false,
+        required: ['code', 'message', 'request_id'],
         properties: {
-          kty: { const: 'EC' },
-          crv: { const: 'P-256' },
-          x: { type: 'string' },
-          y: { type: 'string' },
-          kid: { type: 'string' },
-          use: { const: 'sig' },
-          alg: { const: 'ES256' },
+          code: { type: 'string', description: 'For programs, such as `unauthorized`' },
+          message: { type: 'string', description: 'For people; the text may change' },
+          request_id: { type: 'string', description: 'The same as the header X-Request-Id' },
         },
       },
     },
   },
-}
 
-export const STATE: Schema = {
-  type: 'object',
-  required: ['status'],
-  additionalProperties: false,
-  properties: { status: { type: 'string', enum: ['ok', 'ready'] } },
-}
+  /** RFC 7517 section 5 */
+  JwkSet: {
+    type: 'object',
+    required: ['keys'],
+    properties: {
+      keys: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          required: ['kty', 'crv', 'x', 'y', 'kid', 'use', 'alg'],
+          properties: {
+            kty: { type: 'string', const: 'EC' },
+            crv: { type: 'string', const: 'P-256' },
+            x: { type: 'string' },
+            y: { type: 'string' },
+            kid: { type: 'string' },
+            use: { type: 'string', const: 'sig' },
+            alg: { type: 'string', const: 'ES256' },
+          },
+        },
+      },
+    },
+  },
+
+  Status: {
+    type: 'object',
+    required: ['status'],
+    properties: { status: { type: 'string', enum: ['ok', 'ready'] } },
+  },
+
+  OpenApiDocument: {
+    type: 'object',
+    required: ['openapi', 'info', 'paths'],
+    properties: { openapi: { type: 'string' }, info: { type: 'object' }, paths: { type: 'object' } },
+  },
+} satisfies Record<string, Schema>
+
+/** A reference to one of the schemas. */
+export const refTo = (name: keyof typeof SCHEMAS): Schema => ({ $ref: `#/components/schemas/${name}` })
