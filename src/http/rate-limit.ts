@@ -18,6 +18,7 @@ const LIMITS = {
   signupOfAddress: { tries: 30, windowMs: 60 * 60_000 },
   providerOfAddress: { tries: 300, windowMs: 15 * 60_000 },
   passwordOfUser: { tries: 10, windowMs: 15 * 60_000 },
+  usernameOfUser: { tries: 5, windowMs: 60 * 60_000 },
 } satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS

@@ -137,6 +137,12 @@ export const findSessionsOfUser = async (
   return rows.map(toSession)
 }
 
+/** The ids of all sessions of a user, those that have run out too. */
+export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', userId)
+  return rows.map(({ id }) => id)
+}
+
 export const countSessions = async (db: Queries, userId: string, nowMs: number): Promise<number> => {
   const row = await db.get<{ count: number }>(
     'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?',

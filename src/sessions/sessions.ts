@@ -14,6 +14,7 @@ import {
   deleteSessionOfUser,
   deleteSessionsOfUser,
   findSession,
+  findSessionIdsOfUser,
   findSessionsOfUser,
   insertSession,
   lockSession,
@@ -66,10 +67,15 @@ export const createSessions = (parts: Parts) => {
     )
   }
 
+  /** Forgets what is cached of a user's sessions, and of no other; before they are deleted, as long as they can be found. */
+  const forgetUserIn = async (transaction: Transaction, userId: string): Promise<void> => {
+    const ids = await findSessionIdsOfUser(transaction, userId)
+    transaction.afterCommit(() => ids.forEach(known.forget))
+  }
+
   const endAllIn = async (transaction: Transaction, userId: string, exceptId?: string): Promise<number> => {
-    const changes = await deleteSessionsOfUser(transaction, userId, exceptId)
-    transaction.afterCommit(() => known.forgetAll())
-    return changes
+    await forgetUserIn(transaction, userId)
+    return deleteSessionsOfUser(transaction, userId, exceptId)
   }
 
   /** A key that is not known here may have begun to sign elsewhere a moment ago. */
@@ -149,8 +155,8 @@ export const createSessions = (parts: Parts) => {
 
     isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock.now()),
 
-    /** To be called in the transaction that changes a user's row. */
-    userChanged: (transaction: Transaction): void => transaction.afterCommit(() => known.forgetAll()),
+    /** To be called in the transaction that changes a user's row, and before the row is deleted. */
+    userChanged: forgetUserIn,
 
     /** So many sessions at most, `firstId` and then those last seen, and how many there are. */
     async list(userId: string, limit: number, firstId = ''): Promise<{ sessions: Session[]; count: number }> {

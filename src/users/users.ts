@@ -35,8 +35,8 @@ interface Parts {
   requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** The same, and `forbidden` when its user has not signed in just now. */
   requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** To be called when somebody's row changed, so that nobody is shown the old one. */
-  userChanged: (transaction: Transaction) => void
+  /** To be called in the transaction that changes a user's row, or deletes it, and before the deletion. */
+  userChanged: (transaction: Transaction, userId: string) => Promise<void>
 }
 
 interface Deletion {
@@ -62,9 +62,10 @@ export const createUsers = (parts: Parts) => {
   const remove = (id: string, mayGo: (transaction: Transaction) => Promise<void> = async () => {}): Promise<void> =>
     db.inTransaction(async (transaction) => {
       await mayGo(transaction)
+      // Before the row goes, which takes the sessions with it.
+      await userChanged(transaction, id)
       if ((await deleteUser(transaction, id)) === 0) return
       await announce(transaction, 'user.deleted', id)
-      userChanged(transaction)
     })
 
   return {
@@ -92,7 +93,7 @@ export const createUsers = (parts: Parts) => {
         await db.inTransaction(async (transaction) => {
           await requireSession(transaction, sessionId, id)
           await updateUsername(transaction, id, username)
-          userChanged(transaction)
+          await userChanged(transaction, id)
         })
       } catch (error) {
         throw takenError(error)
@@ -125,7 +126,7 @@ export const createUsers = (parts: Parts) => {
       const checked = requireRoles(roles)
       await db.inTransaction(async (transaction) => {
         await updateRoles(transaction, id, checked)
-        userChanged(transaction)
+        await userChanged(transaction, id)
       })
     },
 
@@ -134,7 +135,7 @@ export const createUsers = (parts: Parts) => {
       await db.inTransaction(async (transaction) => {
         await updateDisabled(transaction, id, disabled)
         if (disabled) await endSessions(transaction, id)
-        userChanged(transaction)
+        await userChanged(transaction, id)
       })
     },
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
-import { logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
+import { currentUser, logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
 import type { Answer } from '../support/user-agent.ts'
 
 /** Asks until the answer is 429 and returns it, with the number of tries; fails after `most`. */
@@ -52,6 +53,39 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     const { answer } = await untilLimited(() => signUp(newcomer(service), newPerson()), 400)
     assertPage(answer, 429)
     assertRetryAfter(answer)
+  })
+
+  test('a user has 5 tries in an hour to change the username, taken names included; a bad name is no try', async (t) => {
+    const { env, turnTo } = turnedClock(t)
+    const service = await startService({ t, env: { ...env, SVC_RATE_LIMIT: 'on' } })
+    const { agent } = await signedUp(service)
+    const other = await signedUp(service)
+    const change = (username: string, by = agent) => by.post('/auth/account/username', { username })
+    for (let tries = 0; tries < 8; tries++) assertPage(await change('a bad name'), 422)
+    for (let tries = 0; tries < 3; tries++) assertPage(await change(other.person.username), 409)
+    for (let tries = 0; tries < 2; tries++) assert.equal((await change(newPerson().username)).status, 303)
+    const { username } = await currentUser(agent)
+    for (const name of [other.person.username, newPerson().username]) {
+      const limited = await change(name)
+      assertPage(limited, 429)
+      assertRetryAfter(limited)
+      assert.ok(limited.text.includes(name), 'the page keeps what was typed')
+    }
+    assert.equal((await currentUser(agent)).username, username)
+    assert.equal((await change(newPerson().username, other.agent)).status, 303)
+    turnTo(61 * 60_000)
+    assert.equal((await agent.refresh()).status, 200)
+    assert.equal((await change(newPerson().username)).status, 303)
+  })
+
+  test('of 20 changes of a username at once, 5 are tried', async (t) => {
+    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const { agent } = await signedUp(service)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => agent.post('/auth/account/username', { username: newPerson().username })),
+    )
+    assert.equal(answers.filter(({ status }) => status === 303).length, 5)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 15)
   })
 
   test('the owner of an account that somebody guesses at is not locked out of the session that is there', async (t) => {

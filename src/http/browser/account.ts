@@ -68,6 +68,15 @@ export const createAccount = (parts: RouteParts) => {
     return 'password_set'
   }
 
+  /** Counts what tells which names are taken, and what changes the name: a refused field or a failure does neither. */
+  const saveUsername = async ({ userId, sessionId }: SignedIn, username: string): Promise<void> => {
+    limits.count('usernameOfUser', userId)
+    await users.changeUsername(userId, username, sessionId).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.code !== 'conflict') limits.forgive('usernameOfUser', userId)
+      throw error
+    })
+  }
+
   return {
     async show(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       const what = visit.query.get('done')
@@ -80,7 +89,7 @@ export const createAccount = (parts: RouteParts) => {
       return orShowAgain(
         visit,
         async () => {
-          await users.changeUsername(signedIn.userId, value, signedIn.sessionId)
+          await saveUsername(signedIn, value)
           return done('username')
         },
         showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.errors.username } })),

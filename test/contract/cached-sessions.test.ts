@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { createDomain, type Domain } from '../../src/domain.ts'
+import { createLog } from '../../src/lib/log.ts'
+import type { Database, RowQuery } from '../../src/storage/database.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
+import { newPerson } from '../support/people.ts'
+import { freshDatabase } from './place.ts'
+
+const { db, open } = await freshDatabase()
+const config = readConfig({}, () => '')
+const log = createLog('silent', { write: () => {} })
+const rootSecret = randomBytes(32)
+
+/** The ids of the session rows that were read from the database, in order. */
+const read: string[] = []
+
+/** The same database; notes each row that is read because no cached one could be used. */
+const watched: Database = {
+  ...db,
+  cachedRow: <Row extends { id: string }, Kept>(query: RowQuery<Row, Kept>) =>
+    db.cachedRow<Row, Kept>({
+      ...query,
+      keep: (row) => {
+        read.push(row.id)
+        return query.keep(row)
+      },
+    }),
+}
+
+/** The service, and another process on the same database. */
+const domain = createDomain(config, log, { db: watched, rootSecret })
+const operator = createDomain(config, log, { db: await open(), rootSecret })
+await domain.keys.prepare()
+
+const device = { userAgent: 'Firefox', address: '203.0.113.7' }
+
+interface SignedInUser {
+  id: string
+  email: string
+  password: string
+  sessionId: string
+  accessToken: string
+}
+
+const start = async (userId: string) => {
+  const tokens = await domain.sessions.start(userId, device, { authenticatedAtMs: domain.clock.now() })
+  return tokens ?? assert.fail('the session was not started')
+}
+
+const signedIn = async (): Promise<SignedInUser> => {
+  const person = newPerson()
+  const { id } = await domain.users.create(person)
+  const { sessionId, accessToken } = await start(id)
+  return { id, ...person, sessionId, accessToken }
+}
+
+const currentUser = async ({ accessToken }: { accessToken: string }) => {
+  const found = await domain.sessions.authenticate(accessToken)
+  return found && (JSON.parse(found.userJson) as { username: string; roles: string[] })
+}
+
+type Found = Awaited<ReturnType<typeof currentUser>>
+
+/** Makes a change, and resolves to what the next request of the user finds; undefined: nobody is signed in. */
+type Change = (by: Domain, user: SignedInUser) => Promise<Partial<NonNullable<Found>> | undefined>
+
+const ended = async (change: Promise<unknown>): Promise<undefined> => void (await change)
+
+const CHANGES: Record<string, Change> = {
+  'a change of the username': async ({ users }, { id, sessionId }) => {
+    const { username } = newPerson()
+    await users.changeUsername(id, username, sessionId)
+    return { username }
+  },
+  'other roles': async ({ users }, { id }) => {
+    await users.setRoles(id, ['admin'])
+    return { roles: ['admin'] }
+  },
+  disabling: ({ users }, { id }) => ended(users.setDisabled(id, true)),
+  deletion: ({ users }, { id }) => ended(users.delete(id)),
+  'a password that the operator sets': ({ users }, { id }) => ended(users.setPassword(id, newPerson().password)),
+  'the end of all sessions': ({ sessions }, { id }) => ended(sessions.endAll(id)),
+}
+
+const HERE_AND_ELSEWHERE = { 'this process': domain, 'another process': operator }
+
+describe('what changes a user', () => {
+  for (const [title, change] of Object.entries(CHANGES)) {
+    for (const [where, by] of Object.entries(HERE_AND_ELSEWHERE)) {
+      test(`${title}, by ${where}: the next request of every session of the user sees it`, async () => {
+        const [user, bystander] = [await signedIn(), await signedIn()]
+        const devices = [user, await start(user.id)]
+        for (const each of [...devices, bystander]) assert.ok(await currentUser(each))
+        const expected = await change(by, user)
+        for (const each of devices) {
+          const found = await currentUser(each)
+          assert.deepEqual(found && { ...found, ...expected }, expected && found, 'as it is now')
+          assert.equal(found === undefined, expected === undefined)
+        }
+        assert.ok(await currentUser(bystander))
+      })
+    }
+
+    testOnSqlite(`${title}: what is cached of other users’ sessions stays`, async () => {
+      const [user, bystander] = [await signedIn(), await signedIn()]
+      for (const each of [user, bystander]) assert.ok(await currentUser(each))
+      read.length = 0
+      await change(domain, user)
+      for (const each of [user, bystander]) await currentUser(each)
+      assert.ok(!read.includes(bystander.sessionId), 'the row of the other user is read again')
+    })
+  }
+
+  test('a new password of the user’s own ends every other session at once, and keeps this one', async () => {
+    const user = await signedIn()
+    const other = await start(user.id)
+    for (const each of [user, other]) assert.ok(await currentUser(each))
+    const next = newPerson().password
+    await domain.users.changePassword(user.id, { current: user.password, next, sessionId: user.sessionId })
+    assert.equal(await currentUser(other), undefined)
+    assert.ok(await currentUser(user))
+  })
+})
