@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { containSocketErrors } from '../lib/socket-errors.ts'
 import { toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
 
@@ -41,6 +42,9 @@ const EXPECTATION = refusal(
   new AppError('invalid_request', 'The header Expect asks for something other than 100-continue.'),
 )
 
+/** How long a refused client may take to read its answer and close the connection. */
+const LINGER_MS = 2000
+
 interface Parts {
   log: Log
   newRequestId: () => string
@@ -49,7 +53,12 @@ interface Parts {
 
 /** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
 export const createBrokenConnections = ({ log, newRequestId, meter }: Parts) => {
+  const refused = new WeakSet<Duplex>()
+
   const refuse = (socket: Duplex, { status, error, headers = '' }: Refusal): void => {
+    // What follows the part that could not be read is the same refusal.
+    if (refused.has(socket)) return
+    refused.add(socket)
     const requestId = newRequestId()
     const body = toErrorJson(error, requestId)
     const code = Number.parseInt(status, 10)
@@ -63,6 +72,7 @@ export const createBrokenConnections = ({ log, newRequestId, meter }: Parts) => 
       `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
         `${headers}Cache-Control: no-store\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
     )
+    closeSoon(socket)
   }
 
   return {
@@ -72,10 +82,20 @@ export const createBrokenConnections = ({ log, newRequestId, meter }: Parts) => 
     },
     /** What Node would answer by itself, without an id. */
     watch(server: Server): void {
+      containSocketErrors(server)
       server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, WRONG_METHOD))
       server.on('checkExpectation', ({ socket }: IncomingMessage, _response: ServerResponse) =>
         refuse(socket, EXPECTATION),
       )
     },
   }
+}
+
+/**
+ * Lets the client read the answer: closing at once would reset the connection of a client that still sends. No time
+ * limit of the HTTP server holds here any more, so that a client that never closes would keep the connection.
+ */
+const closeSoon = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer)).resume()
 }

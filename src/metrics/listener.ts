@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { containSocketErrors } from '../lib/socket-errors.ts'
 
 interface Parts {
   host: string
@@ -31,6 +32,7 @@ export const createMetricsListener = ({ host, port, log, contentType, read }: Pa
     }
   }
   const server = createServer((request, response) => void answer(request, response))
+  containSocketErrors(server)
 
   return {
     /** Resolves when it listens; a port that cannot be had is an error that names the setting. */
