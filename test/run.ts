@@ -4,6 +4,7 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { familyCpuMs } from '../bench/support/cpu-time.ts'
 import { fillCompileCache } from './support/compile-cache.ts'
 import { preparePostgres, startPostgres } from './support/postgres.ts'
 
@@ -112,6 +113,12 @@ const startServer = async () => {
   }
 }
 
+/** Says what the run cost, services and databases included; Linux alone tells. */
+const showCost = (): void => {
+  if (process.platform !== 'linux') return
+  process.stdout.write(`\n${Math.round(familyCpuMs(process.pid) / 1000)} seconds of processor time\n`)
+}
+
 await fillCompileCache()
 const given = process.env.SVC_TEST_PG_URL
 const server = given ? undefined : await startServer()
@@ -123,4 +130,5 @@ try {
   await show('PostgreSQL', onPostgres)
 } finally {
   await server?.[Symbol.asyncDispose]()
+  showCost()
 }
