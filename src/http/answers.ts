@@ -38,23 +38,22 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
   const isDebugging = log.isLevelEnabled('debug')
 
-  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], more: Headers = []): Headers => {
+  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], cacheSeconds = 0, more: Headers = []): Headers => {
     const headers = ['x-request-id', visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS), ...more]
-    for (const cookie of visit.cookiesToSet) headers.push('set-cookie', cookie)
+    pushCaching(headers, cacheSeconds, visit.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
   }
 
   const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, to: Destination, more?: Headers): number => {
-    const headers = headersOf(visit, to.speaks, more)
+    const headers = headersOf(visit, to.speaks, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
     reply.hijack()
     if ('redirect' in answer) {
-      headers.push('cache-control', 'no-store', 'location', answer.redirect, 'content-length', '0')
+      headers.push('location', answer.redirect, 'content-length', '0')
       reply.raw.writeHead(303, headers).end()
       return 303
     }
-    const { status, body, contentType, cacheSeconds, retryAfterSeconds } = answer
-    headers.push('cache-control', cacheSeconds ? cacheControl(cacheSeconds) : 'no-store')
+    const { status, body, contentType, retryAfterSeconds } = answer
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', CHALLENGE)
@@ -120,6 +119,15 @@ const ASCII = /^\p{ASCII}*$/u
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const CHALLENGE = 'Cookie realm="svc", form-action="/auth/login", cookie-name=svc_access'
+
+/**
+ * The one place that writes `Set-Cookie`: never on an answer that may be stored, since a cache in front would hand the
+ * cookie to every other visitor (RFC 9111 section 7.3).
+ */
+const pushCaching = (headers: Headers, cacheSeconds: number, cookies: readonly string[]): void => {
+  headers.push('cache-control', cacheSeconds > 0 ? cacheControl(cacheSeconds) : 'no-store')
+  if (cacheSeconds === 0) for (const cookie of cookies) headers.push('set-cookie', cookie)
+}
 
 const cacheControl = (seconds: number): string =>
   seconds > 86_400 ? `public, max-age=${seconds}, immutable` : `public, max-age=${seconds}`

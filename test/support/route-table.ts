@@ -1,0 +1,15 @@
+import type { RouteParts } from '../../src/http/parts.ts'
+import type { Route } from '../../src/http/route.ts'
+import { createRoutes } from '../../src/http/routes.ts'
+import { createPages } from '../../src/pages/pages.ts'
+
+const pages = createPages({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
+
+/**
+ * The table of routes of a service with a provider of that name, to be read and not to be asked: what it is made of
+ * answers nothing.
+ */
+export const routeTable = (provider: string): Route[] => {
+  const providers = [{ name: provider, label: provider, iconUrl: undefined }]
+  return createRoutes({ pages, providers, baseUrl: 'http://localhost' } as unknown as RouteParts)
+}
