@@ -8,3 +8,13 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /** Whether a URL leads to this very machine, where TLS protects nothing. */
 export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.includes(new URL(text).hostname)
+
+const THIS_MACHINE =
+  /^(?:(?:.+\.)?localhost\.*|(?:127|0)(?:\.\d+){3}|\[::1?\]|\[::ffff:(?:7f[0-9a-f]{2}|[0-9a-f]{1,2}):[0-9a-f]{1,4}\])$/
+
+/**
+ * Whether a URL may lead to this machine: loopback and the unspecified address (RFC 6890 section 2.2), IPv4 within IPv6
+ * included, and every name under localhost (RFC 6761 section 6.3). The URL parser has written all other forms of an
+ * address (decimal, octal, shortened) as one of these.
+ */
+export const mayLeadHere = (text: string): boolean => URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)

@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client'
 import { AppError } from '../lib/errors.ts'
-import { isLoopbackUrl } from '../lib/origin.ts'
+import { isLoopbackUrl, mayLeadHere } from '../lib/origin.ts'
 import { signInProblem } from './problems.ts'
 
 /** No answer of an honest provider comes near. */
@@ -25,8 +25,15 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
   return Buffer.concat(chunks)
 }
 
-/** TypeError for an address that can be read or changed on the way; within this machine it cannot. */
-export const requireTls = (url: string): void => {
+/**
+ * TypeError for an address that a provider names and that must not be asked: one that can be read or changed on the way,
+ * and one on this machine unless the provider itself is on it. What listens on loopback trusts whoever reaches it, and
+ * this service would reach it for a provider elsewhere (server-side request forgery).
+ */
+export const requireAddressOf = (issuer: string, url: string): void => {
+  if (mayLeadHere(url) && !mayLeadHere(issuer)) {
+    throw new TypeError(`an address of the provider is on this machine, and the provider is not: ${url.slice(0, 200)}`)
+  }
   if (url.startsWith('https:') || isLoopbackUrl(url)) return
   throw new TypeError(`an address of the provider is missing, or without TLS: ${url.slice(0, 200)}`)
 }
@@ -35,16 +42,18 @@ export const requireTls = (url: string): void => {
 const WITHOUT_BODY = [101, 204, 205, 304]
 
 /**
- * `fetch` for what is asked of providers: the answer is read whole, up to 1 MiB, within the deadline of the request's
+ * `fetch` for what is asked of one provider: the answer is read whole, up to 1 MiB, within the deadline of the request's
  * signal; no redirect is followed, and secrets leave this machine over TLS only.
  */
-export const exchange: CustomFetch = async (url, { body: sent, ...options }) => {
-  requireTls(url)
-  const response = await fetch(url, { ...options, body: sent ?? null, redirect: 'manual' })
-  const body = await readBounded(response)
-  const { status, headers } = response
-  return new Response(WITHOUT_BODY.includes(status) || status < 200 ? null : body, { status, headers })
-}
+export const createExchange =
+  (issuer: string): CustomFetch =>
+  async (url, { body: sent, ...options }) => {
+    requireAddressOf(issuer, url)
+    const response = await fetch(url, { ...options, body: sent ?? null, redirect: 'manual' })
+    const body = await readBounded(response)
+    const { status, headers } = response
+    return new Response(WITHOUT_BODY.includes(status) || status < 200 ? null : body, { status, headers })
+  }
 
 /** Failures that say nothing about the person, only that the provider does not answer properly. */
 const AWAY = [

@@ -1,7 +1,7 @@
 import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
 import { createAppleSecret } from './apple-secret.ts'
-import { exchange, requireTls } from './exchange.ts'
+import { createExchange, requireAddressOf } from './exchange.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
 
@@ -15,7 +15,7 @@ interface Parts {
 
 /** Asks a provider what it says of itself (OpenID Connect Discovery section 4); `unavailable` when that is of no use. */
 export const configureOpenid = async (parts: Parts): Promise<Configuration> => {
-  const { settings, timeoutMs, clock, fetch = exchange } = parts
+  const { settings, timeoutMs, clock, fetch = createExchange(settings.issuer) } = parts
   const client = await import('openid-client')
   const authentication = await createClientAuth(settings, clock)
   const isPlain = settings.issuer.startsWith('http:')
@@ -28,7 +28,7 @@ export const configureOpenid = async (parts: Parts): Promise<Configuration> => {
   try {
     const { issuer, clientId } = settings
     const configuration = await client.discovery(new URL(issuer), clientId, undefined, authentication, options)
-    requireUsable(configuration.serverMetadata())
+    requireUsable(configuration.serverMetadata(), issuer)
     return configuration
   } catch (error) {
     // Whatever is wrong with it is for the operator or the provider to mend, and no matter of this sign-in's.
@@ -37,10 +37,10 @@ export const configureOpenid = async (parts: Parts): Promise<Configuration> => {
 }
 
 /** What is not usable is not kept: the provider may have mended it when somebody asks again. */
-const requireUsable = (metadata: ServerMetadata): void => {
+const requireUsable = (metadata: ServerMetadata, issuer: string): void => {
   const { authorization_endpoint: authorization, token_endpoint: token, jwks_uri: keys, userinfo_endpoint } = metadata
-  for (const url of [authorization, token, keys]) requireTls(url ?? '')
-  if (userinfo_endpoint !== undefined) requireTls(userinfo_endpoint)
+  for (const url of [authorization, token, keys]) requireAddressOf(issuer, url ?? '')
+  if (userinfo_endpoint !== undefined) requireAddressOf(issuer, userinfo_endpoint)
 }
 
 /** What the provider takes: RFC 6749 section 2.3.1, in the form that its metadata names. */

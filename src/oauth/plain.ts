@@ -1,7 +1,7 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Clock } from '../lib/time.ts'
 import { buildAuthorizationUrl, tradeCode } from './code-flow.ts'
-import { exchange, toProblem } from './exchange.ts'
+import { createExchange, toProblem } from './exchange.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
 import type { Provider } from './provider.ts'
@@ -28,13 +28,15 @@ interface Parts {
 }
 
 /** Providers of this kind answer with status 200 and an error inside. */
-const withHonestStatus: CustomFetch = async (url, options) => {
-  const response = await exchange(url, options)
-  if (!response.ok) return response
-  const text = await response.text()
-  const { status, headers } = response
-  return new Response(text, { headers, status: tellsOfError(text) ? 400 : status })
-}
+const withHonestStatus =
+  (exchange: CustomFetch): CustomFetch =>
+  async (url, options) => {
+    const response = await exchange(url, options)
+    if (!response.ok) return response
+    const text = await response.text()
+    const { status, headers } = response
+    return new Response(text, { headers, status: tellsOfError(text) ? 400 : status })
+  }
 
 const tellsOfError = (text: string): boolean => {
   try {
@@ -49,12 +51,13 @@ const tellsOfError = (text: string): boolean => {
 export const createPlain = ({ settings, timeoutMs, clock, describe }: Parts): Provider => {
   const { issuer, clientId, clientSecret, scopes } = settings
   const { authorizationEndpoint, tokenEndpoint, identify, anew } = describe(issuer)
+  const exchange = createExchange(issuer)
 
   const configure = async (): Promise<Configuration> => {
     const client = await import('openid-client')
     const server = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint }
     const configuration = new client.Configuration(server, clientId, undefined, client.ClientSecretPost(clientSecret))
-    configuration[client.customFetch] = withHonestStatus
+    configuration[client.customFetch] = withHonestStatus(exchange)
     configuration.timeout = timeoutMs / 1000
     if (issuer.startsWith('http:')) client.allowInsecureRequests(configuration)
     return configuration

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Configuration } from 'openid-client'
 import { AppError } from '../../src/lib/errors.ts'
 import { createDiscovery } from '../../src/oauth/discovery.ts'
-import { exchange, toProblem } from '../../src/oauth/exchange.ts'
+import { createExchange, requireAddressOf, toProblem } from '../../src/oauth/exchange.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -98,18 +98,64 @@ describe('what a provider says of itself', () => {
   })
 })
 
-test('secrets leave this machine over TLS only', async () => {
-  const options = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const
-  for (const url of [
-    'http://id.corp.example/token',
-    'http://127.0.0.2/token',
-    'http://localhost.corp.example/',
-    'data:,x',
-    'javascript:alert(1)',
-    '',
-  ]) {
-    await assert.rejects(exchange(url, options), /missing, or without TLS/, url)
+const options = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const
+
+describe('what may be asked of a provider', () => {
+  const HERE = ['https://localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'https://id.localhost/realm']
+  const ELSEWHERE = ['https://id.corp.example', 'https://localhost.corp.example', 'https://128.0.0.1', 'https://[::2]']
+
+  for (const issuer of [...HERE, ...ELSEWHERE]) {
+    test(`secrets leave this machine over TLS only: ${issuer}`, async () => {
+      const plain = ['http://id.corp.example/token', 'http://localhost.corp.example/', 'data:,x', 'javascript:alert(1)']
+      for (const url of [...plain, 'http://128.0.0.1/', 'http://10.0.0.1/', 'http://169.254.169.254/', '']) {
+        await assert.rejects(createExchange(issuer)(url, options), /missing, or without TLS/, url)
+      }
+    })
   }
+
+  // The last is the same as the first in letters that a URL parser maps to ASCII.
+  const names = ['localhost', 'LOCALHOST', 'localhost.', 'id.localhost', '%6cocalhost', 'ⓛocalhost']
+  const inIpv4 = [
+    '127.0.0.1',
+    '127.0.0.2',
+    '127.255.255.254',
+    '127.1',
+    '2130706433',
+    '0x7f.1',
+    '017700000001',
+    '0.0.0.0',
+  ]
+  const inIpv6 = ['[::1]', '[0:0:0:0:0:0:0:1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f12:1]', '[::ffff:0.0.0.0]']
+  for (const host of [...names, ...inIpv4, '0', ...inIpv6]) {
+    test(`a provider elsewhere names no address on this machine: ${host}`, async () => {
+      for (const issuer of ELSEWHERE) {
+        for (const url of [`http://${host}:1/token`, `https://${host}:1/token`, ` https:${host}:1`]) {
+          await assert.rejects(createExchange(issuer)(url, options), /and the provider is not/, `${issuer} ${url}`)
+        }
+      }
+    })
+  }
+
+  test('what only looks like an address on this machine is asked over TLS', () => {
+    for (const host of [
+      'localhost.corp.example',
+      'notlocalhost',
+      '128.0.0.1',
+      '[::ffff:126.0.0.1]',
+      '[::ffff:7.241.0.1]',
+    ]) {
+      requireAddressOf('https://id.corp.example', `https://${host}/token`)
+    }
+  })
+
+  test('a provider on this machine names others on it, plain where no name server is asked', () => {
+    for (const url of ['http://localhost:1/', 'http://127.0.0.1:1/', 'http://[::1]:1/', 'https://id.localhost/']) {
+      for (const issuer of HERE) requireAddressOf(issuer, url)
+    }
+    for (const url of ['http://id.localhost:1/', 'http://0.0.0.0:1/', 'http://127.0.0.2:1/']) {
+      assert.throws(() => requireAddressOf('http://localhost:1', url), /without TLS/, url)
+    }
+  })
 })
 
 const thrown = (details: object) => Object.assign(new Error('x'), details)

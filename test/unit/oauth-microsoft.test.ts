@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/lib/time.ts'
-import { exchange } from '../../src/oauth/exchange.ts'
+import { createExchange } from '../../src/oauth/exchange.ts'
 import { createOpenid } from '../../src/oauth/openid.ts'
 import { microsoftIssuer } from '../../src/oauth/presets.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
@@ -10,6 +10,7 @@ import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 const MICROSOFT = 'https://login.microsoftonline.com'
 const stand = await startMisbehavingProvider({ profile: 'microsoft' })
 const { clientId, clientSecret } = stand
+const exchange = createExchange(stand.origin)
 
 /** Addresses at Microsoft for those of the stand-in, save the issuer, which its tokens bear. */
 const atMicrosoft = (document: unknown) =>

@@ -1,0 +1,12 @@
+// Preloaded into the service (NODE_OPTIONS=--import): every name under corp.example is this machine, and no name server
+// is asked.
+import dns from 'node:dns'
+import { syncBuiltinESMExports } from 'node:module'
+
+Object.assign(dns, {
+  lookup: new Proxy(dns.lookup, {
+    apply: (lookup, self, [name, ...rest]: unknown[]) =>
+      Reflect.apply(lookup, self, [/\.corp\.example$/.test(String(name)) ? '127.0.0.1' : name, ...rest]),
+  }),
+})
+syncBuiltinESMExports()
