@@ -68,6 +68,12 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
     )
   }
 
+  const requireTaken = async (userId: string): Promise<TakenEmail> => {
+    const user = await findUserById(db, userId)
+    if (!user) throw signInProblem('no_proof')
+    return describeTaken(user)
+  }
+
   return {
     /**
      * Lets in who is known, makes an account for who is not, and otherwise says whose email it is: that account is
@@ -104,10 +110,12 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
     },
 
     /** What can prove that an account is somebody's; `conflict` when it is gone. */
-    async requireTaken(userId: string): Promise<TakenEmail> {
-      const user = await findUserById(db, userId)
-      if (!user) throw signInProblem('no_proof')
-      return describeTaken(user)
+    requireTaken,
+
+    /** `invalid_request` when this provider is none by which the owner of the account can prove that it is theirs. */
+    async requireProvableBy(provider: string, userId: string): Promise<void> {
+      const { providers } = await requireTaken(userId)
+      if (!providers.includes(provider)) throw signInProblem('unreadable')
     },
   }
 }

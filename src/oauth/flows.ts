@@ -64,10 +64,14 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
 
   const isOld = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): boolean => vouchedAtMs + lifetimeMs <= clock.now()
 
-  /** What is pending, or why it is not: not one of ours, too old, or of another browser. */
-  const findPending = (text: string | undefined, binding: string | undefined): Pending | SignInProblem => {
+  /** What is pending, or why it is not: not one of ours, of another provider, too old, or of another browser. */
+  const findPending = (
+    text: string | undefined,
+    binding: string | undefined,
+    provider?: string,
+  ): Pending | SignInProblem => {
     const opened = proofs.open(text, binding)
-    if (!opened) return 'unreadable'
+    if (!opened || (provider !== undefined && opened.content.vouched.provider !== provider)) return 'unreadable'
     return opened.spoiled ?? (isOld(opened.content) ? 'expired' : opened.content)
   }
 
@@ -105,9 +109,9 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
 
     closePending: (pending: Pending, binding: string): string => proofs.close(pending, binding),
 
-    /** `invalid_request` when it is of no use. */
-    openPending(text: string | undefined, binding: string | undefined): Pending {
-      const found = findPending(text, binding)
+    /** `invalid_request` when it is of no use, and for one of another provider than this, where one is named. */
+    openPending(text: string | undefined, binding: string | undefined, provider?: string): Pending {
+      const found = findPending(text, binding, provider)
       if (typeof found === 'string') throw signInProblem(found)
       return found
     },

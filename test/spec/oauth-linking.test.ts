@@ -309,6 +309,40 @@ describe('what waits for proof is of one browser, and for ten minutes', () => {
     assertNoSession(agent, asState, 400)
   })
 
+  test('of one provider at another: no form of the page takes it, and nothing is linked', async () => {
+    const { person, agent: owner } = await signedUp(service)
+    const { id } = await currentUser(owner)
+    const { agent, pending } = await atProof(person.email)
+    for (const name of ['github', 'lab']) {
+      const answers = [
+        await link(agent, pending, person.password, name),
+        await claim(agent, pending, name),
+        await agent.post(`/auth/oauth/${name}`, { pending }),
+      ]
+      for (const answer of answers) {
+        assertNoSession(agent, answer, 400)
+        assert.match(answer.text, /This address leads nowhere/)
+        assert.doesNotMatch(answer.text, /name="pending"/, 'the next try begins from the start')
+      }
+    }
+    assert.deepEqual(await namesOf(id), [])
+    assertRedirect(await link(agent, pending, person.password), '/kept')
+  })
+
+  test('of one provider at another that can prove the account: sent there, and it is linked after the proof', async () => {
+    const octo = githubWith(newPerson().email)
+    const [email = ''] = octo.emails.map((it) => it.email)
+    const first = newAgent()
+    assertRedirect(await signInBy(first, 'github', byGithub(octo)), '/')
+    const { id } = await currentUser(first)
+    const { agent, pending } = await atProof(email)
+    assertNoSession(agent, await claim(agent, pending, 'github'), 400)
+    assertNoSession(agent, await agent.post('/auth/oauth/corp', { pending }), 400)
+    assertRedirect(await signInBy(agent, 'github', byGithub(octo), { pending }), '/kept')
+    assert.equal((await currentUser(agent)).id, id)
+    assert.deepEqual(await namesOf(id), ['github', 'corp'])
+  })
+
   test('the browser’s cookie lasts as long as the page', async () => {
     const { person } = await signedUp(service)
     const { agent, page, pending } = await atProof(person.email)

@@ -179,6 +179,20 @@ describe('somebody who has yet to prove an account', () => {
     )
   })
 
+  test('is of the provider that vouched, and unreadable to another, also when it is too old', () => {
+    const sealed = flowsAt().closePending(pending, binding)
+    const { provider } = pending.vouched
+    assert.equal(flowsAt().openPending(sealed, binding, provider).userId, pending.userId)
+    for (const atMs of [T0, T0 + 10 * MINUTE]) {
+      for (const other of ['another', '']) {
+        assert.equal(
+          reasonOf(() => flowsAt(atMs).openPending(sealed, binding, other)),
+          'unreadable',
+        )
+      }
+    }
+  })
+
   test('is closed again as often as he tries, and good for no longer', () => {
     const again = flowsAt(T0 + 9 * MINUTE).closePending(pending, binding)
     const openAt = (atMs: number) => reasonOf(() => flowsAt(atMs).openPending(again, binding))

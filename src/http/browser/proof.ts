@@ -40,7 +40,7 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
   ): Promise<Answer> => {
     const binding = visit.cookies.oauth
     return orExplain(parts, visit, { provider, target: '/' }, async () => {
-      const pending = oauth.openPending(visit.form.get('pending'), binding)
+      const pending = oauth.openPending(visit.form.get('pending'), binding, provider.name)
       return orExplain(parts, visit, { provider, target: pending.target }, () => action(pending, binding ?? ''))
     })
   }

@@ -82,7 +82,8 @@ const explain = async (
     provider,
     problem,
     intent,
-    pending,
+    // What is not accepted here would not be accepted the next time.
+    pending: problem === 'unreadable' ? undefined : pending,
     email: emailOf(error),
     signedIn,
     requestId: visit.requestId,

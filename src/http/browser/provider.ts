@@ -39,11 +39,13 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return { provider: provider.name, intent, target: '/auth/account', userId: signedIn.userId }
   }
 
-  const errandOf = (visit: Visit, target: string, intent: Intent): Promise<Errand> | Errand => {
+  const errandOf = async (visit: Visit, target: string, intent: Intent): Promise<Errand> => {
     if (intent) return ownErrand(visit, intent)
     const sealed = visit.form.get('pending')
     if (sealed === undefined) return { provider: provider.name, intent: 'sign_in', target }
     const { target: pendingTarget, ...pending } = oauth.openPending(sealed, visit.cookies.oauth)
+    // Another provider than the one that is pending may be here: the account's own, which is to prove it.
+    await oauth.requireProvableBy(provider.name, pending.userId)
     return { provider: provider.name, intent: 'sign_in', target: pendingTarget, pending }
   }
 
