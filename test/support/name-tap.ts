@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module'
 Object.assign(dns, {
   lookup: new Proxy(dns.lookup, {
     apply: (lookup, self, [name, ...rest]: unknown[]) =>
-      Reflect.apply(lookup, self, [/\.corp\.example$/.test(String(name)) ? '127.0.0.1' : name, ...rest]),
+      Reflect.apply(lookup, self, [String(name).endsWith('.corp.example') ? '127.0.0.1' : name, ...rest]),
   }),
 })
 syncBuiltinESMExports()
