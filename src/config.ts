@@ -3,7 +3,7 @@ import type { ProviderSettings } from './oauth/presets.ts'
 import { readProviders } from './provider-config.ts'
 import { providerOf, settingsOf } from './provider-settings.ts'
 import { usableNames, variablesBegin } from './provider-setting-kinds.ts'
-import { type Environment, readSetting } from './setting-reading.ts'
+import { type Environment, isGiven, readSetting } from './setting-reading.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 import { EVENT_TYPES, type EventType } from './webhooks/event-types.ts'
 
@@ -14,6 +14,7 @@ type OptionalKey =
   | 'baseUrl'
   | 'metricsPort'
   | 'secret'
+  | 'previousSecret'
   | 'audiences'
   | 'hashesAtOnce'
   | 'oauthProviders'
@@ -84,6 +85,9 @@ const findContradictions = (environment: Environment, { database, port, metricsP
   ...findHalfWebhook(environment),
   ...(metricsPort !== undefined && metricsPort === port
     ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics take a port of their own']
+    : []),
+  ...(isGiven(SETTINGS.previousSecret, environment) && !isGiven(SETTINGS.secret, environment)
+    ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
     : []),
   ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
     ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process']

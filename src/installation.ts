@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './config.ts'
+import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { type Clock, systemClock } from './lib/time.ts'
-import { loadRootSecret } from './root-secret.ts'
+import { openSecretFile } from './root-secret.ts'
 import { requireWhole } from './storage/copy-marker.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
@@ -12,7 +13,7 @@ import { findPendingMigrations, migrate } from './storage/migrations.ts'
 /** What is there before any rule: the data, and the secret that protects them. */
 export interface Installation {
   db: Database
-  rootSecret: Uint8Array
+  rootSecret: RootSecret
 }
 
 interface Options {
@@ -41,11 +42,15 @@ const openFile = async (
   { clock = systemClock }: Options,
 ): Promise<Installation> => {
   // Before the database: one without a secret of its own is told from one whose secret was lost.
-  const rootSecret = config.secret ?? (await orExplain(file, () => loadRootSecret(file)))
+  const rootSecret = givenSecret(config) ?? (await orExplain(file, () => openSecretFile(file)))
   const db = await orExplain(file, () => openSqliteFile(file, log))
   await bringUpToDate(db, log, clock)
   return { db, rootSecret }
 }
+
+/** The root secret of the settings; undefined where it lies in a file beside the database. */
+const givenSecret = ({ secret, previousSecret }: Config): RootSecret | undefined =>
+  secret && createRootSecret({ current: secret, previous: previousSecret })
 
 /** Applies what is pending; throws when the database is not one that this program can serve. */
 const bringUpToDate = async (db: Database, log: Log, clock: Clock): Promise<void> => {
@@ -60,7 +65,8 @@ const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
 }
 
 const openServer = async (config: Config, log: Log, options: Options): Promise<Installation> => {
-  if (!config.secret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
+  const rootSecret = givenSecret(config)
+  if (!rootSecret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
   const connect = await reachServer(config, log, options)
   const db = connect(config.databaseTimeoutMs)
   try {
@@ -68,7 +74,7 @@ const openServer = async (config: Config, log: Log, options: Options): Promise<I
     const worker = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
     await bringUpToDate(worker, log, options.clock ?? systemClock)
     if (isPending) await worker.close()
-    return { db, rootSecret: config.secret }
+    return { db, rootSecret }
   } catch (error) {
     await db.close()
     throw error

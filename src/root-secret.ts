@@ -7,9 +7,11 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createRootSecret, type RootSecret, type SecretPair } from './lib/derived-keys.ts'
 import { randomToken } from './lib/secrets.ts'
 import { AppError } from './lib/errors.ts'
 
@@ -19,15 +21,73 @@ const SECRET_BYTES = 32
 /** Where the secret of a SQLite database lies. */
 export const rootSecretFile = (databaseFile: string): string => join(dirname(databaseFile), FILE_NAME)
 
+/** Where the one before it lies, for as long as what was made with it is accepted. */
+export const previousSecretFile = (databaseFile: string): string => `${rootSecretFile(databaseFile)}.previous`
+
+/**
+ * The root secret beside a database file with the one before it; made at first start. A rotation by another process is
+ * taken over when it is looked for. `onProblem` is told when the files do not go together with what is known.
+ */
+export const openSecretFile = (databaseFile: string, onProblem: (error: Error) => void = () => {}): RootSecret => {
+  let known = loadPair(databaseFile)
+  return createRootSecret(known, () => {
+    if (stampOf(databaseFile) === known.stamp) return undefined
+    try {
+      const next = loadPair(databaseFile)
+      requireContinuity(known, next, rootSecretFile(databaseFile))
+      known = next
+      return next
+    } catch (error) {
+      // What is known goes on being good. One problem is told once.
+      known = { ...known, stamp: stampOf(databaseFile) }
+      onProblem(error as Error)
+      return undefined
+    }
+  })
+}
+
+interface Loaded extends SecretPair {
+  stamp: string
+}
+
+const loadPair = (databaseFile: string): Loaded => {
+  // In this order: a change that comes in between is seen by the next look. A rotation writes the previous secret first.
+  const stamp = stampOf(databaseFile)
+  const current = loadRootSecret(databaseFile)
+  const file = previousSecretFile(databaseFile)
+  const previous = existsSync(file) ? readSecret(file) : undefined
+  return { current, previous, stamp }
+}
+
+/** Changes with each change of the files. */
+const stampOf = (databaseFile: string): string =>
+  [rootSecretFile(databaseFile), previousSecretFile(databaseFile)]
+    .map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
+    .map((stat) => (stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : 'none'))
+    .join(', ')
+
+/** A file that was replaced by a mistake must not log everybody out while the service runs. */
+const requireContinuity = (known: SecretPair, next: SecretPair, file: string): void => {
+  if ([next.current, next.previous].some((secret) => secret && Buffer.compare(secret, known.current) === 0)) return
+  throw new AppError(
+    'internal_error',
+    `${file} was replaced by another secret, and ${file}.previous does not hold the one before: it is not taken over.`,
+  )
+}
+
 /**
  * The root secret beside a database file, made at first start with mode 0600. It is on disk before anything is
  * encrypted with it, and of two processes that start at once, one makes it and both use it.
  */
-export const loadRootSecret = (databaseFile: string): Uint8Array => {
+const loadRootSecret = (databaseFile: string): Uint8Array => {
   const file = rootSecretFile(databaseFile)
   // In this order: another process that starts just now makes the secret first, and then the database.
   const databaseExists = existsSync(databaseFile)
   if (!existsSync(file)) create(file, databaseExists)
+  return readSecret(file)
+}
+
+const readSecret = (file: string): Uint8Array => {
   const secret = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url')
   if (secret.length >= SECRET_BYTES) return secret
   throw new AppError(

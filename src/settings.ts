@@ -89,6 +89,13 @@ export const SETTINGS = {
     secret: true,
     ...rootSecret,
   }),
+  previousSecret: setting({
+    name: 'SVC_SECRET_PREVIOUS',
+    meaning: 'Root secret that is accepted beside `SVC_SECRET` while one takes the place of the other.',
+    fallbackShown: 'none; svc.secret.previous beside the SQLite file where `SVC_SECRET` is not set',
+    secret: true,
+    ...rootSecret,
+  }),
   audiences: setting({
     name: 'SVC_AUDIENCES',
     meaning: 'Audiences that may be asked for; the first is given at login.',

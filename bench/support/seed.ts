@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { deriveKey } from '../../src/lib/secrets.ts'
-import { loadRootSecret } from '../../src/root-secret.ts'
+import { openSecretFile } from '../../src/root-secret.ts'
 import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
 import { ask } from './connection.ts'
 import { DATABASE } from './servers.ts'
@@ -62,8 +61,7 @@ const AT_ONCE = 64
 
 /** Signs in the owners of so many seeded sessions: a refresh each, with a token made as the service makes them. */
 export const signInSeeded = async (port: number, folder: string, count: number): Promise<Visitor[]> => {
-  const rootSecret = loadRootSecret(join(folder, DATABASE))
-  const tokens = createRefreshTokens(deriveKey(rootSecret, 'refresh tokens'))
+  const tokens = createRefreshTokens(openSecretFile(join(folder, DATABASE)))
   const stranger = await visit(port)
   const visitors: Visitor[] = pickSessions(folder, count).map((session) => ({
     email: '',

@@ -1,13 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
-  createSecretKey,
-  hkdfSync,
-  type KeyObject,
-  randomBytes,
-  timingSafeEqual,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** Random bytes are fetched so many at once: one call costs more than a page takes to render. */
 const POOL_BYTES = 4096
@@ -34,10 +25,6 @@ export const equalInConstantTime = (left: string | undefined, right: string | un
   const b = Buffer.from(right)
   return a.length === b.length && timingSafeEqual(a, b)
 }
-
-/** A 32-byte key for one purpose, derived from the root secret (HKDF-SHA256, RFC 5869). */
-export const deriveKey = (rootSecret: Uint8Array, purpose: string): KeyObject =>
-  createSecretKey(Buffer.from(hkdfSync('sha256', rootSecret, 'svc', purpose, 32)))
 
 const IV_BYTES = 12
 const TAG_BYTES = 16

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
-import { deriveKey, hmac } from '../lib/secrets.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { hmac } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
@@ -48,7 +49,7 @@ const MAX_STATE_LENGTH = 6000
 interface Parts {
   db: Database
   clock: Clock
-  rootSecret: Uint8Array
+  rootSecret: RootSecret
 }
 
 /**
@@ -59,8 +60,6 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
   const lifetimeMs = FLOW_LIFETIME_MS
   const states = createParcels<Flow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
   const proofs = createParcels<Pending>({ rootSecret, clock, purpose: 'oauth pending identity', lifetimeMs })
-  const nonceKey = deriveKey(rootSecret, 'oauth nonce')
-  const verifierKey = deriveKey(rootSecret, 'oauth code verifier')
 
   const isOld = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): boolean => vouchedAtMs + lifetimeMs <= clock.now()
 
@@ -84,11 +83,14 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
       return { flow, state }
     },
 
-    /** The same each time that it is asked for a flow of this browser. */
-    secretsOf: ({ id }: Flow, binding: string) => ({
-      nonce: hmac(nonceKey, `${id} ${binding}`, 'base64url'),
-      codeVerifier: hmac(verifierKey, `${id} ${binding}`, 'base64url'),
-    }),
+    /** The same each time for a flow and its browser, also when the root secret was rotated since `state` was made. */
+    secretsOf({ id }: Flow, state: string, binding: string) {
+      const keys = states.keysOf(state) ?? rootSecret.keys
+      return {
+        nonce: hmac(keys.for('oauth nonce'), `${id} ${binding}`, 'base64url'),
+        codeVerifier: hmac(keys.for('oauth code verifier'), `${id} ${binding}`, 'base64url'),
+      }
+    },
 
     /** The flow, as far as there is one to be read, and what is wrong with it. */
     recall(state: string | undefined, provider: string, binding: string | undefined) {

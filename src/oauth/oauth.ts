@@ -46,7 +46,7 @@ export const createOAuth = (parts: Parts) => {
   const attemptOf = (flow: Flow, state: string, binding: string): Attempt => ({
     redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
     state,
-    ...flows.secretsOf(flow, binding),
+    ...flows.secretsOf(flow, state, binding),
     // A proof is worth something when it is given now, by who sits there.
     freshSinceMs: flow.intent === 'confirm' || flow.pending ? flow.startedAtMs : undefined,
   })

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { deriveKey, equalInConstantTime, hmac, seal, unseal } from '../lib/secrets.ts'
+import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
+import { equalInConstantTime, hmac, seal, unseal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 
 /** What came back. */
@@ -9,8 +10,14 @@ export interface Opened<Content> {
   spoiled: 'expired' | 'other_browser' | undefined
 }
 
+/** A parcel, and the keys of the root secret that it was closed with. */
+interface Unsealed<Content> {
+  parcel: Wrapped<Content>
+  keys: DerivedKeys
+}
+
 interface Parts {
-  rootSecret: Uint8Array
+  rootSecret: RootSecret
   clock: Clock
   /** What the parcels are for: those of one purpose are no good for another. */
   purpose: string
@@ -30,34 +37,43 @@ interface Wrapped<Content> {
  * what another has closed. `binding` is the secret in the browser's cookie.
  */
 export const createParcels = <Content>({ rootSecret, clock, purpose, lifetimeMs }: Parts) => {
-  const key = deriveKey(rootSecret, purpose)
-  const browserKey = deriveKey(rootSecret, `${purpose}: browser`)
-  const browserOf = (binding: string): string => hmac(browserKey, binding, 'base64url')
+  const browserOf = (keys: DerivedKeys, binding: string): string =>
+    hmac(keys.for(`${purpose}: browser`), binding, 'base64url')
 
-  const spoiledBy = (parcel: Wrapped<Content>, binding: string | undefined): Opened<Content>['spoiled'] => {
+  const find = (text: string | undefined): Unsealed<Content> | undefined =>
+    text ? rootSecret.find((keys) => unwrap<Content>(keys, text, purpose)) : undefined
+
+  const spoiledBy = ({ parcel, keys }: Unsealed<Content>, binding: string | undefined): Opened<Content>['spoiled'] => {
     // In this order: the cookie does not outlive the parcel, and "too late" is the truth then.
     if (parcel.expiresAtMs <= clock.now()) return 'expired'
-    const isSame = binding !== undefined && equalInConstantTime(parcel.browser, browserOf(binding))
+    const isSame = binding !== undefined && equalInConstantTime(parcel.browser, browserOf(keys, binding))
     return isSame ? undefined : 'other_browser'
   }
 
   return {
     close(content: Content, binding: string): string {
+      const { keys } = rootSecret
       const parcel: Wrapped<Content> = {
         content,
-        browser: browserOf(binding),
+        browser: browserOf(keys, binding),
         expiresAtMs: clock.now() + lifetimeMs,
       }
       // Addresses that are not in ASCII are three times as long as they look; they pack well.
-      return seal(key, deflateRawSync(JSON.stringify(parcel)), purpose)
+      return seal(keys.for(purpose), deflateRawSync(JSON.stringify(parcel)), purpose)
     },
+
+    /** The keys of the root secret that a parcel was closed with; undefined for what was not closed here. */
+    keysOf: (text: string): DerivedKeys | undefined => find(text)?.keys,
 
     /** Undefined for what was not closed here for this purpose. */
     open(text: string | undefined, binding: string | undefined): Opened<Content> | undefined {
-      const packed = text && unseal(key, text, purpose)
-      if (!packed) return undefined
-      const parcel = JSON.parse(inflateRawSync(packed).toString()) as Wrapped<Content>
-      return { content: parcel.content, spoiled: spoiledBy(parcel, binding) }
+      const unsealed = find(text)
+      return unsealed && { content: unsealed.parcel.content, spoiled: spoiledBy(unsealed, binding) }
     },
   }
+}
+
+const unwrap = <Content>(keys: DerivedKeys, text: string, purpose: string): Unsealed<Content> | undefined => {
+  const packed = unseal(keys.for(purpose), text, purpose)
+  return packed && { parcel: JSON.parse(inflateRawSync(packed).toString()) as Wrapped<Content>, keys }
 }

@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto'
+import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { equalInConstantTime, hmac } from '../lib/secrets.ts'
 
 /** What a refresh token says of itself, before anybody has checked it. */
@@ -27,16 +27,17 @@ interface Source {
  * the root secret. A copy of the database holds none, a leaked key alone makes none, and whoever lost a race for the
  * same rotation is handed the very token that the winner got.
  */
-export const createRefreshTokens = (key: KeyObject) => {
-  const proofOf = ({ id, salt }: Source, generation: number): string =>
-    hmac(key, `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')
-
-  return {
-    make: (session: Source, generation: number): string =>
-      `${session.id}.${generation}.${proofOf(session, generation)}`,
-    isGenuine: (session: Source, claim: RefreshClaim): boolean =>
-      equalInConstantTime(claim.proof, proofOf(session, claim.generation)),
-  }
-}
+export const createRefreshTokens = (rootSecret: RootSecret) => ({
+  make: (session: Source, generation: number): string =>
+    `${session.id}.${generation}.${proofOf(rootSecret.keys, session, generation)}`,
+  /** Whether it was made here, with the root secret of now or with the one before it. */
+  isGenuine: (session: Source, claim: RefreshClaim): boolean =>
+    rootSecret.find(
+      (keys) => equalInConstantTime(claim.proof, proofOf(keys, session, claim.generation)) || undefined,
+    ) ?? false,
+})
 
 export type RefreshTokens = ReturnType<typeof createRefreshTokens>
+
+const proofOf = (keys: DerivedKeys, { id, salt }: Source, generation: number): string =>
+  hmac(keys.for('refresh tokens'), `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
-import { deriveKey } from '../lib/secrets.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
@@ -35,7 +35,7 @@ interface Parts {
   clock: Clock
   keys: SigningKeys
   accessTokens: AccessTokens
-  rootSecret: Uint8Array
+  rootSecret: RootSecret
   lifetimes: Lifetimes
   defaultAudience: string
 }
@@ -51,7 +51,7 @@ interface Terms {
 /** Sessions: that somebody is here, on this browser. */
 export const createSessions = (parts: Parts) => {
   const { db, clock, keys, accessTokens, lifetimes, defaultAudience } = parts
-  const refreshTokens = createRefreshTokens(deriveKey(parts.rootSecret, 'refresh tokens'))
+  const refreshTokens = createRefreshTokens(parts.rootSecret)
   const issue = createIssue({ ...parts, refreshTokens })
   const known = cacheKnownSessions(db)
 

@@ -8,7 +8,8 @@ import {
 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import { shareRuns } from '../lib/shared-run.ts'
-import { deriveKey, seal, unseal } from '../lib/secrets.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { seal, unseal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, lockKeys, retireKeys } from './key-store.ts'
@@ -16,7 +17,7 @@ import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, lockKeys,
 interface Parts {
   db: Database
   clock: Clock
-  rootSecret: Uint8Array
+  rootSecret: RootSecret
   /** How long a token that was signed before a rotation may still come. */
   accessTokenLifetimeMs: number
 }
@@ -36,9 +37,11 @@ export interface KeySummary {
   retiredAtMs: number | null
 }
 
+/** The purpose of the key that private keys are sealed with. */
+const SEALING = 'signing keys'
+
 /** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
-  const sealingKey = deriveKey(rootSecret, 'signing keys')
   let ring: KeyRing | undefined
 
   const generate = (nowMs: number): KeyRecord => {
@@ -46,14 +49,20 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     const publicJwk = pair.publicKey.export({ format: 'jwk' })
     const id = thumbprint(publicJwk)
     const privateJwk = JSON.stringify(pair.privateKey.export({ format: 'jwk' }))
-    return { id, publicJwk, privateJwkSealed: seal(sealingKey, privateJwk, id), createdAtMs: nowMs, retiredAtMs: null }
+    return {
+      id,
+      publicJwk,
+      privateJwkSealed: seal(rootSecret.keys.for(SEALING), privateJwk, id),
+      createdAtMs: nowMs,
+      retiredAtMs: null,
+    }
   }
 
   const toRing = (keys: KeyRecord[]): KeyRing => {
     const [active] = keys.filter((key) => key.retiredAtMs === null)
     if (!active) throw new AppError('internal_error', 'There is no signing key.')
     const good = keys.filter((key) => untilMs(key) > clock.now())
-    const privateKey = ring?.active.id === active.id ? ring.active.privateKey : openPrivateKey(sealingKey, active)
+    const privateKey = ring?.active.id === active.id ? ring.active.privateKey : openPrivateKey(rootSecret, active)
     return {
       active: { id: active.id, privateKey },
       verifying: new Map(good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: untilMs(key) }])),
@@ -120,8 +129,8 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
-const openPrivateKey = (sealingKey: KeyObject, key: KeyRecord): KeyObject => {
-  const jwk = unseal(sealingKey, key.privateJwkSealed, key.id)?.toString()
+const openPrivateKey = (rootSecret: RootSecret, key: KeyRecord): KeyObject => {
+  const jwk = rootSecret.find((keys) => unseal(keys.for(SEALING), key.privateJwkSealed, key.id))?.toString()
   if (jwk) return createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
   throw new AppError(
     'internal_error',

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config.ts'
 import { createDomain, type Domain } from '../../src/domain.ts'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database, RowQuery } from '../../src/storage/database.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
@@ -12,7 +13,7 @@ import { freshDatabase } from './place.ts'
 const { db, open } = await freshDatabase()
 const config = readConfig({}, () => '')
 const log = createLog('silent', { write: () => {} })
-const rootSecret = randomBytes(32)
+const rootSecret = createRootSecret({ current: randomBytes(32) })
 
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []

@@ -9,6 +9,7 @@ import {
   lockKeys,
   retireKeys,
 } from '../../src/sessions/key-store.ts'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createSigningKeys } from '../../src/sessions/signing-keys.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { freshDatabase } from './place.ts'
@@ -17,7 +18,12 @@ import { newKey, T0 } from './rows.ts'
 const idsOf = (keys: Pick<KeyRecord, 'id'>[]) => keys.map(({ id }) => id)
 
 const ringOf = (db: Database, rootSecret: Uint8Array) =>
-  createSigningKeys({ db, clock: { now: () => T0 }, rootSecret, accessTokenLifetimeMs: 1000 })
+  createSigningKeys({
+    db,
+    clock: { now: () => T0 },
+    rootSecret: createRootSecret({ current: rootSecret }),
+    accessTokenLifetimeMs: 1000,
+  })
 
 /** What a first start does. */
 const makeKey = (queries: Database) =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { createFlows } from '../../src/oauth/flows.ts'
 import type { Errand, Pending } from '../../src/oauth/flows.ts'
@@ -8,7 +9,7 @@ import { freshDatabase } from '../contract/place.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000
-const rootSecret = Buffer.alloc(32, 7)
+const rootSecret = createRootSecret({ current: Buffer.alloc(32, 7) })
 const binding = 'B'.repeat(43)
 const { db } = await freshDatabase()
 
@@ -44,25 +45,46 @@ describe('nonce and code verifier', () => {
   const flow = { ...errand, id: '019aa000-0000-7000-8000-000000000001', startedAtMs: T0 }
 
   test('follow from the sign-in and the browser: HMAC-SHA256 under keys of their own', () => {
-    assert.deepEqual(flowsAt().secretsOf(flow, binding), {
+    assert.deepEqual(flowsAt().secretsOf(flow, '', binding), {
       nonce: 'o4uZZNe24oALIUTRvQIFnBigkeSeLWR3t27kzh_RjvU',
       codeVerifier: 'zorogoqIUwY_GSltUowNwbYlt28JhER8dhXasa3ALhw',
     })
   })
 
   test('the verifier is one of RFC 7636 (section 4.1), and what is sent ahead is its hash', () => {
-    const { codeVerifier } = flowsAt().secretsOf(flow, binding)
+    const { codeVerifier } = flowsAt().secretsOf(flow, '', binding)
     assert.match(codeVerifier, /^[A-Za-z0-9._~-]{43,128}$/)
     const challenge = createHash('sha256').update(codeVerifier).digest('base64url')
     assert.equal(challenge, '-6ixeQNg91To5ZcsHlee_yCeaCTa-epeYocpGoaaJFo')
   })
 
+  test('stay the same for a sign-in that was begun before the root secret was rotated', () => {
+    const { flow: begun, state } = flowsAt().begin(errand, binding)
+    const rotated = createFlows({
+      db,
+      clock: { now: () => T0 },
+      rootSecret: createRootSecret({ current: Buffer.alloc(32, 8), previous: Buffer.alloc(32, 7) }),
+    })
+    assert.deepEqual(rotated.secretsOf(begun, state, binding), flowsAt().secretsOf(begun, state, binding))
+    const next = rotated.begin(errand, binding)
+    const after = createFlows({
+      db,
+      clock: { now: () => T0 },
+      rootSecret: createRootSecret({ current: Buffer.alloc(32, 8) }),
+    })
+    assert.deepEqual(rotated.secretsOf(next.flow, next.state, binding), after.secretsOf(next.flow, next.state, binding))
+  })
+
   test('are others for another sign-in, browser or installation', () => {
     const others = [
-      flowsAt().secretsOf(flow, binding),
-      flowsAt().secretsOf({ ...flow, id: randomUUIDv7() }, binding),
-      flowsAt().secretsOf(flow, 'b'.repeat(43)),
-      createFlows({ db, clock: { now: () => T0 }, rootSecret: Buffer.alloc(32, 8) }).secretsOf(flow, binding),
+      flowsAt().secretsOf(flow, '', binding),
+      flowsAt().secretsOf({ ...flow, id: randomUUIDv7() }, '', binding),
+      flowsAt().secretsOf(flow, '', 'b'.repeat(43)),
+      createFlows({
+        db,
+        clock: { now: () => T0 },
+        rootSecret: createRootSecret({ current: Buffer.alloc(32, 8) }),
+      }).secretsOf(flow, '', binding),
     ].flatMap(({ nonce, codeVerifier }) => [nonce, codeVerifier])
     assert.equal(new Set(others).size, 8)
   })

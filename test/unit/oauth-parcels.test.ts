@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createParcels } from '../../src/oauth/parcel.ts'
 
 const T0 = 1_795_000_000_000
@@ -7,8 +8,23 @@ const MINUTE = 60_000
 const rootSecret = Buffer.alloc(32, 7)
 const binding = 'B'.repeat(43)
 
-const parcels = ({ atMs = T0, purpose = 'oauth state', secret = rootSecret } = {}) =>
-  createParcels<unknown>({ rootSecret: secret, clock: { now: () => atMs }, purpose, lifetimeMs: 10 * MINUTE })
+const parcels = ({
+  atMs = T0,
+  purpose = 'oauth state',
+  secret = rootSecret,
+  previous,
+}: {
+  atMs?: number
+  purpose?: string
+  secret?: Uint8Array
+  previous?: Uint8Array
+} = {}) =>
+  createParcels<unknown>({
+    rootSecret: createRootSecret({ current: secret, previous }),
+    clock: { now: () => atMs },
+    purpose,
+    lifetimeMs: 10 * MINUTE,
+  })
 
 describe('parcels travel through a browser and come back', () => {
   test('a known one can be opened: those under way survive an update', () => {
@@ -62,6 +78,19 @@ describe('parcels travel through a browser and come back', () => {
     for (const none of [undefined, '', 'garbage', '%$§&', 'A'.repeat(10_000)]) {
       assert.equal(parcels().open(none, binding), undefined)
     }
+  })
+
+  test('one that was closed with the previous root secret is opened, in its own browser alone', () => {
+    const text = parcels().close('x', binding)
+    const secret = Buffer.alloc(32, 8)
+    const rotated = parcels({ secret, previous: rootSecret })
+    assert.deepEqual(rotated.open(text, binding), { content: 'x', spoiled: undefined })
+    assert.equal(rotated.open(text, 'b'.repeat(43))?.spoiled, 'other_browser')
+    assert.equal(
+      parcels({ secret }).open(rotated.close('y', binding), binding)?.content,
+      'y',
+      'new ones are of the new',
+    )
   })
 
   test('it is good for as long as was said, to the millisecond', () => {
