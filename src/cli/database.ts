@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
-import { rootSecretFile } from '../root-secret.ts'
+import { previousSecretFile, rootSecretFile } from '../root-secret.ts'
 import { SETTINGS } from '../settings.ts'
 import type { Comparison } from '../storage/copy.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
@@ -119,7 +119,11 @@ const copy = async (from: Place, to: Place): Promise<Comparison[]> => {
 /** Signing keys are encrypted with the root secret, and refresh tokens are made from it: it moves along. */
 const secretHint = (from: Place): string => {
   const file = from.kind === 'sqlite' ? rootSecretFile(resolve(from.file)) : undefined
-  return file && existsSync(file) ? `SVC_SECRET_FILE=${file}` : 'SVC_SECRET as it was set for the source'
+  if (from.kind !== 'sqlite' || !file || !existsSync(file)) return 'SVC_SECRET as it was set for the source'
+  const previous = previousSecretFile(resolve(from.file))
+  return [`SVC_SECRET_FILE=${file}`, ...(existsSync(previous) ? [`SVC_SECRET_PREVIOUS_FILE=${previous}`] : [])].join(
+    '\n  ',
+  )
 }
 
 const nextSteps = (to: Place, secret: string): string => `
