@@ -41,5 +41,9 @@ export const findReturnTo = (form: Fields, baseUrl: string): string | undefined 
   }
 }
 
+/** Whether `readReturnTo` accepts a value. */
+export const isReturnTo = (entered: string, baseUrl: string): boolean =>
+  findReturnTo({ get: () => entered }, baseUrl) !== undefined
+
 /** The value for a link that comes back to `target`; undefined for the home page, which needs none. */
 export const returnToParameter = (target: string): string | undefined => (target === HOME ? undefined : target)

@@ -4,6 +4,7 @@ import { redirect, type Visit } from '../visit.ts'
 import { createAccount } from './account.ts'
 import { createConfirmation } from './confirmation.ts'
 import { createLogin } from './login.ts'
+import { createLoginRedirect } from './login-redirect.ts'
 import { createLogout } from './logout.ts'
 import { createProviderRoutes } from './provider-routes.ts'
 import { createSignup } from './signup.ts'
@@ -30,6 +31,7 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
     },
     { ...get, ...open, path: '/auth/login', answer: login.show },
     { ...post, ...open, path: '/auth/login', answer: login.submit },
+    { ...get, ...open, path: '/auth/login/redirect', answer: createLoginRedirect(parts.baseUrl) },
     { ...get, ...open, path: '/auth/signup', answer: signup.show },
     { ...post, ...open, path: '/auth/signup', answer: signup.submit },
     { ...get, ...open, path: '/auth/logout', answer: logout.show },

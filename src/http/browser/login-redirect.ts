@@ -1,0 +1,31 @@
+import { AppError } from '../../lib/errors.ts'
+import { isReturnTo } from '../return-to.ts'
+import { type Answer, redirect, type Visit } from '../visit.ts'
+
+/** The header in which a gateway hands over the request target of a visitor. */
+const HEADER = 'X-Original-URI'
+
+/**
+ * `GET /auth/login/redirect`, for gateways that cannot percent-encode: 303 to the login page, which returns to the path
+ * and query in `X-Original-URI`. A visitor can send the header too, and gains nothing that a link to the login page does
+ * not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
+ */
+export const createLoginRedirect =
+  (baseUrl: string) =>
+  ({ headers }: Visit): Answer => {
+    const target = encodeBytes(String(headers['x-original-uri'] ?? ''))
+    // Node joins headers that came twice with a comma and a space; a request target has no space.
+    if (!target.includes(' ') && isReturnTo(target, baseUrl)) {
+      return redirect(`/auth/login?return_to=${encodeURIComponent(target)}`)
+    }
+    throw new AppError(
+      'invalid_request',
+      `The header ${HEADER} must hold the path and query of the visitor's request, once, as they were sent. ` +
+        'The gateway sets it.',
+      { field: HEADER },
+    )
+  }
+
+/** Percent-encodes what is not ASCII. Node reads each byte of a header as one character (latin1). */
+const encodeBytes = (target: string): string =>
+  target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { afterwards } from './cleanup.ts'
+
+/** What the application behind a gateway was sent. */
+export type Echo = { application: true; method: string; target: string }
+
+/** An application that answers every request with what it was sent; ends with the file. Resolves to its port. */
+export const startEchoApplication = async (): Promise<number> => {
+  const server = createServer(({ method = '', url: target = '' }, response) => {
+    const echo: Echo = { application: true, method, target }
+    response.end(JSON.stringify(echo))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterwards(undefined, () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the application has no port')
+  return address.port
+}

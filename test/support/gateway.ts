@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterwards, beforeExit } from './cleanup.ts'
+import { type GatewayName, type Ports, gatewayConfiguration } from './gateway-configuration.ts'
+import { GATEWAY_PACKAGES, missingPrograms } from './gateway-packages.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+// Below what systems hand out for outgoing connections.
+const PORTS = [10_240, 32_000] as const
+
+/** A port on which nothing listens. */
+export const freePort = async (): Promise<number> => {
+  const port = randomInt(...PORTS)
+  const server = net.createServer()
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+  return isFree ? port : freePort()
+}
+
+/** Whether something takes connections there. */
+export const listensOn = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    const settle = (listens: boolean) => {
+      socket.destroy()
+      resolve(listens)
+    }
+    socket.once('connect', () => settle(true)).once('error', () => settle(false))
+  })
+
+const untilListening = async (child: ChildProcess, port: number, output: () => string): Promise<void> => {
+  const deadline = Date.now() + 15_000
+  while (!(await listensOn(port))) {
+    const isGone = child.exitCode !== null || child.signalCode !== null
+    if (isGone || Date.now() > deadline) throw new Error(`${child.spawnfile} did not start:\n${output()}`)
+    await sleep(20)
+  }
+}
+
+/** Runs a program of a Debian package until the file is done; resolves when it listens on the port. */
+export const startProgram = async (
+  command: string[],
+  { port, cwd }: { port: number; cwd: string },
+): Promise<ChildProcess> => {
+  const [program = '', ...args] = command
+  const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: cwd, XDG_DATA_HOME: cwd, XDG_CONFIG_HOME: cwd }
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))
+  child.once('error', () => {})
+  child.once(
+    'exit',
+    beforeExit(() => child.kill('SIGKILL')),
+  )
+  afterwards(undefined, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  })
+  await untilListening(child, port, () => output)
+  return child
+}
+
+/** Fails with an instruction where a program is missing. */
+export const requirePrograms = (): void => {
+  const missing = missingPrograms()
+  if (missing.length === 0) return
+  throw new Error(
+    `These programs are missing: ${missing.join(', ')}. They come with the Debian packages ${GATEWAY_PACKAGES.join(' ')}.`,
+  )
+}
+
+const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> = {
+  nginx: (file, folder) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
+  Caddy: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
+  HAProxy: (file) => ['haproxy', '-q', '-f', file],
+  // One process, which takes its threads with it.
+  Apache: (file) => ['apache2', '-X', '-f', file],
+}
+
+/** Starts a gateway as docs/integrate.md configures it; `change` alters that text. Resolves to its port. */
+export const startGateway = async (
+  name: GatewayName,
+  { change = (text) => text, ...backends }: Omit<Ports, 'gateway'> & { change?: (text: string) => string },
+): Promise<number> => {
+  requirePrograms()
+  const folder = temporaryDirectory()
+  const gateway = await freePort()
+  const file = path.join(folder, 'configuration')
+  writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway }, folder)))
+  await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder })
+  return gateway
+}
