@@ -4,6 +4,7 @@ import { globSync } from 'node:fs'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { prepareGateways } from '../scripts/gateways.ts'
 import { familyCpuMs } from '../bench/support/cpu-time.ts'
 import { fillCompileCache } from './support/compile-cache.ts'
 import { preparePostgres, startPostgres } from './support/postgres.ts'
@@ -31,6 +32,7 @@ const WITHOUT_DATA = [
   'oauth-{settings,misbehaviour,presets}',
   'rate-limits',
   'return-to',
+  'login-redirect',
   'client-address',
   'csrf-and-origin',
   'json-errors',
@@ -43,6 +45,9 @@ const WITHOUT_DATA = [
 
 /** Replicas share a server. What several processes on one file promise one another is in the test of workers. */
 const OF_REPLICAS = 'test/spec/replicas*.test.ts'
+
+/** They run programs of Debian packages. */
+const OF_GATEWAYS = 'test/gateways/**'
 
 const SQLITE = { patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] }
 const POSTGRES = {
@@ -119,6 +124,15 @@ const showCost = (): void => {
   process.stdout.write(`\n${Math.round(familyCpuMs(process.pid) / 1000)} seconds of processor time\n`)
 }
 
+/** Why the gateway tests that were asked for cannot run; undefined when they can, or when none were. */
+const withoutGateways = (): string | undefined => {
+  const areAsked = asked?.some((file) => path.matchesGlob(file, OF_GATEWAYS)) ?? true
+  const reason = areAsked ? prepareGateways() : undefined
+  if (reason !== undefined) SQLITE.exclude.push(OF_GATEWAYS)
+  return reason
+}
+
+const gatewaysMissing = withoutGateways()
 await fillCompileCache()
 const given = process.env.SVC_TEST_PG_URL
 const server = given ? undefined : await startServer()
@@ -131,4 +145,5 @@ try {
 } finally {
   await server?.[Symbol.asyncDispose]()
   showCost()
+  if (gatewaysMissing !== undefined) process.stdout.write(`\n${gatewaysMissing}\n`)
 }

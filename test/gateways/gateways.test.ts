@@ -134,7 +134,13 @@ for (const gateway of GATEWAYS) {
     })
 
     test('no way of writing the address of a member page leads a stranger elsewhere than to the login page', async () => {
-      for (const target of ['//members/a', '/members//evil.example', '/members/../members/a', '/members/a#b', '/members\\a']) {
+      for (const target of [
+        '//members/a',
+        '/members//evil.example',
+        '/members/../members/a',
+        '/members/a#b',
+        '/members\\a',
+      ]) {
         const answer = await visitorOf(gateway).open(target)
         assertInjectsNothing(answer)
         assert.ok([200, 303, 400, 404].includes(answer.status), `${target}: ${answer.status}`)
@@ -172,7 +178,10 @@ describe('while svc is away', () => {
   for (const gateway of ['nginx', 'Caddy'] as const) {
     test(`${gateway} answers 503 for member pages: it lets nobody in, and asks nobody to log in`, async () => {
       for (const cookie of [[], 'svc_access=x']) {
-        const answer = await createUserAgent({ url: `http://localhost:${ports[gateway]}` }).get('/members/a', { host, cookie })
+        const answer = await createUserAgent({ url: `http://localhost:${ports[gateway]}` }).get('/members/a', {
+          host,
+          cookie,
+        })
         assert.deepEqual([answer.status, answer.location], [503, undefined])
         assert.equal(answer.headers['retry-after'], '2')
         assert.doesNotMatch(answer.text, /application/)

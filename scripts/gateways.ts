@@ -1,0 +1,38 @@
+// `npm run gateways` installs what the tests in test/gateways/ run, where that can be done; `npm test` does the same.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { GATEWAY_PACKAGES, missingPrograms } from '../test/support/gateway-packages.ts'
+
+const INSTALL = fileURLToPath(new URL('install-packages.sh', import.meta.url))
+const COMMAND = `apt-get install --no-install-recommends ${GATEWAY_PACKAGES.join(' ')}`
+const HOW_TO_GET_THEM = `On Debian 12, as root: ${COMMAND}`
+
+const isRootOnDebian = (): boolean => process.getuid?.() === 0 && existsSync('/etc/debian_version')
+
+const install = (): void => {
+  console.log(`Installing what the gateway tests run: ${GATEWAY_PACKAGES.join(' ')}`)
+  const { status, stdout, stderr, error } = spawnSync(INSTALL, GATEWAY_PACKAGES, { encoding: 'utf8' })
+  if (status === 0 && missingPrograms().length === 0) return
+  throw new Error(
+    `The packages of the gateway tests could not be installed. Install them by hand (${COMMAND}), or run the tests ` +
+      `without them (SVC_TEST_GATEWAYS=off).\n${error?.message ?? ''}${stdout}${stderr}`,
+  )
+}
+
+/**
+ * Sees to it that the gateway tests can run: as root on Debian, what is missing is installed, and an installation that
+ * fails is an error. Returns why they cannot run elsewhere; undefined when they can.
+ */
+export const prepareGateways = (): string | undefined => {
+  if (process.env.SVC_TEST_GATEWAYS === 'off') return 'The gateway tests did not run: SVC_TEST_GATEWAYS is off.'
+  const missing = missingPrograms()
+  if (missing.length === 0) return undefined
+  if (!isRootOnDebian()) {
+    return `The gateway tests did not run: ${missing.join(', ')} missing on this machine. ${HOW_TO_GET_THEM}`
+  }
+  install()
+  return undefined
+}
+
+if (import.meta.main) console.log(prepareGateways() ?? 'The gateway tests can run.')
