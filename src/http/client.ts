@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isIP } from 'node:net'
+import { canonicalAddress } from '../lib/address.ts'
 
 type NetworkCheck = (address: string) => boolean
 
-/** An entry of `X-Forwarded-For`, which may carry a port: `1.2.3.4:5`, `[::1]:5`. */
-const addressOf = (entry: string): string => {
-  const [, address = entry] = /^\[([^\]]+)\](?::\d+)?$|^$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
-  return address.replace(/^::ffff:(?=\d+\.)/i, '')
+/** The address in an entry of `X-Forwarded-For`, which may carry a port: `1.2.3.4:5`, `[::1]:5`. */
+const addressOf = (entry: string): string | undefined => {
+  const [, address = entry] = /^\[([^\]]+)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
+  return canonicalAddress(address)
 }
 
 /**
  * The address of who sent a request: the connection's, or, as long as that is a trusted proxy, the one it was
- * forwarded for, walked from the right. An entry that is no address ends the walk.
+ * forwarded for, walked from the right. An entry that is no address ends the walk. In its canonical spelling.
  */
 export const clientAddress = (
   peer: string,
   forwardedFor: string | string[] | undefined,
   isTrustedProxy: NetworkCheck,
 ): string => {
-  let address = addressOf(peer)
+  let address = canonicalAddress(peer) ?? peer
   const entries = String(forwardedFor ?? '').split(',')
   while (isTrustedProxy(address) && entries.length > 0) {
     const next = addressOf((entries.pop() ?? '').trim())
-    if (isIP(next) === 0) break
+    if (next === undefined) break
     address = next
   }
   return address
