@@ -53,6 +53,7 @@ export const createService = async (
   })
   const server = createServer({
     ...domain,
+    isBaseUrlSet: config.baseUrl !== undefined,
     audiences: config.audiences,
     signupOpen: config.signup,
     isTrustedProxy: createNetworkCheck(config.trustProxy),

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress } from '../lib/address.ts'
+import { readOrigin } from '../lib/origin.ts'
 
 type NetworkCheck = (address: string) => boolean
 
@@ -28,18 +29,21 @@ export const clientAddress = (
   return address
 }
 
-/** Whether an `Origin` header names the host that this request was sent to. */
-export const isOwnHost = (
-  origin: string,
-  { host, 'x-forwarded-host': forwarded }: IncomingHttpHeaders,
-  isFromProxy: boolean,
-): boolean => {
-  const forwardedHost = isFromProxy
-    ? String(forwarded ?? '')
-        .split(',')
-        .at(-1)
-        ?.trim()
-    : undefined
-  const originHost = /^https?:\/\/([^/]+)$/.exec(origin)?.[1]
-  return originHost !== undefined && (originHost === host || originHost === forwardedHost)
+/**
+ * The origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and `Host`, and
+ * what a trusted proxy says of both.
+ */
+export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolean): string[] => {
+  const { host, 'x-forwarded-host': forwardedHost, 'x-forwarded-proto': forwardedProto } = headers
+  const isHttps = isFromProxy && lastOf(forwardedProto)?.toLowerCase() === 'https'
+  const hosts = [host, isFromProxy ? lastOf(forwardedHost) : undefined]
+  const origins = hosts.map((it) => (it ? readOrigin(`${isHttps ? 'https' : 'http'}://${it}`) : undefined))
+  return [...new Set(origins.filter((origin) => origin !== undefined))]
 }
+
+/** What the nearest proxy has added to a header that may hold a list. */
+const lastOf = (header: string | string[] | undefined): string | undefined =>
+  String(header ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim() || undefined

@@ -3,7 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { AppError } from '../lib/errors.ts'
 import { createAnswers, type Destination } from './answers.ts'
 import { createRecognition } from './browser/recognition.ts'
-import { isOwnHost } from './client.ts'
+import { requestOrigins } from './client.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
@@ -56,14 +56,19 @@ export const createServer = (given: ServerParts): FastifyInstance => {
 
   const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, parts)
 
+  /** Where the base URL was set, only that is ours: any host can be named in a request. */
+  const ownOrigins = (visit: RequestVisit): string[] =>
+    parts.isBaseUrlSet
+      ? [parts.baseUrl]
+      : [...new Set([parts.baseUrl, ...requestOrigins(visit.headers, parts.isTrustedProxy(visit.peer))])]
+
   const requireOwn = (visit: RequestVisit): void => {
-    const isFromProxy = parts.isTrustedProxy(visit.peer)
     requireOwnRequest({
       headers: visit.headers,
       cookies: visit.cookies,
       formToken: visit.form.get('csrf_token'),
       baseUrl: parts.baseUrl,
-      isOwnOrigin: (origin) => origin === parts.baseUrl || isOwnHost(origin, visit.headers, isFromProxy),
+      ownOrigins: () => ownOrigins(visit),
     })
   }
 
