@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import { createAnswers, type Destination } from './answers.ts'
+import { createArrivalCheck } from './arrival-check.ts'
 import { createRecognition } from './browser/recognition.ts'
 import { requestOrigins } from './client.ts'
 import { createBrokenConnections } from './broken-connection.ts'
@@ -29,6 +30,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const routes = createRoutes(parts)
   const answers = createAnswers(given)
   const guards = createGuards(parts)
+  const checkArrival = createArrivalCheck(given)
 
   const newRequestId = createRequestIds()
   const brokenConnections = createBrokenConnections({ ...given, newRequestId })
@@ -111,6 +113,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
       method: route.method,
       url: route.path,
       handler(request, reply) {
+        checkArrival(request.raw)
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
         const visit = visitOf(request, reply)
