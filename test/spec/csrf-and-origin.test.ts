@@ -9,6 +9,8 @@ import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)
+const named = await startService({ env: { SVC_BASE_URL: 'https://app.example.com' } })
+const guest = (await signedUp(named)).agent
 const refresh = '/auth/api/v1/sessions/refresh?audience=app'
 const changed = newPerson()
 
@@ -122,9 +124,7 @@ for (const [path, form] of routes) {
   }
 }
 
-const named = await startService({ env: { SVC_BASE_URL: 'https://app.example.com' } })
-const guest = (await signedUp(named)).agent
-/** The headers of a request to the named service, and how many of them pass. */
+/** Refreshes at the service that has a base URL, with these headers. */
 const sentToNamed = async (headers: Record<string, string>): Promise<Answer> =>
   guest.refresh('audience=app', { host: 'app.example.com', ...headers })
 
