@@ -13,7 +13,6 @@ import {
   oneOf,
   onOff,
   origin,
-  previousRootSecret,
   printable,
   processes,
   rootSecret,
@@ -95,7 +94,7 @@ export const SETTINGS = {
     meaning: 'Root secret that is accepted beside `SVC_SECRET` while one takes the place of the other.',
     fallbackShown: 'none; svc.secret.previous beside the SQLite file where `SVC_SECRET` is not set',
     secret: true,
-    ...previousRootSecret,
+    ...rootSecret,
   }),
   audiences: setting({
     name: 'SVC_AUDIENCES',

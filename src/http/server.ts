@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import { createAnswers, type Destination } from './answers.ts'
-import { createArrivalCheck } from './arrival-check.ts'
 import { createRecognition } from './browser/recognition.ts'
-import { requestOrigins } from './client.ts'
+import { isOwnHost } from './client.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
@@ -30,7 +29,6 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const routes = createRoutes(parts)
   const answers = createAnswers(given)
   const guards = createGuards(parts)
-  const checkArrival = createArrivalCheck(given)
 
   const newRequestId = createRequestIds()
   const brokenConnections = createBrokenConnections({ ...given, newRequestId })
@@ -58,19 +56,14 @@ export const createServer = (given: ServerParts): FastifyInstance => {
 
   const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, parts)
 
-  /** Where the base URL was set, only that is ours: any host can be named in a request. */
-  const ownOrigins = (visit: RequestVisit): string[] =>
-    parts.isBaseUrlSet
-      ? [parts.baseUrl]
-      : [...new Set([parts.baseUrl, ...requestOrigins(visit.headers, parts.isTrustedProxy(visit.peer))])]
-
   const requireOwn = (visit: RequestVisit): void => {
+    const isFromProxy = parts.isTrustedProxy(visit.peer)
     requireOwnRequest({
       headers: visit.headers,
       cookies: visit.cookies,
       formToken: visit.form.get('csrf_token'),
       baseUrl: parts.baseUrl,
-      ownOrigins: () => ownOrigins(visit),
+      isOwnOrigin: (origin) => origin === parts.baseUrl || isOwnHost(origin, visit.headers, isFromProxy),
     })
   }
 
@@ -113,7 +106,6 @@ export const createServer = (given: ServerParts): FastifyInstance => {
       method: route.method,
       url: route.path,
       handler(request, reply) {
-        checkArrival(request.raw)
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
         const visit = visitOf(request, reply)

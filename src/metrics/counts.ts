@@ -9,6 +9,7 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   rotated: true,
   grace: true,
   reused: true,
+  replaced: true,
   unknown: true,
 }
 

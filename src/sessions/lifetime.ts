@@ -1,5 +1,6 @@
 import { randomToken } from '../lib/secrets.ts'
-import type { Session } from './session-store.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Session, SessionOfUser } from './session-store.ts'
 
 export interface Lifetimes {
   accessTokenMs: number
@@ -69,3 +70,14 @@ export const isInGrace = (session: Session, generation: number, nowMs: number, {
 /** Whether somebody has proved so short a time ago who he is that it can be taken to be he who sits there. */
 export const isFresh = ({ authenticatedAtMs }: Pick<Session, 'authenticatedAtMs'>, nowMs: number): boolean =>
   authenticatedAtMs !== undefined && nowMs - authenticatedAtMs < FRESH_MS
+
+/**
+ * The time by which a row is judged, in milliseconds since 1970: that of the database's server as it was read, which is
+ * the same for all replicas, whatever their own clocks say; without a server that of this machine, at this moment.
+ */
+export const currentTimeMs = ({ readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
+  readAtMs ?? clock.now()
+
+/** Whether a session has not run out, and its user may use it. */
+export const isUsable = (session: SessionOfUser, clock: Clock): boolean =>
+  session.expiresAtMs > currentTimeMs(session, clock) && !session.user.disabled

@@ -1,8 +1,9 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { type Known, type KnownSessions, toKnown } from './known-session.ts'
-import { type Device, isInGrace, type Lifetimes, moveOn } from './lifetime.ts'
+import { type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
 import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
+import type { Replacement } from './replacement.ts'
 import { rotateSession } from './session-store.ts'
 import type { SignedIn } from './signed-in.ts'
 import type { createIssue, Tokens } from './tokens.ts'
@@ -17,22 +18,24 @@ interface Parts {
   issue: ReturnType<typeof createIssue>
   /** Ends a session, whoever has it. */
   end: (id: string) => Promise<void>
+  findSuccessor: Replacement['findSuccessor']
 }
 
 export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: SignedIn }
   /** `reused`: a token past its grace came again; the session is dead, on disk. */
-  | { outcome: 'unknown' | 'reused'; sessionId?: string; userId?: string }
+  /** `replaced`: the browser has a newer session since a moment ago, and this token gives no part of it. */
+  | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
 /** What a refresh token is good for. */
 export const createRefresh = (parts: Parts) => {
-  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end } = parts
+  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end, findSuccessor } = parts
 
   /** The session of a genuine token, if it can still be refreshed. */
   const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
     const found = await known.get(claim.sessionId)
     if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
-    return found.session.expiresAtMs > clock.now() && !found.session.user.disabled ? found : undefined
+    return isUsable(found.session, clock) ? found : undefined
   }
 
   /** Undefined when another request, here or elsewhere, was first. */
@@ -63,7 +66,8 @@ export const createRefresh = (parts: Parts) => {
       if (!claim) return { outcome: 'unknown' }
       for (;;) {
         const found = await findClaimed(claim)
-        if (!found || claim.generation > found.session.generation) return { outcome: 'unknown' }
+        if (!found) return { outcome: (await findSuccessor(claim)) ? 'replaced' : 'unknown' }
+        if (claim.generation > found.session.generation) return { outcome: 'unknown' }
         const { session } = found
         if (claim.generation === session.generation) {
           const rotated = await rotate(found, device)
@@ -83,6 +87,18 @@ export const createRefresh = (parts: Parts) => {
     async identify(refreshToken: string): Promise<string | undefined> {
       const claim = readRefreshToken(refreshToken)
       return claim && (await findClaimed(claim))?.session.id
+    },
+
+    /** Ends the session that took the place of the one of this refresh token a moment ago, in the same browser. */
+    async endSuccessor(refreshToken: string): Promise<void> {
+      const claim = readRefreshToken(refreshToken)
+      if (!claim) return
+      // The successor may be replaced in the same moment.
+      for (;;) {
+        const successor = await findSuccessor(claim)
+        if (!successor) return
+        await end(successor.session.id)
+      }
     },
   }
 }

@@ -30,6 +30,8 @@ export interface SessionOfUser extends Session {
   }
   /** The key that signs now: read with the row, so that it is as fresh. */
   signingKeyId: string
+  /** The time of the database's server as the row was read; undefined where there is no server, and the row may be kept. */
+  readAtMs: number | undefined
 }
 
 interface SessionRow {
@@ -54,13 +56,15 @@ interface SessionOfUserRow extends SessionRow {
   disabled: number
   user_created_at: number
   signing_key_id: string | null
+  read_at: number | null
 }
 
 const COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at, expires_at,
   absolute_expires_at, user_agent, address, authenticated_at`
 
 const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
-  (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS signing_key_id
+  (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS signing_key_id,
+  server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
 const toSession = (row: SessionRow): Session => ({
@@ -88,6 +92,7 @@ const toSessionOfUser = (row: SessionOfUserRow): SessionOfUser => ({
     createdAtMs: row.user_created_at,
   },
   signingKeyId: row.signing_key_id ?? '',
+  readAtMs: row.read_at ?? undefined,
 })
 
 /** The row that every request asks for, by the session's id; `keep` makes of it what is to be remembered. */
@@ -101,6 +106,21 @@ export const cacheSessions = <Kept>(db: Database, keep: (session: SessionOfUser)
 export const findSession = async (db: Queries, id: string): Promise<SessionOfUser | undefined> => {
   const row = await db.get<SessionOfUserRow>(`${WITH_USER} WHERE sessions.id = ?`, id)
   return row && toSessionOfUser(row)
+}
+
+/**
+ * Holds a user who is about to get a session, so that logins of the same user come one after the other; undefined when the
+ * user is gone. `readAtMs` is the time of the database's server, where there is one.
+ */
+export const lockUserOfSession = async (
+  db: Queries,
+  userId: string,
+): Promise<{ readAtMs: number | undefined } | undefined> => {
+  const row = await db.get<{ read_at: number | null }>(
+    'SELECT server_time() AS read_at FROM users WHERE id = ? FOR UPDATE',
+    userId,
+  )
+  return row && { readAtMs: row.read_at ?? undefined }
 }
 
 /**

@@ -5,9 +5,10 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
 import { cacheKnownSessions } from './known-session.ts'
-import { beginSession, type Device, isFresh, type Lifetimes } from './lifetime.ts'
+import { beginSession, currentTimeMs, type Device, isFresh, type Lifetimes } from './lifetime.ts'
 import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
+import { createReplacement } from './replacement.ts'
 import {
   countSessions,
   deleteSession,
@@ -18,6 +19,7 @@ import {
   findSessionsOfUser,
   insertSession,
   lockSession,
+  lockUserOfSession,
   type Session,
 } from './session-store.ts'
 import type { SignedIn } from './signed-in.ts'
@@ -54,11 +56,7 @@ export const createSessions = (parts: Parts) => {
   const refreshTokens = createRefreshTokens(parts.rootSecret)
   const issue = createIssue({ ...parts, refreshTokens })
   const known = cacheKnownSessions(db)
-
-  const endIn = async (transaction: Transaction, id: string): Promise<void> => {
-    await deleteSession(transaction, id)
-    transaction.afterCommit(() => known.forget(id))
-  }
+  const { replaceIn, findSuccessor, deleteReplaced } = createReplacement({ ...parts, refreshTokens, known })
 
   const end = async (id: string): Promise<void> => {
     await deleteSession(
@@ -87,7 +85,7 @@ export const createSessions = (parts: Parts) => {
   return {
     /**
      * Starts a session for a user, in place of those that his browser had. `holds` is asked in the same transaction
-     * whether the reason to let him in still stands; undefined when it does not.
+     * whether the reason to let him in still stands; undefined when it does not, or the user is gone.
      */
     async start(
       userId: string,
@@ -96,12 +94,11 @@ export const createSessions = (parts: Parts) => {
     ): Promise<Tokens | undefined> {
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
-        if (holds && !(await holds(transaction))) return undefined
-        for (const former of replaces) await endIn(transaction, former)
-        await insertSession(
-          transaction,
-          beginSession({ id, userId, device, nowMs: clock.now(), authenticatedAtMs }, lifetimes),
-        )
+        const user = await lockUserOfSession(transaction, userId)
+        if (!user || (holds && !(await holds(transaction)))) return undefined
+        const nowMs = currentTimeMs(user, clock)
+        await insertSession(transaction, beginSession({ id, userId, device, nowMs, authenticatedAtMs }, lifetimes))
+        await replaceIn(transaction, replaces, id, nowMs)
         return findSession(transaction, id)
       })
       return session && issue(session, defaultAudience)
@@ -117,7 +114,9 @@ export const createSessions = (parts: Parts) => {
       return session.expiresAtMs > clock.now() ? signedIn : undefined
     },
 
-    ...createRefresh({ ...parts, refreshTokens, known, issue, end }),
+    ...createRefresh({ ...parts, refreshTokens, known, issue, end, findSuccessor }),
+
+    deleteReplaced,
 
     end,
 

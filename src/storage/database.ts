@@ -4,6 +4,8 @@ export type Value = string | number | null
 /**
  * Statements are written once for every database that svc knows, with `?` for each value. A `SELECT` that something
  * is decided by ends in `FOR UPDATE` or `FOR SHARE`: the rows stay as they were read until the transaction ends.
+ * `server_time()` is what the clock of the database's server says, in milliseconds since 1970, the same for all replicas;
+ * `NULL` where the database has no server, and so no clock but that of this machine.
  */
 export interface Queries {
   all<Row>(sql: string, ...values: Value[]): Promise<Row[]>

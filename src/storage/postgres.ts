@@ -75,6 +75,9 @@ export const openPostgres = (options: PoolOptions): Database => {
 
 type Prepare = (sql: string, values: (Value | string[])[]) => QueryConfig
 
+/** Not that of the transaction: a time that is older than what the statement reads would be of no use. */
+const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
+
 /** Statements of the same text share a name, and so are parsed once a connection. */
 const createStatements = (): Prepare => {
   const prepared = new Map<string, { name: string; text: string }>()
@@ -82,7 +85,8 @@ const createStatements = (): Prepare => {
     let statement = prepared.get(sql)
     if (!statement) {
       let count = 0
-      statement = { name: `svc_${prepared.size}`, text: sql.replaceAll('?', () => `$${++count}`) }
+      const text = sql.replaceAll('server_time()', SERVER_TIME).replaceAll('?', () => `$${++count}`)
+      statement = { name: `svc_${prepared.size}`, text }
       prepared.set(sql, statement)
     }
     return { ...statement, values }

@@ -59,6 +59,11 @@ export const TABLES: readonly Table[] = [
     numbers: ['generation', 'created_at', 'last_seen_at', 'expires_at', 'absolute_expires_at', 'authenticated_at'],
   },
   {
+    name: 'replaced_sessions',
+    columns: ['id', 'successor_id', 'salt', 'replaced_at'],
+    numbers: ['replaced_at'],
+  },
+  {
     name: 'signing_keys',
     columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at'],
     numbers: ['created_at', 'retired_at'],

@@ -156,7 +156,7 @@ const createStatements = (connection: DatabaseSync) => {
   return (sql: string): StatementSync => {
     const known = prepared.get(sql)
     if (known) return known
-    const statement = connection.prepare(sql.replace(ROW_LOCK, ''))
+    const statement = connection.prepare(sql.replace(ROW_LOCK, '').replaceAll('server_time()', 'NULL'))
     prepared.set(sql, statement)
     return statement
   }

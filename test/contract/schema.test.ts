@@ -65,7 +65,14 @@ describe('the schema', () => {
     const rows = await db.all<{ name: string }>(INDEXES[db.dialect])
     assert.deepEqual(
       rows.map(({ name }) => name),
-      ['identities_of_user', 'sessions_of_user', 'webhook_events_closed', 'webhook_events_due', 'webhook_events_open'],
+      [
+        'identities_of_user',
+        'replaced_sessions_of_successor',
+        'sessions_of_user',
+        'webhook_events_closed',
+        'webhook_events_due',
+        'webhook_events_open',
+      ],
     )
   })
 

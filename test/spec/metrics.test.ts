@@ -294,9 +294,9 @@ describe('what is told', { concurrency: 3 }, () => {
     assert.deepEqual(await signups(), { closed: 1 })
   })
 
-  test('refreshes by outcome: rotated, grace, reused, unknown', async (t) => {
+  test('refreshes by outcome: rotated, grace, replaced, reused, unknown', async (t) => {
     const own = await startMeteredService({ t })
-    const { agent } = await signedUp(own)
+    const { agent, person } = await signedUp(own)
     const tab = agent.copy()
     for (const each of [agent, tab]) assert.equal((await each.refresh()).status, 200)
     agent.cookies.set('svc_refresh', 'nobody.knows.this', '/auth')
@@ -304,14 +304,17 @@ describe('what is told', { concurrency: 3 }, () => {
     // A page renews who comes with a refresh token alone.
     tab.cookies.delete('svc_access')
     assert.equal((await tab.get('/auth/account')).status, 200)
-    assert.deepEqual(await refreshes(own), { rotated: 2, grace: 1, reused: 0, unknown: 1 })
+    const late = tab.copy()
+    assert.equal((await logIn(tab, person)).status, 303)
+    assert.equal((await late.refresh()).status, 401)
+    assert.deepEqual(await refreshes(own), { rotated: 2, grace: 1, replaced: 1, reused: 0, unknown: 1 })
 
     await own.restart({ env: { SVC_REFRESH_GRACE: '1ms' } })
     const thief = tab.copy()
     await tab.refresh()
     await sleep(20)
     assert.equal((await thief.refresh()).status, 401)
-    assert.deepEqual(await refreshes(own), { rotated: 1, grace: 0, reused: 1, unknown: 0 })
+    assert.deepEqual(await refreshes(own), { rotated: 1, grace: 0, replaced: 0, reused: 1, unknown: 0 })
   })
 
   test('the queue of password hashes: running, waiting, refused, and how long a hash takes', async (t) => {

@@ -359,12 +359,12 @@ describe('what waits for proof is of one browser, and for ten minutes', () => {
     const visitor = newOpenIdPerson({ email: person.email })
     let pending = pendingOn(await signInBy(agent, 'corp', byCorp(visitor), { return_to: '/kept' }))
     for (const minute of [4, 9]) {
-      clock.turnTo(minute * 60_000)
+      await clock.turnTo(minute * 60_000)
       const refused = await link(agent, pending, 'wrong')
       assertNoSession(agent, refused, 401)
       pending = pendingOn(refused)
     }
-    clock.turnTo(11 * 60_000)
+    await clock.turnTo(11 * 60_000)
     const answer = await link(agent, pending, person.password)
     assertNoSession(agent, answer, 400)
     assert.match(answer.text, /took too long/)

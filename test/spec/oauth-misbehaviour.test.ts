@@ -979,12 +979,12 @@ test('a provider that keeps somebody waiting past the grace of his refresh token
   assertRedirect(await signInBy(agent, 'corp', provider.visit), '/')
   const callback = await provider.visit(await startAt(agent, 'corp', { intent: 'confirm' }))
   // The access token has run out when he is back: he is renewed on the way.
-  clock.turnTo(120_000)
+  await clock.turnTo(120_000)
   provider.fault = { token: 'hanging' }
   const asked = provider.requestsFor('token').length
   const waiting = comeBack(agent, callback)
   await eventually('the provider is asked', () => provider.requestsFor('token').length > asked)
-  clock.turnTo(180_000)
+  await clock.turnTo(180_000)
   await provider.stop()
   assertErrorPage(await waiting, 503)
   assert.equal((await agent.refresh()).status, 200)

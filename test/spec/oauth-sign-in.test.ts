@@ -287,10 +287,10 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     const agent = createUserAgent(late)
     const away = async (form = {}) => provider.visit(await startAt(agent, 'corp', form))
     const [inTime, tooLate, withoutCookie] = [await away(), await away({ return_to: '/kept' }), await away()]
-    clock.turnTo(10 * MINUTE - 5000)
+    await clock.turnTo(10 * MINUTE - 5000)
     assertRedirect(await comeBack(agent, inTime), '/')
     await agent.post('/auth/logout')
-    clock.turnTo(10 * MINUTE + 5000)
+    await clock.turnTo(10 * MINUTE + 5000)
     const answer = await comeBack(agent, tooLate)
     assertNoSession(agent, answer, 400)
     assertKeeps(answer, '/kept')
@@ -299,7 +299,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     assert.match((await comeBack(agent, withoutCookie)).text, /took too long/)
 
     await provider.rotateKey()
-    clock.turnTo(12 * MINUTE)
+    await clock.turnTo(12 * MINUTE)
     assertRedirect(await comeBack(agent, await away()), '/')
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
-import { signedUp } from '../support/people.ts'
+import { logIn, signedUp } from '../support/people.ts'
 import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
@@ -88,6 +88,22 @@ describe('refresh, raced by parallel requests across both replicas', { concurren
         assert.equal((await tab.get('/auth/api/v1/user')).status, 401, `round ${round}`)
         assert.equal((await tab.refresh()).status, 401, `round ${round}`)
       }
+    })
+  })
+})
+
+describe('a session that a login has just replaced', { concurrency: 1 }, () => {
+  test('is known to the other replica: a refresh with its cookies clears nothing there, 10 rounds', async () => {
+    await eachRound(10, 4, async (round) => {
+      const [here, there] = inTurn(replicas, round)
+      const { agent, person } = await signedUp(here)
+      const late = at(there, agent.copy())
+      if (round % 3 === 0) assert.equal((await late.copy().refresh()).status, 200)
+      assert.equal((await logIn(agent, person)).status, 303)
+      const answer = await late.refresh()
+      assertJsonError(answer, 401, 'unauthorized')
+      assert.deepEqual(answer.setCookies, [])
+      await assertUsableAtBoth(agent)
     })
   })
 })

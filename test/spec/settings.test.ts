@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -16,7 +15,7 @@ import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
-const secret = randomBytes(32)
+const secret = Buffer.alloc(32, 7)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
 

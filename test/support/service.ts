@@ -5,6 +5,7 @@ import { afterwards } from './cleanup.ts'
 import { runSvc, spawnSvc } from './command.ts'
 import type { CommandResult, Environment } from './command.ts'
 import { databaseSettings } from './folder-database.ts'
+import { makeTurnable } from './turned-database.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** One structured line of the service's log. */
@@ -112,6 +113,11 @@ const stopped = async (running: Running): Promise<number | null> => {
   throw new Error('svc was still running 15 s after SIGTERM')
 }
 
+/** The database of a service whose clock can be turned is turned with it. */
+const makeClockTurnable = async ({ TEST_CLOCK_FILE: name, SVC_DATABASE_URL: url }: Environment): Promise<void> => {
+  if (name !== undefined && url?.startsWith('postgres:')) await makeTurnable(name, url)
+}
+
 /**
  * Starts the service on a free port with rate limits off and waits until it serves, with the database of this run (see
  * `databaseSettings`). It ends, and its folder is removed, after the test `t`, or after the file when no test is given.
@@ -133,6 +139,7 @@ export const startService = async ({
   const directory = cwd ?? temporaryDirectory(t)
   const database = await databaseSettings(directory, env, t)
   let settings: Environment = { SVC_PORT: somePort(), SVC_RATE_LIMIT: 'off', ...database, ...env }
+  await makeClockTurnable(settings)
   let output = ''
   const keep = (text: string) => {
     output += text

@@ -1,37 +1,32 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import { turnDatabases } from './turned-database.ts'
 
 const preload = new URL('./clock-tap.ts', import.meta.url).href
 
-interface TurnedClock {
-  /** To be laid over the environment of the service. */
+export type TurnedClock = {
   env: Environment
-  /** Time passes: the wall clock and the monotonic clock are both ahead by so many milliseconds. */
-  turnTo(aheadMs: number): void
-  /** The wall clock alone is set, as by an operator or by NTP; negative: back. */
-  setWallClockTo(aheadMs: number): void
+  /** For a service whose machine's clock is wrong: ahead of the others by so much, or behind. */
+  skewed(aheadMs: number): Environment
+  /** Turns the clocks of the services and of their databases. */
+  turnTo(aheadMs: number): Promise<void>
 }
 
-/** The environment in which the clocks of a service can be turned. */
+/** The environment in which time can be turned forward: for a service, and for its database where that has a server. */
 export const turnedClock = (t?: TestContext): TurnedClock => {
   const file = path.join(temporaryDirectory(t), 'ahead')
-  const write = (wallMs: number, monotonicMs: number) => {
-    // The service never reads half of it.
-    writeFileSync(`${file}.new`, `${wallMs} ${monotonicMs}`)
-    renameSync(`${file}.new`, file)
-  }
-  let passedMs = 0
-  const turnTo = (aheadMs: number) => {
-    passedMs = aheadMs
-    write(aheadMs, aheadMs)
-  }
-  turnTo(0)
+  const env = { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_FILE: file }
+  const turnProcesses = (aheadMs: number) => writeFileSync(file, String(aheadMs))
+  turnProcesses(0)
   return {
-    env: { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_FILE: file },
-    turnTo,
-    setWallClockTo: (aheadMs) => write(aheadMs, passedMs),
+    env,
+    skewed: (aheadMs) => ({ ...env, TEST_CLOCK_SKEW_MS: String(aheadMs) }),
+    turnTo: (aheadMs) => {
+      turnProcesses(aheadMs)
+      return turnDatabases(file, aheadMs)
+    },
   }
 }

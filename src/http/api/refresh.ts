@@ -1,6 +1,7 @@
 import { isAudience } from '../../lib/audience.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { RouteParts } from '../parts.ts'
+import { setRefreshCookies } from '../refresh-cookies.ts'
 import type { Answer, Visit } from '../visit.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (specification section 4.1). */
@@ -10,13 +11,18 @@ export const createRefresh =
     const audience = requireAudience(visit, audiences)
     const result = await sessions.refresh(refreshToken, visit.device, audience)
     noteRefresh(visit, result)
-    if (!('tokens' in result)) {
-      visit.setCookies(cookieWriter.clearedSession())
-      throw new AppError('unauthorized', 'The session has ended. Log in again.')
-    }
-    visit.setCookies(cookieWriter.session(result.tokens, visit.csrfToken))
+    setRefreshCookies(cookieWriter, visit, result)
+    if (!('tokens' in result)) throw new AppError('unauthorized', MESSAGES[result.outcome])
     return { status: 200, contentType: '', body: '' }
   }
+
+const ENDED = 'The session has ended. Log in again.'
+
+const MESSAGES = {
+  unknown: ENDED,
+  reused: ENDED,
+  replaced: 'This browser has signed in again a moment ago. Go on with the cookies that it has now.',
+}
 
 const requireAudience = (visit: Visit, allowed: string[]): string => {
   const audience = visit.query.get('audience')

@@ -13,6 +13,8 @@ export const createLogout = (parts: RouteParts) => ({
 
   async submit(visit: Visit): Promise<Answer> {
     for (const id of await sessionsOf(parts, visit)) await parts.sessions.end(id)
+    // The user wants out, though a login in another tab may have been a moment faster.
+    if (visit.cookies.refresh) await parts.sessions.endSuccessor(visit.cookies.refresh)
     const { clearedSession, csrf } = parts.cookieWriter
     visit.setCookies([...clearedSession(), csrf(newToken())])
     return redirect('/')

@@ -1,5 +1,6 @@
 import type { RefreshResult, Sessions, SignedIn } from '../../sessions/sessions.ts'
 import type { CookieWriter } from '../cookies.ts'
+import { setRefreshCookies } from '../refresh-cookies.ts'
 import type { Visit } from '../visit.ts'
 
 interface Parts {
@@ -19,9 +20,8 @@ export const createRecognition = ({ sessions, cookieWriter, noteRefresh }: Parts
     if (visit.signedIn || !refresh) return visit.signedIn
     const result = await sessions.refresh(refresh, visit.device)
     noteRefresh(visit, result)
-    const renewed = 'tokens' in result
-    visit.setCookies(renewed ? cookieWriter.session(result.tokens, visit.csrfToken) : cookieWriter.clearedSession())
-    visit.signedIn = renewed ? result.signedIn : undefined
+    setRefreshCookies(cookieWriter, visit, result)
+    visit.signedIn = 'tokens' in result ? result.signedIn : undefined
     return visit.signedIn
   }
 

@@ -1,0 +1,65 @@
+import type { Queries } from '../storage/database.ts'
+
+/** A session that ended because a later one of the same browser began. Times in milliseconds since 1970. */
+export interface ReplacedSession {
+  id: string
+  /** The session that the browser has now. */
+  successorId: string
+  /** What goes into the refresh tokens of the replaced session. */
+  salt: string
+  replacedAtMs: number
+  /** The time of the server as the row was read; undefined where there is no server. */
+  readAtMs: number | undefined
+}
+
+interface ReplacedRow {
+  id: string
+  successor_id: string
+  salt: string
+  replaced_at: number
+  read_at: number | null
+}
+
+export const findReplacedSession = async (db: Queries, id: string): Promise<ReplacedSession | undefined> => {
+  const row = await db.get<ReplacedRow>(
+    'SELECT id, successor_id, salt, replaced_at, server_time() AS read_at FROM replaced_sessions WHERE id = ?',
+    id,
+  )
+  return (
+    row && {
+      id: row.id,
+      successorId: row.successor_id,
+      salt: row.salt,
+      replacedAtMs: row.replaced_at,
+      readAtMs: row.read_at ?? undefined,
+    }
+  )
+}
+
+/**
+ * Within a transaction that has begun the successor: ends a session and remembers what replaced it. Sessions that it had
+ * replaced itself get the same successor, and keep the time when they were replaced.
+ */
+export const replaceSession = async (
+  db: Queries,
+  { id, successorId, nowMs }: { id: string; successorId: string; nowMs: number },
+): Promise<void> => {
+  // Before the session ends, which takes with it what names it as the successor.
+  await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
+  const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
+  if (!ended) return
+  await db.run(
+    'INSERT INTO replaced_sessions (id, successor_id, salt, replaced_at) VALUES (?, ?, ?, ?)',
+    id,
+    successorId,
+    ended.salt,
+    nowMs,
+  )
+}
+
+/** Deletes what is of no use any more: replaced longer ago than the grace. `nowMs` counts where there is no server. */
+export const deleteReplacedSessions = (
+  db: Queries,
+  { graceMs, nowMs }: { graceMs: number; nowMs: number },
+): Promise<number> =>
+  db.run('DELETE FROM replaced_sessions WHERE replaced_at <= COALESCE(server_time(), ?) - ?', nowMs, graceMs)

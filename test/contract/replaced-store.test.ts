@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { deleteReplacedSessions, findReplacedSession, replaceSession } from '../../src/sessions/replaced-store.ts'
+import { deleteSession, findSession, insertSession, type Session } from '../../src/sessions/session-store.ts'
+import { deleteUser, insertUser } from '../../src/users/user-store.ts'
+import { freshDatabase } from './place.ts'
+import { newSession, newUser, T0 } from './rows.ts'
+
+const { db, open } = await freshDatabase()
+const other = await open()
+
+const added = async (): Promise<Session> => {
+  const user = newUser()
+  const session = newSession(user.id)
+  await insertUser(db, user)
+  await insertSession(db, session)
+  return session
+}
+
+const replace = (queries: typeof db, former: Session, successor: Session, nowMs = T0): Promise<void> =>
+  queries.inTransaction((transaction) =>
+    replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs }),
+  )
+
+const successorOf = async ({ id }: Session) => (await findReplacedSession(db, id))?.successorId
+
+describe('a session that was replaced', () => {
+  test('is gone, and is remembered with its salt, its time and what replaced it', async () => {
+    const [former, successor] = [await added(), await added()]
+    await replace(db, former, successor, T0 + 7)
+    assert.equal(await findSession(db, former.id), undefined)
+    const { readAtMs, ...found } = (await findReplacedSession(other, former.id)) ?? assert.fail()
+    const { id, salt } = former
+    assert.deepEqual(found, { id, salt, successorId: successor.id, replacedAtMs: T0 + 7 })
+    if (db.dialect === 'sqlite') assert.equal(readAtMs, undefined)
+    else assert.ok(readAtMs !== undefined && Number.isInteger(readAtMs) && Math.abs(readAtMs - Date.now()) < 60_000)
+    assert.equal(await findReplacedSession(db, successor.id), undefined)
+  })
+
+  test('follows the replacement when that is replaced, and keeps its own time', async () => {
+    const [first, second, third] = [await added(), await added(), await added()]
+    await replace(db, first, second, T0)
+    await replace(db, second, third, T0 + 5)
+    assert.deepEqual([await successorOf(first), await successorOf(second)], [third.id, third.id])
+    assert.equal((await findReplacedSession(db, first.id))?.replacedAtMs, T0)
+  })
+
+  test('by several at once belongs to exactly one of them, on whichever connection', async () => {
+    for (let round = 0; round < 10; round++) {
+      const former = await added()
+      const successors = await Promise.all(Array.from({ length: 6 }, added))
+      await Promise.all(successors.map((successor, index) => replace(index % 2 ? db : other, former, successor)))
+      assert.ok(successors.map(({ id }) => id).includes((await successorOf(former)) ?? ''))
+    }
+  })
+
+  test('that had ended before is not remembered', async () => {
+    const [former, successor] = [await added(), await added()]
+    await deleteSession(db, former.id)
+    await replace(db, former, successor)
+    assert.equal(await successorOf(former), undefined)
+  })
+
+  test('is forgotten with what replaced it, and with its user', async () => {
+    const [one, two, successor, another] = [await added(), await added(), await added(), await added()]
+    await replace(db, one, successor)
+    await replace(db, two, another)
+    await deleteSession(db, successor.id)
+    await deleteUser(db, another.userId)
+    assert.deepEqual([await successorOf(one), await successorOf(two)], [undefined, undefined])
+  })
+
+  test('is forgotten past the grace, and no sooner, by the time of the server where there is one', async (t) => {
+    const { db } = await freshDatabase(t)
+    const user = newUser()
+    await insertUser(db, user)
+    const nowMs = db.dialect === 'sqlite' ? T0 : Date.now()
+    const successor = newSession(user.id)
+    await insertSession(db, successor)
+    const agesMs = [0, 20_000, 40_000, 600_000]
+    for (const ageMs of agesMs) {
+      const former = newSession(user.id)
+      await insertSession(db, former)
+      await db.inTransaction((transaction) =>
+        replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs: nowMs - ageMs }),
+      )
+    }
+    // Where there is a server, the time of this process has no say.
+    assert.equal(await deleteReplacedSessions(db, { graceMs: 30_000, nowMs: T0 }), 2)
+    assert.equal(await deleteReplacedSessions(db, { graceMs: 30_000, nowMs: T0 }), 0)
+  })
+})

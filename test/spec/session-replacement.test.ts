@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import { openDatabase } from '../support/database.ts'
+import { logIn, logOut, newPerson, type Person, signedUp, signUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
+import type { Answer, UserAgent } from '../support/user-agent.ts'
+
+const GRACE_MS = 30_000
+const clock = turnedClock()
+const service = await startService({ env: clock.env })
+const database = await openDatabase(service)
+
+let aheadMs = 0
+const pass = (ms: number) => {
+  aheadMs += ms
+  return clock.turnTo(aheadMs)
+}
+
+const remembered = async () => (await database.rows('SELECT id FROM replaced_sessions')).length
+
+const assertUsable = async (agent: UserAgent) => {
+  await assertSignedIn(agent)
+  assert.equal((await agent.refresh()).status, 200)
+}
+
+/** 401, and no cookie is touched. */
+const assertLeavesCookies = (answer: Answer) => {
+  assertJsonError(answer, 401, 'unauthorized')
+  assert.deepEqual(answer.setCookies, [])
+}
+
+const assertClears = (answer: Answer) => {
+  assertJsonError(answer, 401, 'unauthorized')
+  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh'])
+}
+
+type Entry = (agent: UserAgent, person: Person) => Promise<Answer>
+
+const confirm: Entry = (agent, { password }) => agent.post('/auth/account/confirm', { password })
+
+const entries: Record<string, Entry> = {
+  login: logIn,
+  'login as another user': async (agent) => logIn(agent, (await signedUp(service)).person),
+  signup: (agent) => signUp(agent, newPerson()),
+  confirmation: confirm,
+}
+
+/** A browser with a session, and what a request under way still sends: the cookies from before the session was replaced. */
+const replaced = async (enter: Entry = logIn): Promise<{ agent: UserAgent; late: UserAgent; person: Person }> => {
+  const { agent, person } = await signedUp(service)
+  const late = agent.copy()
+  const answer = await enter(agent, person)
+  assert.equal(answer.status, 303, answer.text)
+  assert.notEqual(agent.cookies.get('svc_refresh'), late.cookies.get('svc_refresh'))
+  return { agent, late, person }
+}
+
+/** Some of them come before a login that begins now, and some after it. */
+const refreshSoon = async (tab: UserAgent): Promise<Answer> => {
+  await sleep(Math.random() * 40)
+  return tab.refresh()
+}
+
+describe('no answer of a race’s loser clears or overwrites the winner’s cookies with something worse', () => {
+  for (const [name, enter] of Object.entries(entries)) {
+    test(`a refresh with the cookies that a ${name} in another tab has just replaced`, async () => {
+      const { agent, late } = await replaced(enter)
+      const answer = await late.refresh()
+      assertLeavesCookies(answer)
+      agent.cookies.keep(answer.setCookies)
+      await assertUsable(agent)
+    })
+  }
+
+  for (const path of ['/auth/login?return_to=%2Fx', '/auth/signup', '/auth/account', '/auth/logout']) {
+    test(`a visit of ${path} with those cookies and a lapsed access token`, async () => {
+      const { agent, late } = await replaced()
+      late.cookies.delete('svc_access')
+      const answer = await late.get(path)
+      assert.ok(answer.status === 200 || answer.location === '/auth/login?return_to=%2Fauth%2Faccount', answer.text)
+      assert.deepEqual(answer.setCookies, [])
+      await assertUsable(agent)
+    })
+  }
+
+  test('a refresh with cookies that were replaced twice over, by a login and a confirmation', async () => {
+    const { agent, late, person } = await replaced()
+    assert.equal((await confirm(agent, person)).status, 303)
+    assertLeavesCookies(await late.refresh())
+    await assertUsable(agent)
+  })
+
+  test('a refresh with a token that was itself traded in before the login', async () => {
+    const { agent, person } = await signedUp(service)
+    const late = agent.copy()
+    assert.equal((await agent.refresh()).status, 200)
+    assert.equal((await logIn(agent, person)).status, 303)
+    assertLeavesCookies(await late.refresh())
+  })
+
+  test('20 rounds of a login and three refreshes at once: none clears, and the login’s cookies are good', async () => {
+    const { agent, person } = await signedUp(service)
+    for (let round = 0; round < 20; round++) {
+      const tabs = Array.from({ length: 3 }, () => agent.copy())
+      const [entered, ...refreshed] = await Promise.all([logIn(agent, person), ...tabs.map(refreshSoon)])
+      assert.equal(entered.status, 303, entered.text)
+      for (const answer of refreshed) {
+        assert.deepEqual(answer.cleared, [], `round ${round}`)
+        assert.ok(answer.status === 200 || answer.setCookies.length === 0, answer.text)
+      }
+      await assertUsable(agent)
+    }
+  })
+
+  test('two logins of one browser at once: both are let in, with a session each', async () => {
+    for (let round = 0; round < 10; round++) {
+      const { agent, person } = await signedUp(service)
+      const tabs = [agent.copy(), agent.copy(), agent.copy()]
+      for (const answer of await Promise.all(tabs.map((tab) => logIn(tab, person)))) assert.equal(answer.status, 303)
+      for (const tab of tabs) await assertUsable(tab)
+      assertLeavesCookies(await agent.refresh())
+    }
+  })
+})
+
+describe('the cookies of a session that has ended are cleared', () => {
+  test('past the grace', async () => {
+    const { agent, late } = await replaced()
+    await pass(GRACE_MS - 5000)
+    assertLeavesCookies(await late.refresh())
+    await pass(10_000)
+    assertClears(await late.copy().refresh())
+    late.cookies.delete('svc_access')
+    assert.deepEqual((await late.get('/auth/login')).cleared, ['svc_access', 'svc_refresh'])
+    await assertUsable(agent)
+  })
+
+  test('when the session that replaced it has ended too', async () => {
+    const { agent, late } = await replaced()
+    await logOut(agent)
+    assertClears(await late.refresh())
+  })
+
+  test('when the user of the session that replaced it was disabled', async () => {
+    const { late, person } = await replaced()
+    assert.equal((await service.cli(['users', 'disable', person.email])).code, 0)
+    assertClears(await late.refresh())
+  })
+
+  test('when the refresh token is not genuine', async () => {
+    const { agent, late } = await replaced()
+    const token = late.cookies.get('svc_refresh') ?? ''
+    const [id, generation, proof = ''] = token.split('.')
+    const forgeries = [
+      `${id}.${generation}.${proof.startsWith('A') ? 'B' : 'A'}${proof.slice(1)}`,
+      `${id}.${Number(generation) + 1}.${proof}`,
+      `${id}.${generation}.${agent.cookies.get('svc_refresh')?.split('.')[2]}`,
+    ]
+    for (const forged of forgeries) {
+      const forger = late.copy()
+      forger.cookies.delete('svc_refresh')
+      forger.cookies.set('svc_refresh', forged)
+      assertClears(await forger.refresh())
+    }
+    await assertUsable(agent)
+  })
+
+  test('when it ended by a logout before somebody logged in', async () => {
+    const { agent, person } = await signedUp(service)
+    const late = agent.copy()
+    await logOut(agent)
+    assert.equal((await logIn(agent, person)).status, 303)
+    assertClears(await late.refresh())
+  })
+})
+
+test('the cookies that were replaced open nothing: not the page, not the API, and no other login replaces by them', async () => {
+  const { agent, late, person } = await replaced()
+  assertJsonError(await late.get('/auth/api/v1/user'), 401, 'unauthorized')
+  assert.equal((await late.get('/auth/account')).status, 303)
+  assert.equal((await logIn(late, person)).status, 303)
+  await assertUsable(agent)
+  await assertUsable(late)
+})
+
+test('a logout by the cookies that were just replaced ends the session that replaced them: the user wants out', async () => {
+  const { agent, late, person } = await replaced()
+  assert.equal((await confirm(agent, person)).status, 303)
+  const answer = await logOut(late)
+  assert.equal(answer.status, 303)
+  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh'])
+  await assertSignedOut(agent)
+})
+
+test('a logout by them past the grace ends nothing', async () => {
+  const { agent, late } = await replaced()
+  await pass(GRACE_MS + 1000)
+  assert.equal((await logOut(late)).status, 303)
+  await assertUsable(agent)
+})
+
+test('what is remembered of replaced sessions goes with the session that replaced them, and with the user', async () => {
+  const before = await remembered()
+  const [first, second] = [await replaced(), await replaced()]
+  assert.equal(await remembered(), before + 2)
+  await logOut(first.agent)
+  assert.equal(await remembered(), before + 1)
+  assert.equal((await service.cli(['users', 'delete', second.person.email, '--yes'])).code, 0)
+  assert.equal(await remembered(), before)
+})
