@@ -73,7 +73,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     }
     assert.equal((await currentUser(agent)).username, username)
     assert.equal((await change(newPerson().username, other.agent)).status, 303)
-    turnTo(61 * 60_000)
+    await turnTo(61 * 60_000)
     assert.equal((await agent.refresh()).status, 200)
     assert.equal((await change(newPerson().username)).status, 303)
   })

@@ -72,7 +72,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
         200: { description: 'Renewed; the body is empty', headers: ['Set-Cookie'] },
         400: failure('`invalid_request`: the audience is missing or not accepted'),
         401: failure(
-          '`unauthorized`: the session has ended; its cookies are cleared',
+          '`unauthorized`: the session has ended; its cookies are cleared, unless a login in the same browser has just set newer ones',
           'Set-Cookie',
           'WWW-Authenticate',
         ),
