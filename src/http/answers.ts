@@ -64,7 +64,7 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
     return status
   }
 
-  const note = (to: Destination, visit: RequestVisit, status: number, error?: AppError): void => {
+  const note = (to: Destination, visit: RequestVisit, status: number, error?: AppError, more?: object): void => {
     const isRoutine = to.frequent === true && status < 400
     const isLogged = isDebugging || !isRoutine
     if (!isLogged && !meter) return
@@ -80,6 +80,7 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
       client: visit.device.address,
       user_id: visit.signedIn?.userId,
       ...(error && { code: error.code, problem: error.message }),
+      ...more,
       ...(error && needsExplanation(error, status) && { err: error.cause ?? error }),
     }
     log[status >= 500 ? 'error' : isRoutine ? 'debug' : 'info'](facts, 'request')
@@ -101,12 +102,18 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
     send(reply: FastifyReply, visit: RequestVisit, to: Destination, answer: Answer): void {
       note(to, visit, write(reply, visit, answer, to))
     },
-    /** Says what went wrong as the route speaks; the cause goes to the log only. */
-    sendError(reply: FastifyReply, visit: RequestVisit, to: Destination, thrown: unknown, more?: Headers): void {
+    /** Says what went wrong as the route speaks; the cause and further facts go to the log only. */
+    sendError(
+      reply: FastifyReply,
+      visit: RequestVisit,
+      to: Destination,
+      thrown: unknown,
+      { headers, facts }: { headers?: Headers; facts?: object | undefined } = {},
+    ): void {
       const error = toAppError(thrown)
       const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
       const answer = toAnswer(error, visit, destination.speaks)
-      note(destination, visit, write(reply, visit, answer, destination, more), error)
+      note(destination, visit, write(reply, visit, answer, destination, headers), error, facts)
     },
   }
 }

@@ -1,46 +1,14 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { containSocketErrors } from '../lib/socket-errors.ts'
+import { clientAddress } from './client.ts'
 import { toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
-
-interface Refusal {
-  status: string
-  error: AppError
-  headers?: string
-}
-
-const refusal = (status: string, error: AppError, headers = ''): Refusal => ({ status, error, headers })
-
-const WRONG_METHOD = refusal(
-  '405 Method Not Allowed',
-  new AppError('method_not_allowed', 'There is no such method here; allowed: GET, HEAD, POST.'),
-  'Allow: GET, HEAD, POST\r\n',
-)
-
-const REASONS: Record<string, Refusal> = {
-  ERR_HTTP_REQUEST_TIMEOUT: refusal(
-    '408 Request Timeout',
-    new AppError('request_timeout', 'The request did not come to its end in time.'),
-  ),
-  HPE_HEADER_OVERFLOW: refusal(
-    '431 Request Header Fields Too Large',
-    new AppError('invalid_request', 'The headers are larger than 16 KiB.'),
-  ),
-  HPE_INVALID_METHOD: WRONG_METHOD,
-}
-
-const UNREADABLE = refusal(
-  '400 Bad Request',
-  new AppError('invalid_request', 'The request is not readable as HTTP/1.1.'),
-)
-
-const EXPECTATION = refusal(
-  '417 Expectation Failed',
-  new AppError('invalid_request', 'The header Expect asks for something other than 100-continue.'),
-)
+import type { NoRoute } from './no-route.ts'
+import { COMMON_HEADERS } from './security-headers.ts'
+import { EXPECTATION, explainUnreadable, refuseConnect, type UnreadableRefusal } from './unreadable.ts'
 
 /** How long a refused client may take to read its answer and close the connection. */
 const LINGER_MS = 2000
@@ -48,47 +16,62 @@ const LINGER_MS = 2000
 interface Parts {
   log: Log
   newRequestId: () => string
+  isTrustedProxy: (address: string) => boolean
+  noRoute: NoRoute
   meter?: HttpMeter | undefined
 }
 
 /** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
-export const createBrokenConnections = ({ log, newRequestId, meter }: Parts) => {
+export const createBrokenConnections = ({ log, newRequestId, isTrustedProxy, noRoute, meter }: Parts) => {
   const refused = new WeakSet<Duplex>()
 
-  const refuse = (socket: Duplex, { status, error, headers = '' }: Refusal): void => {
+  const note = (requestId: string, socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
+    const { status, error, facts } = refusal
+    const peer = socket instanceof Socket ? socket.remoteAddress : undefined
+    const client = clientAddress(peer ?? '', request?.headers['x-forwarded-for'], isTrustedProxy)
+    meter?.countUnreadable(status)
+    log.info({ request_id: requestId, status, client, code: error.code, problem: error.message, ...facts }, 'request')
+  }
+
+  const refuse = (socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
     // What follows the part that could not be read is the same refusal.
     if (refused.has(socket)) return
     refused.add(socket)
     const requestId = newRequestId()
-    const body = toErrorJson(error, requestId)
-    const code = Number.parseInt(status, 10)
-    meter?.countUnreadable(code)
-    log.info({ request_id: requestId, status: code, code: error.code, problem: error.message }, 'request')
+    note(requestId, socket, refusal, request)
     if (!socket.writable) {
       socket.destroy()
       return
     }
-    socket.end(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `${headers}Cache-Control: no-store\r\nConnection: close\r\nX-Request-Id: ${requestId}\r\n\r\n${body}`,
-    )
+    socket.end(toResponse(requestId, refusal))
     closeSoon(socket)
   }
 
   return {
     onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
       if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
-      else refuse(socket, REASONS[error.code ?? ''] ?? UNREADABLE)
+      else refuse(socket, explainUnreadable(error, noRoute))
     },
     /** What Node would answer by itself, without an id. */
     watch(server: Server): void {
       containSocketErrors(server)
-      server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, WRONG_METHOD))
-      server.on('checkExpectation', ({ socket }: IncomingMessage, _response: ServerResponse) =>
-        refuse(socket, EXPECTATION),
+      server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+        const [path = ''] = (request.url ?? '').split('?', 1)
+        refuse(socket, refuseConnect(path, noRoute), request)
+      })
+      server.on('checkExpectation', (request: IncomingMessage, _response: ServerResponse) =>
+        refuse(request.socket, EXPECTATION, request),
       )
     },
   }
+}
+
+const toResponse = (requestId: string, { status, error, headers = [] }: UnreadableRefusal): string => {
+  const body = toErrorJson(error, requestId)
+  const all = ['x-request-id', requestId, ...COMMON_HEADERS, 'cache-control', 'no-store', ...headers]
+  all.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)), 'connection', 'close')
+  const lines = all.map((text, place) => (place % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`
 }
 
 /**

@@ -31,7 +31,13 @@ type Speech = { speaks: 'html' } | { speaks: 'json'; documentation: Documentatio
  * Every state-changing route says how it is protected from other sites. There is one way. `changes_nothing` is for what
  * only sends the browser on to a `GET`.
  */
-type Method = { method: 'GET' } | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
+type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
+
+/**
+ * Where a `GET` is answered, `HEAD` is too. `isSafe: false` marks the `GET` that changes something (RFC 9110 section
+ * 9.2.1): what only looks, such as a preview of a link, gets 405 for its `HEAD`.
+ */
+type ReadMethod = { method: 'GET'; isSafe?: false }
 
 type Awaitable<T> = T | Promise<T>
 

@@ -7,6 +7,7 @@ import type { Fields } from './url-encoded.ts'
 export interface Visit {
   /** The value of `X-Request-Id`. */
   requestId: string
+  readonly method: string
   headers: IncomingHttpHeaders
   cookies: RequestCookies
   query: Fields

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { readAbsoluteForm } from '../lib/request-target.ts'
 import { containSocketErrors } from '../lib/socket-errors.ts'
 
 interface Parts {
@@ -22,7 +23,8 @@ export const createMetricsListener = ({ host, port, log, contentType, read }: Pa
       const length = Buffer.byteLength(body)
       response.writeHead(status, { 'Content-Type': PLAIN, ...COMMON, 'Content-Length': length, ...headers }).end(body)
     }
-    if (url.split('?', 1)[0] !== PATH) return send(404, `There is nothing here but ${PATH}.\n`)
+    const { target = url } = readAbsoluteForm(url) ?? {}
+    if (target.split('?', 1)[0] !== PATH) return send(404, `There is nothing here but ${PATH}.\n`)
     if (method !== 'GET' && method !== 'HEAD') return send(405, 'Allowed: GET, HEAD.\n', { Allow: 'GET, HEAD' })
     try {
       send(200, await read(), { 'Content-Type': contentType })

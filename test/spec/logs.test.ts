@@ -36,11 +36,11 @@ test('each request is one line with request id, route, status, duration, client 
   assert.equal(same.length, 1)
 })
 
-test('a path that nobody knows is no route, and does not stand in the log as one', async () => {
-  const answer = await createUserAgent(service).get('/auth/secret-in-the-path-4711')
+test('a path that is not in the table is no route, and what could be a secret in it is not in the log', async () => {
+  const answer = await createUserAgent(service).get('/auth/secret-in-the-path-4711-4711-4711-4711')
   const line = await loggedRequest(service, answer)
-  assert.equal(line.status, 404)
-  assert.ok(!JSON.stringify(line).includes('secret-in-the-path-4711'))
+  assert.deepEqual([line.status, line.route, line.path], [404, undefined, '/auth/…'])
+  assert.ok(!JSON.stringify(line).includes('4711'))
 })
 
 test('a line break in what is sent does not make a second line', async () => {

@@ -235,7 +235,8 @@ describe('what is told', { concurrency: 3 }, () => {
     assert.equal(metrics.value(REQUESTS, { method: 'GET', route: 'other' }), unknown)
     const refused = metrics.value('svc_http_unreadable_requests_total') ?? 0
     assert.equal((metrics.value(REQUESTS, { method: 'other' }) ?? 0) + refused, methods.length + 3)
-    assert.equal(metrics.value('svc_http_unreadable_requests_total', { status: '400' }), 1)
+    assert.equal(metrics.value('svc_http_unreadable_requests_total', { status: '400' }), 2)
+    assert.equal(metrics.value('svc_http_unreadable_requests_total', { status: '404' }), 1)
   })
 
   test('nothing about a person is in it', async (t) => {

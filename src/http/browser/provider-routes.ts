@@ -16,7 +16,7 @@ const routesOf = (parts: RouteParts, provider: ProviderView): Route[] => {
   const post = { method: 'POST', csrf: 'token' } as const
   return [
     { ...post, ...open, path, answer: signIn.start },
-    { ...get, ...open, path: `${path}/callback`, answer: signIn.callback },
+    { ...get, isSafe: false, ...open, path: `${path}/callback`, answer: signIn.callback },
     { method: 'POST', csrf: 'changes_nothing', ...open, path: `${path}/callback`, answer: signIn.relay },
     { ...post, ...open, path: `${path}/link`, answer: signIn.proveByPassword },
     { ...post, ...open, path: `${path}/claim`, answer: signIn.claim },

@@ -17,7 +17,8 @@ export const createRecognition = ({ sessions, cookieWriter, noteRefresh }: Parts
   const find = async (visit: Visit): Promise<SignedIn | undefined> => {
     const { access, refresh } = visit.cookies
     visit.signedIn = access ? await sessions.authenticate(access) : undefined
-    if (visit.signedIn || !refresh) return visit.signedIn
+    // A HEAD only looks (RFC 9110 section 9.3.2), and what sends it may drop the cookies of the answer.
+    if (visit.signedIn || !refresh || visit.method === 'HEAD') return visit.signedIn
     const result = await sessions.refresh(refresh, visit.device)
     noteRefresh(visit, result)
     setRefreshCookies(cookieWriter, visit, result)
