@@ -151,9 +151,9 @@ test('every path that the OpenAPI document names answers errors as JSON, wrong m
   }
 })
 
-describe('the log line of a 404', () => {
-  const lineOf = async (path: string) => loggedRequest(service, await stranger.get(path))
+const lineOf = async (path: string) => loggedRequest(service, await stranger.get(path))
 
+describe('the log line of a 404', () => {
   test('has the path, without its query', async () => {
     const line = await lineOf('/auth/nothing/here?token=secret')
     assert.deepEqual([line.status, line.path, line.hint, line.route], [404, '/auth/nothing/here', undefined, undefined])
