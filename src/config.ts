@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os'
+import { findWarnings, type SecretFiles } from './config-warnings.ts'
 import type { ProviderSettings } from './oauth/presets.ts'
 import { readProviders } from './provider-config.ts'
-import { providerOf, settingsOf } from './provider-settings.ts'
-import { usableNames, variablesBegin } from './provider-setting-kinds.ts'
+import { usableNames } from './provider-setting-kinds.ts'
 import { type Environment, isGiven, readSetting } from './setting-reading.ts'
 import { SETTINGS, type Setting } from './settings.ts'
+import { findUnknownSettings } from './unknown-settings.ts'
 import { EVENT_TYPES, type EventType } from './webhooks/event-types.ts'
 
 type Settings = typeof SETTINGS
@@ -45,23 +46,32 @@ export const defaultBaseUrl = (port: number): string => new URL(`http://localhos
 export const shownDatabase = ({ database }: Pick<Config, 'database'>): string =>
   database.kind === 'sqlite' ? `sqlite:${database.file}` : database.target.shown
 
-/** All that is wrong with the configuration, a line each. */
+/** All that is wrong with the configuration, a line each, and what may have been meant to be a setting. */
 export class ConfigError extends Error {
   readonly problems: string[]
+  readonly warnings: string[]
 
-  constructor(problems: string[]) {
+  constructor(problems: string[], warnings: string[] = []) {
     super(problems.join('\n'))
     this.name = 'ConfigError'
     this.problems = problems
+    this.warnings = warnings
   }
 }
 
 export type { Environment }
 
-const MIN_WEBHOOK_SECRET_BYTES = 16
+const NO_FILES = { fromEnvFile: new Set<string>(), modeOf: () => undefined }
 
-/** Reads the settings; `readFile` is for variables that name a file. Throws `ConfigError` with every mistake at once. */
-export const readConfig = (environment: Environment, readFile: (path: string) => string): Config => {
+/**
+ * Reads the settings; `readFile` is for variables that name a file, `files` says who else can read them. Throws
+ * `ConfigError` with every mistake at once.
+ */
+export const readConfig = (
+  environment: Environment,
+  readFile: (path: string) => string,
+  files: Omit<SecretFiles, 'environment'> = NO_FILES,
+): Config => {
   const problems: string[] = []
   const read: Record<string, unknown> = {}
   const source = { environment, readFile, problems }
@@ -70,14 +80,15 @@ export const readConfig = (environment: Environment, readFile: (path: string) =>
   const names = usableNames(environment[SETTINGS.oauthProviders.name] ?? '')
   const oauthProviders = readProviders(names, source)
   problems.push(...findContradictions(environment, settings), ...findUnreadable(settings, readFile))
-  if (problems.length > 0) throw new ConfigError(problems)
+  const unknown = findUnknownSettings(environment, names)
+  if (problems.length > 0) throw new ConfigError(problems, unknown)
   return {
     ...settings,
     audiences: settings.audiences ?? [],
     hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
     oauthProviders,
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,
-    warnings: [...findWarnings(settings), ...findUnknown(environment, names)],
+    warnings: [...findWarnings(settings, { environment, ...files }), ...unknown],
   }
 }
 
@@ -117,27 +128,4 @@ const findUnreadable = ({ database }: Read, readFile: (path: string) => string):
       return [`SVC_DATABASE_URL: ${parameter}=${JSON.stringify(file)} cannot be read (${code})`]
     }
   })
-}
-
-const findWarnings = ({ webhookSecret, refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: Read): string[] => [
-  ...(webhookSecret && Buffer.byteLength(webhookSecret) < MIN_WEBHOOK_SECRET_BYTES
-    ? [`SVC_WEBHOOK_SECRET is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`]
-    : []),
-  ...(accessTokenLifetimeMs > sessionLifetimeMs ? ['SVC_ACCESS_TOKEN_TTL is longer than SVC_SESSION_TTL'] : []),
-  ...(refreshGraceMs > 600_000 ? ['SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later'] : []),
-]
-
-const findUnknown = (environment: Environment, providers: string[]): string[] => {
-  const known = [...Object.values<Setting<unknown>>(SETTINGS), ...providers.flatMap(settingsOf)].flatMap(
-    ({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name]),
-  )
-  return Object.keys(environment)
-    .filter((name) => name.startsWith('SVC_') && !name.startsWith('SVC_TEST_') && !known.includes(name))
-    .flatMap((name) => {
-      const provider = providerOf(name)
-      const isListed = providers.some((listed) => name.startsWith(variablesBegin(listed)))
-      if (provider === undefined || isListed) return [`${name} is not a setting of svc`]
-      // Set for a provider that was turned off, or empty in a file that has them all.
-      return environment[name] ? [`${name} has no effect: SVC_OAUTH_PROVIDERS does not name "${provider}"`] : []
-    })
 }

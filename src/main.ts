@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { WORKER_COMMAND } from './cli/worker-messages.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { AppError } from './lib/errors.ts'
@@ -20,10 +20,11 @@ export const main = async (args: string[]): Promise<void> => {
     const given = new Set(Object.keys(process.env))
     loadEnvFile()
     dropDriverSettings()
+    const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
+    const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
     if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
     else {
       const { runProgram } = await import('./cli/program.ts')
-      const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
       const serve = () => runServe(loadConfig())
       await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
     }
@@ -52,7 +53,16 @@ const dropDriverSettings = (): void => {
   for (const name of Object.keys(process.env)) if (/^(?:NODE_)?PG/.test(name)) delete process.env[name]
 }
 
-const loadConfig = (): Config => readConfig(process.env, (path) => readFileSync(path, 'utf8'))
+const readText = (path: string): string => readFileSync(path, 'utf8')
+
+/** Undefined where the file is missing or cannot be looked at, and on Windows, where the bits mean nothing. */
+const modeOf = (path: string): number | undefined => {
+  try {
+    return process.platform === 'win32' ? undefined : statSync(path).mode
+  } catch {
+    return undefined
+  }
+}
 
 const openLog = ({ logLevel, workers }: Config): Log =>
   createLog(logLevel, process.stderr.isTTY ? readable(write) : createLogStream(STDERR, { isShared: workers > 1 }))
@@ -73,7 +83,8 @@ const becameWorker = async (): Promise<boolean> => {
 
 const report = (error: unknown): void => {
   if (error instanceof ConfigError) {
-    process.stderr.write(`${error.problems.map((problem) => `svc: ${problem}`).join('\n')}\n`)
+    const lines = [...error.problems, ...error.warnings.map((warning) => `warning: ${warning}`)]
+    process.stderr.write(lines.map((line) => `svc: ${line}\n`).join(''))
     process.exitCode = EXIT_CONFIG
     return
   }

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { createRootSecret, type RootSecret, type SecretPair } from './lib/derived-keys.ts'
 import { randomToken } from './lib/secrets.ts'
 import { AppError } from './lib/errors.ts'
+import { requireRandom } from './lib/weak-secret.ts'
 
 const FILE_NAME = 'svc.secret'
 const SECRET_BYTES = 32
@@ -84,7 +85,9 @@ const loadRootSecret = (databaseFile: string): Uint8Array => {
   // In this order: another process that starts just now makes the secret first, and then the database.
   const databaseExists = existsSync(databaseFile)
   if (!existsSync(file)) create(file, databaseExists)
-  return readSecret(file)
+  const secret = readSecret(file)
+  requireRandom(readFileSync(file, 'utf8').trim(), secret, file)
+  return secret
 }
 
 const readSecret = (file: string): Uint8Array => {

@@ -7,7 +7,7 @@ import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
-import { type Clock, within } from './lib/time.ts'
+import { type Clock, monotonicClock, within } from './lib/time.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
@@ -53,13 +53,14 @@ export const createService = async (
   })
   const server = createServer({
     ...domain,
+    isBaseUrlSet: config.baseUrl !== undefined,
     audiences: config.audiences,
     signupOpen: config.signup,
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
     pages,
     providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
-    limits: createRateLimits({ clock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
+    limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     meter: metrics,
     isStopping: () => isStopping,
     async requireReady() {

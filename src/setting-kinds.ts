@@ -3,6 +3,7 @@ import { isAudience } from './lib/audience.ts'
 import { isNetwork } from './lib/network.ts'
 import { readOrigin } from './lib/origin.ts'
 import { MAX_TIMER_MS, parseDuration } from './lib/time.ts'
+import { requireRandom } from './lib/weak-secret.ts'
 import { readPostgresUrl } from './storage/postgres-url.ts'
 
 /** What a variable may be given, in words, and how it is read. */
@@ -77,13 +78,23 @@ export const secretText = kind('text without line ends', (text) => (/[\r\n\0]/.t
 
 const MIN_ROOT_SECRET_BYTES = 32
 
-export const rootSecret = kind('at least 32 bytes as hex or base64', (text) => {
+const readRootSecret = (text: string): Buffer | undefined => {
   const bytes = /^(?:[0-9a-f]{2})+$/i.test(text)
     ? Buffer.from(text, 'hex')
     : /^[\w+/-]+={0,2}$/.test(text)
       ? Buffer.from(text, 'base64')
       : Buffer.alloc(0)
   return bytes.length >= MIN_ROOT_SECRET_BYTES ? bytes : undefined
+}
+
+/** One that is on its way out may be whatever it was. */
+export const previousRootSecret = kind('at least 32 bytes as hex or base64', readRootSecret)
+
+/** Refused where it could be guessed: then everything that it protects is open. */
+export const rootSecret = kind('at least 32 random bytes as hex or base64', (text) => {
+  const bytes = readRootSecret(text)
+  if (bytes) requireRandom(text, bytes)
+  return bytes
 })
 
 const DATABASE_URLS = 'sqlite:PATH, a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'

@@ -13,6 +13,7 @@ import {
   oneOf,
   onOff,
   origin,
+  previousRootSecret,
   printable,
   processes,
   rootSecret,
@@ -94,7 +95,7 @@ export const SETTINGS = {
     meaning: 'Root secret that is accepted beside `SVC_SECRET` while one takes the place of the other.',
     fallbackShown: 'none; svc.secret.previous beside the SQLite file where `SVC_SECRET` is not set',
     secret: true,
-    ...rootSecret,
+    ...previousRootSecret,
   }),
   audiences: setting({
     name: 'SVC_AUDIENCES',

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../lib/errors.ts'
+import { readOrigin } from '../lib/origin.ts'
 import { equalInConstantTime } from '../lib/secrets.ts'
-import type { RequestCookies } from './cookies.ts'
+import { isToken, type RequestCookies } from './cookies.ts'
 
 /** The header that carries the token. */
 export const CSRF_FIELD = 'X-CSRF-Token'
@@ -11,8 +12,8 @@ interface StateChange {
   cookies: RequestCookies
   /** The form field `csrf_token`. */
   formToken: string | undefined
-  /** Origins that are ours: the configured one, and this request's own host. */
-  isOwnOrigin: (origin: string) => boolean
+  /** The origins that the request may come from; asked only where it names one. */
+  ownOrigins: () => string[]
   baseUrl: string
 }
 
@@ -21,12 +22,12 @@ export const requireOwnRequest = (change: StateChange): void => {
   requireOwnOrigin(change)
   const { headers, cookies, formToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
-  if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf)) return
+  if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf) && isToken(sent)) return
   throw new AppError('forbidden', describeMismatch(sent, cookies), { field: CSRF_FIELD })
 }
 
 /** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */
-const requireOwnOrigin = ({ headers, isOwnOrigin, baseUrl }: StateChange): void => {
+const requireOwnOrigin = ({ headers, ownOrigins, baseUrl }: StateChange): void => {
   const site = headers['sec-fetch-site']
   if (site === 'cross-site' || site === 'same-site') {
     throw new AppError(
@@ -36,17 +37,20 @@ const requireOwnOrigin = ({ headers, isOwnOrigin, baseUrl }: StateChange): void 
     )
   }
   const { origin } = headers
-  if (origin === undefined || isOwnOrigin(origin)) return
-  throw new AppError(
-    'forbidden',
-    `The header Origin says "${origin}"; expected "${baseUrl}". If that is where your users are, set SVC_BASE_URL to it.`,
-    { field: 'Origin' },
-  )
+  if (origin === undefined) return
+  const expected = ownOrigins()
+  if (expected.includes(origin)) return
+  const shown = expected.map((own) => `"${own}"`).join(' or ')
+  const advice = readOrigin(origin) ? ` If users open the site at "${origin}", set SVC_BASE_URL to it.` : ''
+  throw new AppError('forbidden', `The header Origin says "${origin}"; expected ${shown}.${advice}`, {
+    field: 'Origin',
+  })
 }
 
 const describeMismatch = (sent: unknown, cookies: RequestCookies): string => {
   if (cookies.repeated.includes('svc_csrf')) return 'The cookie svc_csrf came more than once. Load the page again.'
   if (!cookies.csrf) return 'The cookie svc_csrf is missing. Load the page again, and allow cookies for this site.'
+  if (!isToken(cookies.csrf)) return 'The cookie svc_csrf is none of this service. Load the page again.'
   if (!sent) return 'The CSRF token is missing: send it in the header X-CSRF-Token or the form field csrf_token.'
   return 'The CSRF token does not match the cookie svc_csrf. Load the page again.'
 }

@@ -14,6 +14,8 @@ import type { Visit } from './visit.ts'
 /** What the composition root hands to the HTTP side. */
 export interface ServerParts {
   baseUrl: string
+  /** Whether the base URL was set, and is no default. */
+  isBaseUrlSet: boolean
   /** Audiences that may be asked for; none listed: any. */
   audiences: string[]
   signupOpen: boolean

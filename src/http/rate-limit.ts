@@ -1,24 +1,37 @@
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
+import type { MonotonicClock } from '../lib/time.ts'
 
 interface Limit {
-  /** Tries within one window. */
+  /** Tries that may count within one window. */
   tries: number
   windowMs: number
+  /** Whether a try counts, by what it threw; undefined: it succeeded. */
+  counts: (thrown: unknown) => boolean
 }
+
+const MINUTE_MS = 60_000
+
+const always = (): boolean => true
+
+const isWrongPassword = (thrown: unknown): boolean =>
+  thrown instanceof AppError && (thrown.reason === 'credentials_wrong' || thrown.reason === 'password_wrong')
+
+/** A mistake that the user must mend does not count. A taken name does: that answer tells what there is. */
+const takesName = (thrown: unknown): boolean =>
+  thrown === undefined || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
  * What is counted, and for whom. Failed logins count for an address, and for an account as tried from one address:
  * a limit on the account alone would let anybody lock anybody out (docs/decisions/004-rate-limits.md).
  */
 const LIMITS = {
-  login: { tries: 10, windowMs: 15 * 60_000 },
-  loginOfAddress: { tries: 100, windowMs: 15 * 60_000 },
-  signupOfAddress: { tries: 30, windowMs: 60 * 60_000 },
-  providerOfAddress: { tries: 300, windowMs: 15 * 60_000 },
-  passwordOfUser: { tries: 10, windowMs: 15 * 60_000 },
-  usernameOfUser: { tries: 5, windowMs: 60 * 60_000 },
+  login: { tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
+  loginOfAddress: { tries: 100, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
+  signupOfAddress: { tries: 30, windowMs: 60 * MINUTE_MS, counts: takesName },
+  providerOfAddress: { tries: 300, windowMs: 15 * MINUTE_MS, counts: always },
+  passwordOfUser: { tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
+  usernameOfUser: { tries: 5, windowMs: 60 * MINUTE_MS, counts: takesName },
 } satisfies Record<string, Limit>
 
 export type LimitName = keyof typeof LIMITS
@@ -27,66 +40,102 @@ export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
 /** What is remembered at most, so that a flood of addresses does not fill the memory. */
 const MAX_COUNTERS = 100_000
 
+/** When to try again where only tries that are still under way are in the way. */
+const RETRY_SOON_MS = 2000
+
 interface Counter {
   count: number
   endsAtMs: number
 }
 
-interface Parts {
-  clock: Clock
+/** A place that a try takes in one of the limits. */
+interface Place {
+  name: LimitName
+  id: string
+}
+
+interface RateLimitsDeps {
+  clock: MonotonicClock
   enabled: boolean
-  /** Hears of every try that is one too many. */
+  /** Called for every try that is refused, with the limit that lasts longest. */
   onRefusal?: ((limit: LimitName) => void) | undefined
 }
 
-/** Counts tries in fixed windows, in this process. A try counts before its work is done: many at once gain nothing. */
-export const createRateLimits = ({ clock, enabled, onRefusal }: Parts) => {
+/**
+ * Counts tries in fixed windows, in this process. A window begins with the first try that counts. A try takes a place in
+ * each of its limits, or in none, before its work is done: many at once gain nothing. Whether it counts is known when
+ * its work is done.
+ */
+export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) => {
   // By size and not by `max`, for which the memory of them all is taken at once.
   const counters = new LRUCache<string, Counter>({ maxSize: MAX_COUNTERS, sizeCalculation: () => 1 })
+  /** Apart from the counters: a flood of addresses pushes none of these out. */
+  const underWay = new Map<string, number>()
 
-  const counterOf = (name: LimitName, key: string): Counter => {
-    const id = `${name} ${key}`
-    const known = counters.get(id)
-    if (known && known.endsAtMs > clock.now()) return known
-    const counter = { count: 0, endsAtMs: clock.now() + LIMITS[name].windowMs }
-    counters.set(id, counter)
-    return counter
+  const findCounter = (id: string): Counter | undefined => {
+    const counter = counters.get(id)
+    return counter && counter.endsAtMs > clock.elapsedMs() ? counter : undefined
   }
 
-  /** Counts a try; `rate_limited` when there were too many. */
-  const count = (name: LimitName, key: string): void => {
-    if (!enabled) return
-    const counter = counterOf(name, key)
-    if (counter.count >= LIMITS[name].tries) {
-      onRefusal?.(name)
-      const retryAfterSeconds = Math.max(1, Math.ceil((counter.endsAtMs - clock.now()) / 1000))
-      throw new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, {
-        retryAfterSeconds,
-      })
-    }
-    counter.count += 1
+  const increase = ({ name, id }: Place): void => {
+    const counter = findCounter(id)
+    if (counter) counter.count += 1
+    else counters.set(id, { count: 1, endsAtMs: clock.elapsedMs() + LIMITS[name].windowMs })
   }
 
-  /** Takes a try back that turned out to be none. */
-  const forgive = (name: LimitName, key: string): void => {
-    const counter = enabled ? counterOf(name, key) : undefined
-    if (counter && counter.count > 0) counter.count -= 1
+  /** Milliseconds until this limit lets another try in; 0: it does so now. */
+  const waitOf = ({ name, id }: Place): number => {
+    const { tries } = LIMITS[name]
+    const counter = findCounter(id)
+    const count = counter?.count ?? 0
+    if (counter && count >= tries) return counter.endsAtMs - clock.elapsedMs()
+    return count + (underWay.get(id) ?? 0) >= tries ? RETRY_SOON_MS : 0
+  }
+
+  /** `rate_limited` when one of the limits is reached. */
+  const requireRoom = (places: Place[]): void => {
+    const waits = places.map((place) => ({ name: place.name, waitMs: waitOf(place) }))
+    const longest = waits.reduce((one, other) => (other.waitMs > one.waitMs ? other : one))
+    if (longest.waitMs === 0) return
+    onRefusal?.(longest.name)
+    throw tooMany(Math.ceil(longest.waitMs / 1000))
+  }
+
+  const enter = ({ id }: Place): void => void underWay.set(id, (underWay.get(id) ?? 0) + 1)
+
+  const leave = (place: Place, thrown: unknown): void => {
+    const others = (underWay.get(place.id) ?? 0) - 1
+    if (others > 0) underWay.set(place.id, others)
+    else underWay.delete(place.id)
+    if (LIMITS[place.name].counts(thrown)) increase(place)
   }
 
   return {
-    count,
-    forgive,
-    /** Does something that counts when it ends in `unauthorized`, and not when it succeeds or fails otherwise. */
-    async countFailures<T>(tries: [LimitName, string][], action: () => Promise<T>): Promise<T> {
-      let isWrong = false
-      for (const [name, key] of tries) count(name, key)
+    /** Counts a try at once, whatever comes of it; `rate_limited` when there were too many. */
+    count(name: LimitName, key: string): void {
+      if (!enabled) return
+      const place = placeOf(name, key)
+      requireRoom([place])
+      increase(place)
+    },
+
+    /**
+     * Does something that may count in each of these limits, and counts it where it does. `rate_limited` when one of
+     * them is reached: then nothing is done, and nothing is counted.
+     */
+    async attempt<T>(limits: [LimitName, string][], action: () => Promise<T>): Promise<T> {
+      if (!enabled) return action()
+      const places = limits.map(([name, key]) => placeOf(name, key))
+      requireRoom(places)
+      places.forEach(enter)
+      let thrown: unknown
       try {
         return await action()
       } catch (error) {
-        isWrong = error instanceof AppError && error.code === 'unauthorized'
+        thrown = error
         throw error
       } finally {
-        if (!isWrong) for (const [name, key] of tries) forgive(name, key)
+        for (const place of places) leave(place, thrown)
       }
     },
   }
@@ -94,12 +143,7 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: Parts) => {
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
-/** Whoever has one IPv6 address has all of its /64. */
-export const networkOf = (address: string): string => {
-  if (!address.includes(':')) return address
-  const [head = '', tail] = address.toLowerCase().split('::')
-  const groups = head.split(':').filter(Boolean)
-  const tailGroups = tail?.split(':').filter(Boolean) ?? []
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - tailGroups.length) }, () => '0')
-  return [...groups, ...zeros, ...tailGroups].slice(0, 4).join(':')
-}
+const placeOf = (name: LimitName, key: string): Place => ({ name, id: `${name} ${key}` })
+
+const tooMany = (retryAfterSeconds: number): AppError =>
+  new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds })

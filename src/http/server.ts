@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import { createAnswers } from './answers.ts'
+import { createArrivalCheck } from './arrival-check.ts'
 import { createRecognition } from './browser/recognition.ts'
-import { isOwnHost } from './client.ts'
+import { requestOrigins } from './client.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
@@ -27,17 +28,23 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const noRoute = createNoRoute(routes)
   const answers = createAnswers(given)
   const guards = createGuards(parts)
+  const checkArrival = createArrivalCheck(given)
 
   const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, parts)
 
+  /** Where the base URL was set, only that is ours: any host can be named in a request. */
+  const ownOrigins = (visit: RequestVisit): string[] =>
+    parts.isBaseUrlSet
+      ? [parts.baseUrl]
+      : [...new Set([parts.baseUrl, ...requestOrigins(visit.headers, parts.isTrustedProxy(visit.peer))])]
+
   const requireOwn = (visit: RequestVisit): void => {
-    const isFromProxy = parts.isTrustedProxy(visit.peer)
     requireOwnRequest({
       headers: visit.headers,
       cookies: visit.cookies,
       formToken: visit.form.get('csrf_token'),
       baseUrl: parts.baseUrl,
-      isOwnOrigin: (origin) => origin === parts.baseUrl || isOwnHost(origin, visit.headers, isFromProxy),
+      ownOrigins: () => ownOrigins(visit),
     })
   }
 
@@ -76,6 +83,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
       url: route.path,
       exposeHeadRoute: route.method === 'GET' && route.isSafe !== false,
       handler(request, reply) {
+        checkArrival(request.raw)
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
         const visit = visitOf(request, reply)

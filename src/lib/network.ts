@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { canonicalAddress } from './address.ts'
 
 /** An address, a CIDR range, `loopback` or `none`. */
 export const isNetwork = (text: string): boolean => {
@@ -12,21 +13,19 @@ export const isNetwork = (text: string): boolean => {
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 
-/** `::ffff:1.2.3.4` is `1.2.3.4`. */
-const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '')
-
-/** Whether an address is in one of these networks; IPv4 addresses written as IPv6 (`::ffff:1.2.3.4`) are IPv4. */
+/** Whether an address is in one of these networks, however it is written (`canonicalAddress`). */
 export const createNetworkCheck = (networks: string[]): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const network of networks.flatMap((name) => (name === 'loopback' ? ['127.0.0.0/8', '::1'] : [name]))) {
     if (network === 'none') continue
-    const [written = '', prefix] = network.split('/')
-    const address = prefix === undefined ? plain(written) : written
-    if (prefix === undefined) list.addAddress(address, familyOf(address))
+    const [address = '', prefix] = network.split('/')
+    const known = canonicalAddress(address) ?? address
+    // The bits of a range count from the front of the address as it is written.
+    if (prefix === undefined) list.addAddress(known, familyOf(known))
     else list.addSubnet(address, Number(prefix), familyOf(address))
   }
   return (address) => {
-    const known = plain(address)
-    return isIP(known) !== 0 && list.check(known, familyOf(known))
+    const known = canonicalAddress(address)
+    return known !== undefined && list.check(known, familyOf(known))
   }
 }

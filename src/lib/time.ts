@@ -6,6 +6,14 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
+/** Measures how much time has passed: it does not jump when the machine's clock is set. */
+export interface MonotonicClock {
+  /** Milliseconds since the process began. */
+  elapsedMs(): number
+}
+
+export const monotonicClock: MonotonicClock = { elapsedMs: () => performance.now() }
+
 /** `2026-11-21T10:47:00.123Z` */
 export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 

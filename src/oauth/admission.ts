@@ -77,9 +77,12 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
   return {
     /**
      * Lets in who is known, makes an account for who is not, and otherwise says whose email it is: that account is
-     * never linked before somebody has proved that it is his. `onSignup` may object to a new account.
+     * never linked before somebody has proved that it is his. `limitSignup` makes a new account, or refuses to.
      */
-    async admit(vouched: Vouched, onSignup: () => void): Promise<Entrance | { taken: TakenEmail }> {
+    async admit(
+      vouched: Vouched,
+      limitSignup: (signUp: () => Promise<void>) => Promise<void>,
+    ): Promise<Entrance | { taken: TakenEmail }> {
       let isNew = false
       for (let tries = 1; ; tries += 1) {
         const entrance = await enterIfLinked(vouched)
@@ -91,9 +94,8 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
         // Asked again: he may have been made in between, by the same person in another tab.
         if (user) return (await enterIfLinked(vouched)) ?? { taken: await describeTaken(user) }
         if (!signupOpen) throw signInProblem('signup_closed')
-        if (tries === 1) onSignup()
         try {
-          await register(vouched)
+          await limitSignup(() => register(vouched))
           isNew = true
         } catch (error) {
           // Somebody with this email, or the same person in another tab, was first: he is there the next time round.

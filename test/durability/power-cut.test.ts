@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertCanLogIn, assertCannotLogIn, assertSignedOut } from '../support/assertions.ts'
@@ -10,7 +11,7 @@ import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 
-const secret = { SVC_SECRET: Buffer.alloc(32, 9).toString('hex') }
+const secret = { SVC_SECRET: randomBytes(32).toString('hex') }
 
 type Promises = {
   signedUp: Person[]

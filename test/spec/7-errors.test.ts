@@ -16,7 +16,8 @@ test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentica
 })
 
 test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentication is invalid', async () => {
-  const headers = { cookie: 'svc_access=x; svc_refresh=x; svc_csrf=x', 'x-csrf-token': 'x' }
+  const token = 'x'.repeat(43)
+  const headers = { cookie: `svc_access=x; svc_refresh=x; svc_csrf=${token}`, 'x-csrf-token': token }
   assertJsonError(await stranger.get('/auth/api/v1/user', headers), 401, 'unauthorized')
   assertJsonError(await stranger.refresh('audience=app', headers), 401, 'unauthorized')
 })

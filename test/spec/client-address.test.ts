@@ -31,6 +31,18 @@ const table: [string, Service, string | string[], string][] = [
   ['somebody who is not trusted is not believed', nobody, '203.0.113.7', '127.0.0.1'],
   ['CIDRs are walked over', network, '203.0.113.7, 10.1.2.3, 10.255.0.1', '203.0.113.7'],
   ['CIDRs of IPv6 are walked over', network, '203.0.113.7, 2001:db8:1::5', '203.0.113.7'],
+  ['an address has one spelling, however it is sent: IPv6', byDefault, '2001:0DB8:0::1', '2001:db8::1'],
+  ['an address has one spelling: with a port', byDefault, '[2001:0DB8:0::1]:443', '2001:db8::1'],
+  ['an address has one spelling: without a zone', byDefault, 'FE80::1%eth0', 'fe80::1'],
+  ['an address has one spelling: IPv4 as IPv6', byDefault, '::ffff:203.0.113.7', '203.0.113.7'],
+  ['an address has one spelling: IPv4 as IPv6 in hexadecimal', byDefault, '::FFFF:cb00:7107', '203.0.113.7'],
+  [
+    'addresses are compared as bytes, however a proxy writes them',
+    network,
+    '203.0.113.7, ::ffff:a01:203',
+    '203.0.113.7',
+  ],
+  ['addresses are compared as bytes, IPv6 too', network, '203.0.113.7, 2001:0DB8:0:0::5', '203.0.113.7'],
   ['an address next to a CIDR is not of it', network, '203.0.113.7, 11.0.0.1', '11.0.0.1'],
 ]
 for (const [what, service, forwarded, expected] of table) {

@@ -9,6 +9,8 @@ import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)
+const named = await startService({ env: { SVC_BASE_URL: 'https://app.example.com' } })
+const guest = (await signedUp(named)).agent
 const refresh = '/auth/api/v1/sessions/refresh?audience=app'
 const changed = newPerson()
 
@@ -69,6 +71,17 @@ const attempts: [string, Attempt][] = [
     { headers: { cookie: `${cookiesWithout}; svc_csrf=${csrf}; svc_csrf=evil`, 'x-csrf-token': 'evil' } },
   ],
   ['the token in the query', {}],
+  ...['evil', 'A'.repeat(42), 'A'.repeat(44), `${'A'.repeat(42)}=`, `${'A'.repeat(42)}+`, 'é'.repeat(43)].map(
+    (token): [string, Attempt] => [
+      `a token that has not the shape of ours, in the cookie too (${token})`,
+      {
+        headers: {
+          cookie: Buffer.from(`${cookiesWithout}; svc_csrf=${token}`).toString('latin1'),
+          'x-csrf-token': Buffer.from(token).toString('latin1'),
+        },
+      },
+    ],
+  ),
 ]
 
 for (const [path, form] of routes) {
@@ -110,6 +123,82 @@ for (const [path, form] of routes) {
     })
   }
 }
+
+/** Refreshes at the service that has a base URL, with these headers. */
+const sentToNamed = async (headers: Record<string, string>): Promise<Answer> =>
+  guest.refresh('audience=app', { host: 'app.example.com', ...headers })
+
+test('SVC_BASE_URL set: its origin passes, whatever host the proxy asks for', async () => {
+  for (const host of ['app.example.com', 'svc.internal:8080', `localhost:${named.port}`]) {
+    const headers = { origin: 'https://app.example.com', host }
+    assert.equal((await sentToNamed(headers)).status, 200, host)
+  }
+})
+
+for (const [origin, headers] of [
+  ['http://app.example.com', {}],
+  ['http://app.example.com', { 'x-forwarded-proto': 'http' }],
+  ['https://app.example.com:8443', { host: 'app.example.com:8443' }],
+  ['https://app.example.com:443', {}],
+  ['https://APP.example.com', {}],
+  ['https://app.example.com.', { host: 'app.example.com.' }],
+  ['https://evil.example', { host: 'evil.example' }],
+  ['http://evil.example', { host: 'evil.example' }],
+  ['https://evil.example', { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }],
+  [`http://localhost:${named.port}`, { host: `localhost:${named.port}` }],
+  ['https://app.example.com, https://app.example.com', {}],
+] satisfies [string, Record<string, string>][]) {
+  test(`SVC_BASE_URL set: a whole origin is compared, not the host alone: ${origin} ${JSON.stringify(headers)}`, async () => {
+    const answer = await sentToNamed({ origin, ...headers })
+    const message = assertJsonError(answer, 403, 'forbidden')
+    assert.match(message, /header Origin/)
+    assert.ok(message.includes(`"${origin}"`) && message.includes('expected "https://app.example.com".'), message)
+    assertErrorPage(await guest.copy().post('/auth/logout', {}, { host: 'app.example.com', origin, ...headers }), 403)
+    await assertSignedIn(guest)
+  })
+}
+
+const https = { 'x-forwarded-proto': 'https' }
+const unnamed: [string, Record<string, string>, boolean][] = [
+  ['http://app.example', { host: 'app.example' }, true],
+  ['http://app.example', { host: 'app.example:80' }, true],
+  ['http://app.example', { host: 'APP.example' }, true],
+  ['http://app.example:81', { host: 'app.example' }, false],
+  ['https://app.example', { host: 'app.example' }, false],
+  ['https://app.example', { host: 'app.example', ...https }, true],
+  ['https://app.example', { host: 'app.example:443', ...https }, true],
+  ['http://app.example', { host: 'app.example', ...https }, false],
+  ['https://app.example', { host: 'svc.internal', 'x-forwarded-host': 'app.example', ...https }, true],
+  [
+    'https://other.example',
+    { host: 'svc.internal', 'x-forwarded-host': 'other.example, app.example', ...https },
+    false,
+  ],
+  ['https://app.example', { host: 'app.example', 'x-forwarded-proto': 'https, http' }, false],
+  ['http://app.example/', { host: 'app.example/' }, false],
+  ['http://user@app.example', { host: 'user@app.example' }, false],
+]
+for (const [origin, headers, passes] of unnamed) {
+  const verb = passes ? 'passes' : 'is refused'
+  test(`SVC_BASE_URL not set: the whole origin of the request ${verb}: ${origin} ${JSON.stringify(headers)}`, async () => {
+    const answer = await agent.refresh('audience=app', { origin, ...headers })
+    if (passes) return assert.equal(answer.status, 200, answer.text)
+    const message = assertJsonError(answer, 403, 'forbidden')
+    assert.ok(message.includes(`"${origin}"`) && message.includes(`"${service.url}"`), message)
+  })
+}
+
+test('SVC_BASE_URL not set: what an address says that is no trusted proxy changes nothing', async (t) => {
+  const direct = await startService({ t, env: { SVC_TRUST_PROXY: 'none' } })
+  const visitor = (await signedUp(direct)).agent
+  const host = 'app.example'
+  const forwarded = { ...https, 'x-forwarded-host': host }
+  const origin = (value: string, headers: Record<string, string>) =>
+    visitor.refresh('audience=app', { origin: value, ...headers })
+  assert.equal((await origin(`https://${host}`, { host, ...forwarded })).status, 403)
+  assert.equal((await origin(`https://${host}`, { host: 'svc.internal', ...forwarded })).status, 403)
+  assert.equal((await origin(`http://${host}`, { host, ...forwarded })).status, 200)
+})
 
 const harmless = async (headers: Record<string, string>, host?: string) => {
   const sent = host === undefined ? headers : { ...headers, host }

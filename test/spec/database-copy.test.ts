@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -24,6 +25,9 @@ type Rows = Record<string, unknown>[]
 
 /** A database that a copy goes to or comes from, as another program sees it. */
 type Place = { url: string; rows(sql: string): Promise<Rows> }
+
+/** Not the one that the source was made with. */
+const OTHER_SECRET = randomBytes(32).toString('hex')
 
 // Where commands run that leave nothing in it.
 const cwd = temporaryDirectory()
@@ -216,7 +220,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       const arrived = await countOf(to, 'users')
       assert.ok(arrived > 0)
 
-      const env = { SVC_DATABASE_URL: to.url, SVC_SECRET: '7'.repeat(64), SVC_PORT: '0' }
+      const env = { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' }
       for (const args of [['serve'], ['users', 'list']]) {
         const { code, stderr } = await runSvc({ args, cwd, env })
         assert.equal(code, 1, stderr)
@@ -253,7 +257,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       const started = await runSvc({
         args: ['serve'],
         cwd,
-        env: { SVC_DATABASE_URL: to.url, SVC_SECRET: '7'.repeat(64), SVC_PORT: '0' },
+        env: { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' },
       })
       assert.equal(started.code, 1)
       assert.match(started.stderr, /unfinished copy/)

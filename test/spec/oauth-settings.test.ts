@@ -404,11 +404,11 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     assert.deepEqual(warnings.sort(), [
       'svc: warning: SVC_OAUTH_GITHUB_CLIENT_ID has no effect: SVC_OAUTH_PROVIDERS does not name "github"',
       'svc: warning: SVC_OAUTH_GITHUB_CLIENT_SECRET has no effect: SVC_OAUTH_PROVIDERS does not name "github"',
-      'svc: warning: SVC_OAUTH_GOOGLE_CLIENTID is not a setting of svc',
+      'svc: warning: SVC_OAUTH_GOOGLE_CLIENTID is not a setting of svc; did you mean SVC_OAUTH_GOOGLE_CLIENT_ID?',
       'svc: warning: SVC_OAUTH_GOOGLE_LABEL_FILE is not a setting of svc',
       'svc: warning: SVC_OAUTH_GOOGLE_TENANT is not a setting of svc',
       'svc: warning: SVC_OAUTH_MY_CORP_ISSUER has no effect: SVC_OAUTH_PROVIDERS does not name "my_corp"',
-      'svc: warning: SVC_OAUTH_PROVIDER is not a setting of svc',
+      'svc: warning: SVC_OAUTH_PROVIDER is not a setting of svc; did you mean SVC_OAUTH_PROVIDERS?',
     ])
   })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -15,7 +16,7 @@ import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
-const secret = Buffer.alloc(32, 7)
+const secret = randomBytes(32)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import cluster from 'node:cluster'
 import net from 'node:net'
@@ -309,7 +310,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'letter.txt'), 'Dear Ada, this is no database at all.\n'.repeat(100))
     const run = (env: Record<string, string>) => runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
-    const noDatabase = { SVC_DATABASE_URL: 'sqlite:letter.txt', SVC_SECRET: '0'.repeat(64) }
+    const noDatabase = { SVC_DATABASE_URL: 'sqlite:letter.txt', SVC_SECRET: randomBytes(32).toString('hex') }
     for (const env of [noDatabase, { SVC_HOST: '256.1.1.1' }, { SVC_DRAIN: 'never' }]) {
       const [alone, together] = [await run(env), await run({ ...env, ...TWO })]
       assert.ok(alone.code !== 0 && alone.code !== null)

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
@@ -8,25 +8,38 @@ import { turnDatabases } from './turned-database.ts'
 const preload = new URL('./clock-tap.ts', import.meta.url).href
 
 export type TurnedClock = {
+  /** To be laid over the environment of the service. */
   env: Environment
-  /** For a service whose machine's clock is wrong: ahead of the others by so much, or behind. */
+  /** For a service whose machine's wall clock is wrong: ahead of the others by so much, or behind. */
   skewed(aheadMs: number): Environment
-  /** Turns the clocks of the services and of their databases. */
+  /**
+   * Time passes: the wall clock and the monotonic clock of the services are both ahead by so many milliseconds, and so is
+   * the clock of their PostgreSQL database.
+   */
   turnTo(aheadMs: number): Promise<void>
+  /** The wall clock of the services alone is set, as by an operator or by NTP; negative: back. */
+  setWallClockTo(aheadMs: number): void
 }
 
-/** The environment in which time can be turned forward: for a service, and for its database where that has a server. */
+/** The environment in which time can be turned: for services, and for their database where that has a server. */
 export const turnedClock = (t?: TestContext): TurnedClock => {
   const file = path.join(temporaryDirectory(t), 'ahead')
   const env = { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_FILE: file }
-  const turnProcesses = (aheadMs: number) => writeFileSync(file, String(aheadMs))
-  turnProcesses(0)
+  const write = (wallMs: number, monotonicMs: number) => {
+    // The service never reads half of it.
+    writeFileSync(`${file}.new`, `${wallMs} ${monotonicMs}`)
+    renameSync(`${file}.new`, file)
+  }
+  let passedMs = 0
+  write(0, 0)
   return {
     env,
     skewed: (aheadMs) => ({ ...env, TEST_CLOCK_SKEW_MS: String(aheadMs) }),
     turnTo: (aheadMs) => {
-      turnProcesses(aheadMs)
+      passedMs = aheadMs
+      write(aheadMs, aheadMs)
       return turnDatabases(file, aheadMs)
     },
+    setWallClockTo: (aheadMs) => write(aheadMs, passedMs),
   }
 }

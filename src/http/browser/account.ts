@@ -54,7 +54,7 @@ export const createAccount = (parts: RouteParts) => {
       pages.account({ ...(await view(visit, signedIn)), problem: refusal.problem, ...form(refusal) })
 
   const guardingPassword = (userId: string, action: () => Promise<void>): Promise<void> =>
-    limits.countFailures([['passwordOfUser', userId]], action)
+    limits.attempt([['passwordOfUser', userId]], action)
 
   /** Changes the password of who has one, and gives one to who has none. */
   const savePassword = async (visit: Visit, { userId, sessionId }: SignedIn): Promise<Done> => {
@@ -68,15 +68,6 @@ export const createAccount = (parts: RouteParts) => {
     return 'password_set'
   }
 
-  /** Counts what tells which names are taken, and what changes the name: a refused field or a failure does neither. */
-  const saveUsername = async ({ userId, sessionId }: SignedIn, username: string): Promise<void> => {
-    limits.count('usernameOfUser', userId)
-    await users.changeUsername(userId, username, sessionId).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.code !== 'conflict') limits.forgive('usernameOfUser', userId)
-      throw error
-    })
-  }
-
   return {
     async show(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       const what = visit.query.get('done')
@@ -86,10 +77,11 @@ export const createAccount = (parts: RouteParts) => {
 
     changeUsername(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       const value = visit.form.get('username') ?? ''
+      const { userId, sessionId } = signedIn
       return orShowAgain(
         visit,
         async () => {
-          await saveUsername(signedIn, value)
+          await limits.attempt([['usernameOfUser', userId]], () => users.changeUsername(userId, value, sessionId))
           return done('username')
         },
         showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.errors.username } })),

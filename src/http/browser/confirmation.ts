@@ -40,7 +40,7 @@ export const createConfirmation = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        () => limits.countFailures([['passwordOfUser', signedIn.userId]], () => confirm(visit, signedIn, password)),
+        () => limits.attempt([['passwordOfUser', signedIn.userId]], () => confirm(visit, signedIn, password)),
         async (refusal) => pages.confirm({ ...(await view(visit, signedIn)), ...refusal }),
       )
     },

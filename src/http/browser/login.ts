@@ -1,9 +1,9 @@
+import { networkOf } from '../../lib/address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
 import { loginFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
-import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter, sendOnOr, targetOf } from './entry.ts'
@@ -34,7 +34,7 @@ export const createLogin = (parts: RouteParts) => {
     requireFilled(email, password)
     const network = networkOf(visit.device.address)
     const account = `${readEmail(email)?.lower ?? ''} ${network}`
-    return limits.countFailures(
+    return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', account],

@@ -1,9 +1,9 @@
+import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Pending, TakenEmail } from '../../oauth/oauth.ts'
 import { emailProblem } from '../../oauth/problems.ts'
 import type { ProofView, ProviderView } from '../../pages/pages.ts'
 import type { RouteParts } from '../parts.ts'
-import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter } from './entry.ts'
@@ -48,7 +48,7 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
   const linkByPassword = async (visit: Visit, pending: Pending, taken: TakenEmail): Promise<Answer> => {
     const password = visit.form.get('password') ?? ''
     const network = networkOf(visit.device.address)
-    return limits.countFailures(
+    return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', `${taken.email.toLowerCase()} ${network}`],

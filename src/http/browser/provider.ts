@@ -1,3 +1,4 @@
+import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Errand, Flow, Vouched } from '../../oauth/oauth.ts'
 import { signInProblem } from '../../oauth/problems.ts'
@@ -6,7 +7,6 @@ import type { SignedIn } from '../../sessions/sessions.ts'
 import { isToken, newToken } from '../cookies.ts'
 import { watchProvider } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
-import { networkOf } from '../rate-limit.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
 import { targetOf } from './entry.ts'
 import { createProof } from './proof.ts'
@@ -62,7 +62,8 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       const entrance = await oauth.readmit(vouched, proven.userId)
       return letIn(parts, visit, await oauth.linkProven(proven.vouched, entrance), target)
     }
-    const admitted = await oauth.admit(vouched, () => limits.count('signupOfAddress', networkOf(visit.device.address)))
+    const network = networkOf(visit.device.address)
+    const admitted = await oauth.admit(vouched, (signUp) => limits.attempt([['signupOfAddress', network]], signUp))
     if (!('taken' in admitted)) return letIn(parts, visit, admitted, target)
     const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
     return proof.ask(visit, pending, admitted.taken, binding)

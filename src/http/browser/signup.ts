@@ -1,8 +1,8 @@
+import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import { signupFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
-import { networkOf } from '../rate-limit.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter, sendOnOr, targetOf } from './entry.ts'
@@ -31,12 +31,9 @@ export const createSignup = (parts: RouteParts) => {
 
   const signUp = async (visit: Visit, typed: Typed, password: string, target: string): Promise<Answer> => {
     const network = networkOf(visit.device.address)
-    limits.count('signupOfAddress', network)
-    const user = await users.create({ ...typed, password }, visit.signal).catch((error: unknown) => {
-      // What a person must mend is no try; that an email is taken is, since it tells who has an account.
-      if (error instanceof AppError && error.code !== 'conflict') limits.forgive('signupOfAddress', network)
-      throw error
-    })
+    const user = await limits.attempt([['signupOfAddress', network]], () =>
+      users.create({ ...typed, password }, visit.signal),
+    )
     const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now() })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer

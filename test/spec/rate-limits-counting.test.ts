@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { assertRedirect } from '../support/assertions.ts'
+import { newPerson, newcomer, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
+import type { Answer } from '../support/user-agent.ts'
+
+const MINUTE = 60_000
+const WINDOW_SECONDS = 15 * 60
+
+const clock = turnedClock()
+const service = await startService({ env: { ...clock.env, SVC_RATE_LIMIT: 'on', SVC_HASHES_AT_ONCE: '1' } })
+
+/** An address of a network of its own. */
+const newAddress = (() => {
+  let count = 0
+  return () => `198.51.100.${++count}`
+})()
+
+const logInFrom = (address: string, { email, password }: Person): Promise<Answer> =>
+  newcomer(service).post('/auth/login', { email, password }, { 'x-forwarded-for': address })
+
+const guessFrom = (address: string, person: Person): Promise<Answer> =>
+  logInFrom(address, { ...person, password: 'wrong password' })
+
+const statuses = async (count: number, ask: () => Promise<Answer>): Promise<number[]> => {
+  const found: number[] = []
+  for (let tries = 0; tries < count; tries++) found.push((await ask()).status)
+  return found
+}
+
+const all = (count: number, ask: () => Promise<Answer>): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: count }, ask))
+
+const retryAfter = ({ status, headers }: Answer): number => {
+  assert.equal(status, 429)
+  return Number(headers['retry-after'])
+}
+
+const assertAccepted = (answer: Answer): void => assertRedirect(answer, '/')
+
+describe('tries are counted once and for the right reason', () => {
+  test('tries that are refused do not count: wrong passwords for one account keep no neighbour out', async () => {
+    const address = newAddress()
+    const neighbour = await signedUp(service)
+    const guess = () => guessFrom(address, newPerson())
+    const target = newPerson()
+    assert.deepEqual(await statuses(10, () => guessFrom(address, target)), Array(10).fill(401))
+    assert.deepEqual(await statuses(100, () => guessFrom(address, target)), Array(100).fill(429))
+    assertAccepted(await logInFrom(address, neighbour.person))
+    assert.equal((await guess()).status, 401)
+  })
+
+  test('of many wrong passwords at once, as many are checked as may fail', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    const answers = await all(60, () => guessFrom(address, person))
+    assert.equal(answers.filter(({ status }) => status === 401).length, 10)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 50)
+    assert.ok(retryAfter(await logInFrom(address, person)) > WINDOW_SECONDS - 60)
+  })
+
+  test('where nothing has failed yet, more tries at once than may fail are asked to come back soon', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    const answers = await all(28, () => logInFrom(address, person))
+    const refused = answers.filter(({ status }) => status !== 303)
+    assert.ok(refused.length > 0, 'some come while ten others are under way')
+    for (const answer of refused) assert.ok([1, 2].includes(retryAfter(answer)), answer.headers['retry-after'])
+    assertAccepted(await logInFrom(address, person))
+  })
+
+  test('spellings of one IPv6 address, and addresses of one /64, are one network', async () => {
+    const person = newPerson()
+    const spellings = ['2001:0db8:5::1', '2001:DB8:5::0:1', '2001:db8:5:0:ffff::', '2001:db8:5::192.0.2.1']
+    for (let tries = 0; tries < 10; tries++) {
+      assert.equal((await guessFrom(spellings[tries % 4] ?? '', person)).status, 401)
+    }
+    for (const spelling of spellings) assert.equal((await guessFrom(spelling, person)).status, 429, spelling)
+    assert.equal((await guessFrom('2001:db8:5:1::1', person)).status, 401)
+  })
+
+  test('an IPv4 address that is written as IPv6 is that IPv4 address', async () => {
+    const person = newPerson()
+    const spellings = ['203.0.113.9', '::ffff:203.0.113.9', '::FFFF:cb00:7109', '0:0:0:0:0:ffff:cb00:7109']
+    for (let tries = 0; tries < 10; tries++) {
+      assert.equal((await guessFrom(spellings[tries % 4] ?? '', person)).status, 401)
+    }
+    for (const spelling of spellings) assert.equal((await guessFrom(spelling, person)).status, 429, spelling)
+    assert.equal((await guessFrom('::ffff:cb00:710a', person)).status, 401)
+  })
+})
+
+describe('a window', () => {
+  test('begins with the first failure, and ends', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    assertAccepted(await logInFrom(address, person))
+    await clock.turnTo(14 * MINUTE)
+    assert.deepEqual(await statuses(10, () => guessFrom(address, person)), Array(10).fill(401))
+    await clock.turnTo(28 * MINUTE)
+    assert.ok(retryAfter(await logInFrom(address, person)) <= 60)
+    await clock.turnTo(30 * MINUTE)
+    assertAccepted(await logInFrom(address, person))
+  })
+
+  test('is measured in time that passes: setting the wall clock neither opens nor lengthens it', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    assert.deepEqual(await statuses(10, () => guessFrom(address, person)), Array(10).fill(401))
+    for (const setTo of [24 * 60 * MINUTE, -24 * 60 * MINUTE]) {
+      clock.setWallClockTo(setTo)
+      const seconds = retryAfter(await logInFrom(address, person))
+      assert.ok(seconds > WINDOW_SECONDS - 60 && seconds <= WINDOW_SECONDS, `${seconds}`)
+    }
+    await clock.turnTo(50 * MINUTE)
+    assertAccepted(await logInFrom(address, person))
+  })
+})
