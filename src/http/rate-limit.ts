@@ -17,20 +17,30 @@ const always = (): boolean => true
 const isWrongPassword = (thrown: unknown): boolean =>
   thrown instanceof AppError && (thrown.reason === 'credentials_wrong' || thrown.reason === 'password_wrong')
 
+/** Whether it was done at all: the sender has not gone, and nothing was away. */
+const wasDone = (thrown: unknown): boolean => !(thrown instanceof AppError && thrown.code === 'unavailable')
+
+/** A right password that lets nobody in counts too, as where there have been too many logins: its hash was made. */
+const failed = (thrown: unknown): boolean => thrown instanceof AppError && wasDone(thrown)
+
+const succeeded = (thrown: unknown): boolean => thrown === undefined
+
 /** A mistake that the user must mend does not count. A taken name does: that answer tells what there is. */
 const takesName = (thrown: unknown): boolean =>
-  thrown === undefined || (thrown instanceof AppError && thrown.code === 'conflict')
+  succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
  * What is counted, and for whom. Failed logins count for an address, and for an account as tried from one address:
  * a limit on the account alone would let anybody lock anybody out (docs/decisions/004-rate-limits.md).
  */
 const LIMITS = {
-  login: { tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
-  loginOfAddress: { tries: 100, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
+  login: { tries: 10, windowMs: 15 * MINUTE_MS, counts: failed },
+  loginOfAddress: { tries: 100, windowMs: 15 * MINUTE_MS, counts: failed },
+  successfulLogin: { tries: 30, windowMs: 15 * MINUTE_MS, counts: succeeded },
   signupOfAddress: { tries: 30, windowMs: 60 * MINUTE_MS, counts: takesName },
   providerOfAddress: { tries: 300, windowMs: 15 * MINUTE_MS, counts: always },
   passwordOfUser: { tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
+  passwordFormOfUser: { tries: 30, windowMs: 15 * MINUTE_MS, counts: wasDone },
   usernameOfUser: { tries: 5, windowMs: 60 * MINUTE_MS, counts: takesName },
 } satisfies Record<string, Limit>
 
@@ -142,6 +152,12 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) 
 }
 
 export type RateLimits = ReturnType<typeof createRateLimits>
+
+/** A password form of a user who is signed in counts whatever comes of it, and once more when the password is wrong. */
+export const passwordFormLimits = (userId: string): [LimitName, string][] => [
+  ['passwordOfUser', userId],
+  ['passwordFormOfUser', userId],
+]
 
 const placeOf = (name: LimitName, key: string): Place => ({ name, id: `${name} ${key}` })
 

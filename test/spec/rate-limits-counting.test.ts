@@ -5,7 +5,7 @@ import { newPerson, newcomer, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { turnedClock } from '../support/turned-clock.ts'
-import type { Answer } from '../support/user-agent.ts'
+import type { Answer, Form } from '../support/user-agent.ts'
 
 const MINUTE = 60_000
 const WINDOW_SECONDS = 15 * 60
@@ -93,16 +93,73 @@ describe('tries are counted once and for the right reason', () => {
   })
 })
 
+describe('right passwords count too', () => {
+  test('a user can log in 30 times in 15 minutes from a network; others there and the user elsewhere go on', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    const neighbour = await signedUp(service)
+    for (let batch = 0; batch < 5; batch++) await all(5, () => logInFrom(address, person))
+    const answers = await all(9, () => logInFrom(address, person))
+    assert.equal(answers.filter(({ status }) => status === 303).length, 5)
+    const seconds = retryAfter(await logInFrom(address, person))
+    assert.ok(seconds > WINDOW_SECONDS - 60 && seconds <= WINDOW_SECONDS, `${seconds}`)
+    assertAccepted(await logInFrom(address, neighbour.person))
+    assertAccepted(await logInFrom(newAddress(), person))
+    await clock.turnTo(16 * MINUTE)
+    assertAccepted(await logInFrom(address, person))
+  })
+
+  test('an account at its limit looks like one that there is not', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    for (let batch = 0; batch < 6; batch++) await all(5, () => logInFrom(address, person))
+    assert.equal((await logInFrom(address, person)).status, 429)
+    const [known, unknown] = [person, newPerson()]
+    const textOf = async (it: Person) => {
+      const { status, text } = await guessFrom(address, it)
+      assert.equal(status, 401)
+      return text.replaceAll(it.email, 'EMAIL')
+    }
+    assert.equal(await textOf(known), await textOf(unknown))
+  })
+
+  test('past the limit right passwords count like wrong ones: in the end they are not even checked', async () => {
+    const address = newAddress()
+    const { person } = await signedUp(service)
+    for (let batch = 0; batch < 6; batch++) await all(5, () => logInFrom(address, person))
+    assert.deepEqual(await statuses(12, () => logInFrom(address, person)), Array(12).fill(429))
+    assert.equal((await guessFrom(address, person)).status, 429)
+  })
+
+  test('a user can send the password forms of the account page 30 times in 15 minutes, with whatever result', async () => {
+    const { agent, person } = await signedUp(service)
+    const forms: [path: string, form: Form, status: number][] = [
+      ['/auth/account/confirm', { password: person.password }, 303],
+      ['/auth/account/password', { current_password: person.password, new_password: 'short' }, 422],
+      ['/auth/account/password', { current_password: person.password, new_password: person.password }, 303],
+    ]
+    for (let tries = 0; tries < 30; tries++) {
+      const [path, form, status] = forms[tries % 3] ?? assert.fail('a form')
+      assert.equal((await agent.post(path, form)).status, status, `${path} ${tries}`)
+    }
+    for (const [path, form] of forms) assert.ok(retryAfter(await agent.post(path, form)) > 60)
+    const deleted = await agent.post('/auth/account/delete', { password: person.password })
+    assert.ok(retryAfter(deleted) > 60)
+    assertAccepted(await logInFrom(newAddress(), person))
+  })
+})
+
 describe('a window', () => {
   test('begins with the first failure, and ends', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
+    await clock.turnTo(20 * MINUTE)
     assertAccepted(await logInFrom(address, person))
-    await clock.turnTo(14 * MINUTE)
+    await clock.turnTo(34 * MINUTE)
     assert.deepEqual(await statuses(10, () => guessFrom(address, person)), Array(10).fill(401))
-    await clock.turnTo(28 * MINUTE)
+    await clock.turnTo(48 * MINUTE)
     assert.ok(retryAfter(await logInFrom(address, person)) <= 60)
-    await clock.turnTo(30 * MINUTE)
+    await clock.turnTo(50 * MINUTE)
     assertAccepted(await logInFrom(address, person))
   })
 
@@ -115,7 +172,7 @@ describe('a window', () => {
       const seconds = retryAfter(await logInFrom(address, person))
       assert.ok(seconds > WINDOW_SECONDS - 60 && seconds <= WINDOW_SECONDS, `${seconds}`)
     }
-    await clock.turnTo(50 * MINUTE)
+    await clock.turnTo(70 * MINUTE)
     assertAccepted(await logInFrom(address, person))
   })
 })

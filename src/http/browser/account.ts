@@ -3,6 +3,7 @@ import type { AccountView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
 import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
+import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
 import { orShowAgain, type Refusal } from './problems.ts'
 import { orConfirm, orExplain } from './provider-visit.ts'
@@ -54,7 +55,7 @@ export const createAccount = (parts: RouteParts) => {
       pages.account({ ...(await view(visit, signedIn)), problem: refusal.problem, ...form(refusal) })
 
   const guardingPassword = (userId: string, action: () => Promise<void>): Promise<void> =>
-    limits.attempt([['passwordOfUser', userId]], action)
+    limits.attempt(passwordFormLimits(userId), action)
 
   /** Changes the password of who has one, and gives one to who has none. */
   const savePassword = async (visit: Visit, { userId, sessionId }: SignedIn): Promise<Done> => {
@@ -64,7 +65,7 @@ export const createAccount = (parts: RouteParts) => {
       await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
       return 'password'
     }
-    await users.setFirstPassword(userId, { password: next, sessionId }, visit.signal)
+    await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, visit.signal))
     return 'password_set'
   }
 

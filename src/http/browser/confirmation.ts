@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { ConfirmView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
 import type { RouteParts } from '../parts.ts'
+import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
 import { enter } from './entry.ts'
 import { orShowAgain } from './problems.ts'
@@ -40,7 +41,7 @@ export const createConfirmation = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        () => limits.attempt([['passwordOfUser', signedIn.userId]], () => confirm(visit, signedIn, password)),
+        () => limits.attempt(passwordFormLimits(signedIn.userId), () => confirm(visit, signedIn, password)),
         async (refusal) => pages.confirm({ ...(await view(visit, signedIn)), ...refusal }),
       )
     },

@@ -1,3 +1,4 @@
+import { networkOf } from '../../lib/address.ts'
 import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { readReturnTo } from '../return-to.ts'
@@ -32,15 +33,19 @@ type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'>
 
 /**
  * Starts a session in place of the one that this browser had, and sends it to its target; undefined when the proof no
- * longer holds. The CSRF token changes with who somebody is.
+ * longer holds, `rate_limited` when this user has signed in too often from this network, in whatever way. The CSRF token
+ * changes with who somebody is.
  */
 export const enter = async (
-  parts: Pick<RouteParts, 'sessions' | 'cookieWriter'>,
+  parts: Pick<RouteParts, 'sessions' | 'cookieWriter' | 'limits'>,
   visit: Visit,
   { userId, target, ...proof }: Entrance,
 ): Promise<Answer | undefined> => {
   const replaces = await sessionsOf(parts, visit)
-  const tokens = await parts.sessions.start(userId, visit.device, { ...proof, replaces })
+  // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
+  const tokens = await parts.limits.attempt([['successfulLogin', `${userId} ${networkOf(visit.device.address)}`]], () =>
+    parts.sessions.start(userId, visit.device, { ...proof, replaces }),
+  )
   if (!tokens) return undefined
   visit.setCookies(parts.cookieWriter.session(tokens, newToken()))
   return redirect(target)

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
+import type { Claims } from '../support/misbehaving-provider-faults.ts'
+import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
+import { newPerson } from '../support/people.ts'
+import { assertNoSession, startServiceWith } from '../support/provider-service.ts'
+import { signInBy } from '../support/provider-sign-in.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { UserAgent } from '../support/user-agent.ts'
+
+const corp = await startMisbehavingProvider()
+const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })
+
+/** What the provider says of somebody. */
+const newClaims = (): Claims => {
+  const { email, username } = newPerson()
+  return { sub: username, email, email_verified: true }
+}
+
+const signIn = (person: Claims, agent: UserAgent = createUserAgent(service)) =>
+  signInBy(agent, 'corp', (url) => corp.visit(url, { person }))
+
+test('sign-ins by a provider count as logins: 30 in 15 minutes for a user and a network', async () => {
+  const person = newClaims()
+  for (let count = 0; count < 30; count++) assertRedirect(await signIn(person), '/')
+  const agent = createUserAgent(service)
+  const answer = await signIn(person, agent)
+  assertNoSession(agent, answer, 429)
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d{2}$/)
+  assertRedirect(await signIn(newClaims()), '/')
+})
+
+test('setting a first password counts as a password form of the account page: 30 in 15 minutes', async () => {
+  const agent = createUserAgent(service)
+  assertRedirect(await signIn(newClaims(), agent), '/')
+  const set = (password: string) => agent.post('/auth/account/password', { new_password: password })
+  for (let count = 0; count < 30; count++) assertPage(await set('short'), 422)
+  const answer = await set(newPerson().password)
+  assertPage(answer, 429)
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d{2}$/)
+  await assertSignedIn(agent)
+})
