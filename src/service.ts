@@ -64,7 +64,8 @@ export const createService = async (
     meter: metrics,
     isStopping: () => isStopping,
     async requireReady() {
-      if (isStopping) throw new AppError('unavailable', 'The service is stopping.', { retryAfterSeconds: 1 })
+      if (isStopping)
+        throw new AppError('unavailable', 'The service is stopping.', { reason: 'stopping', retryAfterSeconds: 1 })
       await db.requireHealthy()
     },
   })

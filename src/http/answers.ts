@@ -5,6 +5,7 @@ import type { Pages } from '../pages/pages.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
+import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestVisit } from './request-visit.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Route } from './route.ts'
@@ -36,7 +37,7 @@ type Headers = string[]
  */
 export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts) => {
   const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
-  const isDebugging = log.isLevelEnabled('debug')
+  const note = createRequestLog({ log, meter })
 
   const headersOf = (visit: RequestVisit, speaks: Route['speaks'], cacheSeconds = 0, more: Headers = []): Headers => {
     const headers = ['x-request-id', visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS), ...more]
@@ -64,28 +65,6 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
     return status
   }
 
-  const note = (to: Destination, visit: RequestVisit, status: number, error?: AppError, more?: object): void => {
-    const isRoutine = to.frequent === true && status < 400
-    const isLogged = isDebugging || !isRoutine
-    if (!isLogged && !meter) return
-    const durationMs = performance.now() - visit.startedMs
-    meter?.observeRequest(visit.method, to.path, status, durationMs / 1000)
-    if (!isLogged) return
-    const facts = {
-      request_id: visit.requestId,
-      method: visit.method,
-      route: to.path,
-      status,
-      duration_ms: Math.round(durationMs * 100) / 100,
-      client: visit.device.address,
-      user_id: visit.signedIn?.userId,
-      ...(error && { code: error.code, problem: error.message }),
-      ...more,
-      ...(error && needsExplanation(error, status) && { err: error.cause ?? error }),
-    }
-    log[status >= 500 ? 'error' : isRoutine ? 'debug' : 'info'](facts, 'request')
-  }
-
   const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
@@ -100,7 +79,7 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
 
   return {
     send(reply: FastifyReply, visit: RequestVisit, to: Destination, answer: Answer): void {
-      note(to, visit, write(reply, visit, answer, to))
+      note(to, visit, isGone(reply) ? dismiss(reply) : write(reply, visit, answer, to))
     },
     /** Says what went wrong as the route speaks; the cause and further facts go to the log only. */
     sendError(
@@ -112,15 +91,22 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
     ): void {
       const error = toAppError(thrown)
       const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
-      const answer = toAnswer(error, visit, destination.speaks)
-      note(destination, visit, write(reply, visit, answer, destination, headers), error, facts)
+      const status = isGone(reply)
+        ? dismiss(reply)
+        : write(reply, visit, toAnswer(error, visit, destination.speaks), destination, headers)
+      note(destination, visit, status, error, facts)
     },
   }
 }
 
-/** What is away without more to be said has been told of where it was found out. */
-const needsExplanation = ({ code, cause }: AppError, status: number): boolean =>
-  status >= 500 && (code !== 'unavailable' || cause !== undefined)
+/** Whether the sender of the request has closed the connection. */
+const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed
+
+/** Ends a request that nobody waits for. */
+const dismiss = (reply: FastifyReply): number => {
+  reply.hijack()
+  return SENDER_GONE
+}
 
 const ASCII = /^\p{ASCII}*$/u
 

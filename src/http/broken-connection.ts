@@ -55,6 +55,7 @@ export const createBrokenConnections = ({ log, newRequestId, isTrustedProxy, noR
     /** What Node would answer by itself, without an id. */
     watch(server: Server): void {
       containSocketErrors(server)
+      server.on('connection', dropUnknownPeer)
       server.on('connect', (request: IncomingMessage, socket: Duplex) => {
         const [path = ''] = (request.url ?? '').split('?', 1)
         refuse(socket, refuseConnect(path, noRoute), request)
@@ -64,6 +65,14 @@ export const createBrokenConnections = ({ log, newRequestId, isTrustedProxy, noR
       )
     },
   }
+}
+
+/**
+ * Node looks the address up when it is first asked for, and remembers it: asked now, it is known to the limits and the
+ * log also when the sender has gone by then. Who has gone already has none, and would be counted with all others so.
+ */
+const dropUnknownPeer = (socket: Socket): void => {
+  if (socket.remoteAddress === undefined) socket.destroy()
 }
 
 const toResponse = (requestId: string, { status, error, headers = [] }: UnreadableRefusal): string => {

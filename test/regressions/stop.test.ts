@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
+import { assertJsonError } from '../support/assertions.ts'
+import { eventually } from '../support/patience.ts'
+import { newcomer, newPerson, signUp } from '../support/people.ts'
+import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { Answer } from '../support/user-agent.ts'
 
 const CALLERS = 32
 
@@ -42,3 +48,36 @@ test('a stop loses no request of a connection that it let in', async (t) => {
   const lost = fates.filter((fate) => fate === 'lost').length
   assert.ok(lost <= SLIPPED, `${lost} of ${fates.length} were lost`)
 })
+
+for (const workers of ['1', '2']) {
+  test(`a planned stop logs no errors, with requests under way and probes that come: ${workers} workers`, async (t) => {
+    const service = await startService({ t, env: { SVC_WORKERS: workers, SVC_DRAIN: '2s' } })
+    const probe = createUserAgent(service)
+    // One that has had no visitor ends at once.
+    await eventually('every process has answered', async () => {
+      await probe.get('/auth/login', { connection: 'close' })
+      const requests = service.logLines().filter(({ message }) => message === 'request')
+      return new Set(requests.map(({ pid }) => pid)).size === Number(workers)
+    })
+    const signups = Array.from({ length: 5 }, () => signUp(newcomer(service), newPerson()))
+    const ended = service.stop()
+    const refused: Answer[] = []
+    await eventually('a probe is refused', async () => {
+      const answer = await probe.get('/auth/ready', { connection: 'close' })
+      if (answer.status === 503) refused.push(answer)
+      return refused.length > 0
+    })
+    for (const answer of refused) {
+      assertJsonError(answer, 503, 'unavailable')
+      assert.equal((await loggedRequest(service, answer)).level, 'info')
+    }
+    assert.deepEqual(new Set((await Promise.all(signups)).map(({ status }) => status)), new Set([303]))
+    assert.equal(await ended, 0)
+    const lines = service.logLines()
+    const stopping = lines.findIndex(({ message }) => message === 'stopping')
+    assert.deepEqual(
+      lines.slice(stopping).filter(({ level }) => level !== 'info'),
+      [],
+    )
+  })
+}

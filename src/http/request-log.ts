@@ -1,0 +1,48 @@
+import type { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Destination } from './answers.ts'
+import type { HttpMeter } from './meter.ts'
+import type { RequestVisit } from './request-visit.ts'
+
+interface Parts {
+  log: Log
+  meter?: HttpMeter | undefined
+}
+
+/** What nginx writes in its log where the client has closed the connection. It is never sent. */
+export const SENDER_GONE = 499
+
+/** Writes the line of each request, and has it counted. */
+export const createRequestLog = ({ log, meter }: Parts) => {
+  const isDebugging = log.isLevelEnabled('debug')
+
+  return (to: Destination, visit: RequestVisit, status: number, error?: AppError, more?: object): void => {
+    const isRoutine = to.frequent === true && status < 400
+    const isLogged = isDebugging || !isRoutine
+    if (!isLogged && !meter) return
+    const durationMs = performance.now() - visit.startedMs
+    meter?.observeRequest(visit.method, to.path, status, durationMs / 1000)
+    if (!isLogged) return
+    const facts = {
+      request_id: visit.requestId,
+      method: visit.method,
+      route: to.path,
+      status,
+      duration_ms: Math.round(durationMs * 100) / 100,
+      client: visit.device.address,
+      user_id: visit.signedIn?.userId,
+      ...(error && { code: error.code, problem: error.message }),
+      ...more,
+      ...(error && needsExplanation(error) && { err: error.cause ?? error }),
+    }
+    log[isFault(status, error) ? 'error' : isRoutine ? 'debug' : 'info'](facts, 'request')
+  }
+}
+
+/** What an operator must see. That a service is not ready while it stops is as planned. */
+const isFault = (status: number, error: AppError | undefined): boolean =>
+  error?.code === 'internal_error' || (status >= 500 && error?.reason !== 'stopping')
+
+/** What is away without more to be said has been told of where it was found out. */
+const needsExplanation = ({ code, cause }: AppError): boolean =>
+  code === 'internal_error' || (code === 'unavailable' && cause !== undefined)
