@@ -75,11 +75,8 @@ describe('a request whose sender has gone', () => {
     }
     await loggedRequest(service, await createUserAgent(service).get('/auth/login'))
     const lines = service.logLines().filter(({ message }) => message === 'request')
-    assert.deepEqual([...new Set(lines.map(({ client }) => client))].toSorted(), [
-      '127.0.0.1',
-      '203.0.113.10',
-      '203.0.113.9',
-    ])
+    const clients = new Set(lines.map(({ client }) => client))
+    assert.deepEqual(clients, new Set(['127.0.0.1', '203.0.113.9', '203.0.113.10']))
     assert.deepEqual(
       lines.filter(({ level }) => level !== 'info'),
       [],
