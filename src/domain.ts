@@ -34,6 +34,7 @@ export const createDomain = (
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
   const sessions = createSessions({
     db,
+    log,
     clock,
     keys,
     accessTokens,

@@ -211,6 +211,30 @@ export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<num
 export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
 
+/** One login comes upon more than so many too much only where there was no limit before. */
+const TOO_MANY_AT_ONCE = 1000
+
+/**
+ * Deletes the live sessions of a user that are too many, those longest unseen, and never `newId`. To be called by who holds
+ * the user (`lockUserOfSession`). Resolves to their ids.
+ */
+export const deleteLongestUnseen = async (
+  db: Queries,
+  { userId, newId, nowMs, most }: { userId: string; newId: string; nowMs: number; most: number },
+): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE user_id = ? AND expires_at > ? AND id <> ?
+       ORDER BY last_seen_at DESC, id DESC LIMIT ${TOO_MANY_AT_ONCE} OFFSET ?)
+     RETURNING id`,
+    userId,
+    nowMs,
+    newId,
+    most - 1,
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** All of a user's sessions, or all but one. */
 export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
   db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
@@ -9,6 +10,7 @@ import { beginSession, currentTimeMs, type Device, isFresh, type Lifetimes } fro
 import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 import { createReplacement } from './replacement.ts'
+import { createSessionLimit } from './session-limit.ts'
 import {
   countSessions,
   deleteSession,
@@ -34,6 +36,7 @@ export type { Tokens } from './tokens.ts'
 
 interface Parts {
   db: Database
+  log: Log
   clock: Clock
   keys: SigningKeys
   accessTokens: AccessTokens
@@ -57,6 +60,7 @@ export const createSessions = (parts: Parts) => {
   const issue = createIssue({ ...parts, refreshTokens })
   const known = cacheKnownSessions(db)
   const { replaceIn, findSuccessor, deleteReplaced } = createReplacement({ ...parts, refreshTokens, known })
+  const endTooMany = createSessionLimit({ ...parts, known })
 
   const end = async (id: string): Promise<void> => {
     await deleteSession(
@@ -99,6 +103,7 @@ export const createSessions = (parts: Parts) => {
         const nowMs = currentTimeMs(user, clock)
         await insertSession(transaction, beginSession({ id, userId, device, nowMs, authenticatedAtMs }, lifetimes))
         await replaceIn(transaction, replaces, id, nowMs)
+        await endTooMany(transaction, { id, userId, nowMs })
         return findSession(transaction, id)
       })
       return session && issue(session, defaultAudience)
