@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
 import { type Domain, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson, printList, toMinute } from './output.ts'
+import { print, printJson, printList, toMinute, toSecond } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Column } from './table.ts'
 
@@ -13,12 +13,10 @@ export const addKeys = (program: Command, { loadConfig }: Surroundings): void =>
   const keys = addCommand(program, 'keys', 'list and rotate the keys that sign access tokens', [
     'svc keys list',
     'svc keys rotate',
+    'svc keys rotate --now',
   ])
 
-  const list = addCommand(keys, 'list', 'list the keys, the one that signs first', [
-    'svc keys list',
-    'svc keys list --json',
-  ])
+  const list = addCommand(keys, 'list', 'list the keys, the newest first', ['svc keys list', 'svc keys list --json'])
   withJson(list).action(({ json }: JsonOption) =>
     withDomain(loadConfig(), async (domain) => {
       const listing = { columns: COLUMNS, toJson: keyToJson, empty: 'there are no keys yet: the first start makes one' }
@@ -26,37 +24,60 @@ export const addKeys = (program: Command, { loadConfig }: Surroundings): void =>
     }),
   )
 
-  const rotate = addCommand(keys, 'rotate', 'sign with a new key from now on; nobody is logged out', [
+  const rotate = addCommand(keys, 'rotate', 'publish a new key, which soon signs; nobody is logged out', [
     'svc keys rotate',
+    'svc keys rotate --now',
   ])
-  withJson(rotate).action(({ json }: JsonOption) =>
+  rotate.option('--now', 'sign with it at once and refuse every key before it, for a key that is compromised')
+  withJson(rotate).action(({ json, now = false }: JsonOption & { now?: boolean }) =>
     withDomain(loadConfig(), async (domain) => {
       // Fails when SVC_SECRET is not this database's: a key that was sealed with another could never be opened again.
       await domain.keys.prepare()
-      const key = await domain.keys.rotate()
+      const key = await domain.keys.rotate({ now })
       await (json
         ? printJson(keyToJson(key))
-        : print(`Key ${key.id} signs from now on. Tokens of the one before it stay good for their time.\n`))
+        : print(now ? replacedText(key, domain.keys.jwksMaxAgeSeconds) : publishedText(key)))
     }),
   )
 }
 
-const stateOf = ({ retiredAtMs }: Key): string => (retiredAtMs === null ? 'signs' : 'retired')
+const publishedText = ({ id, signsAtMs, createdAtMs }: Key): string => `\
+Key ${id} is published, and signs from ${toSecond(signsAtMs ?? createdAtMs)} UTC.
+Until then the key before it signs: verifiers have the time to fetch the new one.
+Nobody is logged out, and nothing has to be restarted.
+`
+
+const replacedText = ({ id }: Key, maxAgeSeconds: number): string => `\
+Key ${id} signs from now on. Every key before it is revoked:
+svc refuses the access tokens that they signed. Nobody is logged out, since browsers get a new one by a refresh.
+Applications that verify tokens themselves accept the old keys until they fetch the keys again: ${maxAgeSeconds} s at most
+where they heed the max-age of the JWK Set.
+`
+
+const TONES = { signs: 'green', published: 'yellow', retired: undefined } as const
+
+const signsFromMs = ({ signsAtMs, createdAtMs }: Key): number => signsAtMs ?? createdAtMs
+
+const signsUntilMs = ({ revokedAtMs, retiredAtMs }: Key): number | null => revokedAtMs ?? retiredAtMs
+
+const textOf = (timeMs: number | null, format: (timeMs: number) => string): string =>
+  timeMs === null ? '' : format(timeMs)
 
 const COLUMNS: Column<Key>[] = [
   { title: 'id', value: ({ id }) => id, least: 9 },
-  { title: 'state', value: stateOf, tone: ({ retiredAtMs }) => (retiredAtMs === null ? 'green' : undefined) },
+  { title: 'state', value: ({ state }) => state, tone: ({ state }) => TONES[state] },
   { title: 'created (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs) },
-  {
-    title: 'retired (UTC)',
-    value: ({ retiredAtMs }) => (retiredAtMs === null ? '' : toMinute(retiredAtMs)),
-    optional: true,
-  },
+  { title: 'signs from (UTC)', value: (key) => toSecond(signsFromMs(key)) },
+  { title: 'until (UTC)', value: (key) => textOf(signsUntilMs(key), toSecond), optional: true },
 ]
+
+const timestampOf = (timeMs: number | null): string | null => (timeMs === null ? null : toTimestamp(timeMs))
 
 const keyToJson = (key: Key) => ({
   id: key.id,
-  state: stateOf(key),
+  state: key.state,
   created_at: toTimestamp(key.createdAtMs),
-  retired_at: key.retiredAtMs === null ? null : toTimestamp(key.retiredAtMs),
+  signs_at: toTimestamp(signsFromMs(key)),
+  retired_at: timestampOf(signsUntilMs(key)),
+  revoked_at: timestampOf(key.revokedAtMs),
 })

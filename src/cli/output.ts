@@ -60,5 +60,8 @@ export const printList = async <Row>(
   else if (count === 0) note(empty)
 }
 
+/** `2026-11-21 10:47:31`, UTC. */
+export const toSecond = (epochMs: number): string => toTimestamp(epochMs).slice(0, 19).replace('T', ' ')
+
 /** `2026-11-21 10:47`, UTC. */
 export const toMinute = (epochMs: number): string => toTimestamp(epochMs).slice(0, 16).replace('T', ' ')

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
-import type { KeyRing } from './signing-keys.ts'
+import type { KeyRing, SigningKey } from './key-ring.ts'
 
 /** The claims of an access token (RFC 9068 section 2.2, and the session's id). Times in seconds since 1970. */
 export interface AccessClaims {
@@ -95,12 +95,12 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
 
   return {
     /** A signed token for these claims, and what is left to fill in: issuer, time of issue and a number of its own. */
-    issue(claims: Omit<AccessClaims, 'iss' | 'iat' | 'jti'>, { active }: KeyRing): string {
+    issue(claims: Omit<AccessClaims, 'iss' | 'iat' | 'jti'>, key: SigningKey): string {
       const all: AccessClaims = { iss: issuer, ...claims, iat: Math.floor(clock.now() / 1000), jti: randomUUID() }
-      const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: active.id })
+      const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
       const message = `${header}.${encodeJson(all)}`
-      const token = `${message}.${signEs256(active.privateKey, message)}`
-      remember(token, all, active.id)
+      const token = `${message}.${signEs256(key.privateKey, message)}`
+      remember(token, all, key.id)
       return token
     },
 

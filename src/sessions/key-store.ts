@@ -1,13 +1,19 @@
 import type { JsonWebKey } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
 
+/** A signing key. Times in milliseconds since 1970. */
 export interface KeyRecord {
   /** `kid`: the JWK thumbprint (RFC 7638) */
   id: string
   publicJwk: JsonWebKey
   privateJwkSealed: string
   createdAtMs: number
+  /** From when it signs; null: since it was made. */
+  signsAtMs: number | null
+  /** From when the next key signs in its place; null for the newest key. */
   retiredAtMs: number | null
+  /** Since when nothing that it has signed is accepted; null: that is good for its time. */
+  revokedAtMs: number | null
 }
 
 interface KeyRow {
@@ -15,13 +21,15 @@ interface KeyRow {
   public_jwk: string
   private_jwk_sealed: string
   created_at: number
+  signs_at: number | null
   retired_at: number | null
+  revoked_at: number | null
 }
 
 /** Newest first. */
 export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
   const rows = await db.all<KeyRow>(
-    `SELECT id, public_jwk, private_jwk_sealed, created_at, retired_at FROM signing_keys
+    `SELECT id, public_jwk, private_jwk_sealed, created_at, signs_at, retired_at, revoked_at FROM signing_keys
      ORDER BY created_at DESC, id`,
   )
   return rows.map((row) => ({
@@ -29,7 +37,9 @@ export const findKeys = async (db: Queries): Promise<KeyRecord[]> => {
     publicJwk: JSON.parse(row.public_jwk) as JsonWebKey,
     privateJwkSealed: row.private_jwk_sealed,
     createdAtMs: row.created_at,
+    signsAtMs: row.signs_at,
     retiredAtMs: row.retired_at,
+    revokedAtMs: row.revoked_at,
   }))
 }
 
@@ -40,16 +50,28 @@ export const lockKeys = (db: Queries): Promise<number> =>
 
 export const insertKey = (db: Queries, key: KeyRecord): Promise<number> =>
   db.run(
-    'INSERT INTO signing_keys (id, public_jwk, private_jwk_sealed, created_at, retired_at) VALUES (?, ?, ?, ?, ?)',
+    `INSERT INTO signing_keys (id, public_jwk, private_jwk_sealed, created_at, signs_at, retired_at, revoked_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     key.id,
     JSON.stringify(key.publicJwk),
     key.privateJwkSealed,
     key.createdAtMs,
+    key.signsAtMs,
     key.retiredAtMs,
+    key.revokedAtMs,
   )
 
-export const retireKeys = (db: Queries, nowMs: number): Promise<number> =>
-  db.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', nowMs)
+/** The newest key signs until a time, which may be to come. */
+export const retireKeys = (db: Queries, timeMs: number): Promise<number> =>
+  db.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', timeMs)
 
+/**
+ * Nothing that a key has signed so far is accepted any more. The version of svc before this one knows no `revoked_at`:
+ * it refuses what has retired long ago.
+ */
+export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
+  db.run('UPDATE signing_keys SET retired_at = 0, revoked_at = ? WHERE revoked_at IS NULL', nowMs)
+
+/** Deletes keys that have retired, or were revoked, before a time. */
 export const deleteKeysRetiredBefore = (db: Queries, timeMs: number): Promise<number> =>
-  db.run('DELETE FROM signing_keys WHERE retired_at < ?', timeMs)
+  db.run('DELETE FROM signing_keys WHERE retired_at IS NOT NULL AND COALESCE(revoked_at, retired_at) < ?', timeMs)

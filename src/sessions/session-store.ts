@@ -28,8 +28,8 @@ export interface SessionOfUser extends Session {
     disabled: boolean
     createdAtMs: number
   }
-  /** The key that signs now: read with the row, so that it is as fresh. */
-  signingKeyId: string
+  /** The newest key, which says whether the keys have changed: read with the row, so that it is as fresh. */
+  newestKeyId: string
   /** The time of the database's server as the row was read; undefined where there is no server, and the row may be kept. */
   readAtMs: number | undefined
 }
@@ -55,7 +55,7 @@ interface SessionOfUserRow extends SessionRow {
   roles: string
   disabled: number
   user_created_at: number
-  signing_key_id: string | null
+  newest_key_id: string | null
   read_at: number | null
 }
 
@@ -63,7 +63,7 @@ const COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.c
   absolute_expires_at, user_agent, address, authenticated_at`
 
 const WITH_USER = `SELECT ${COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
-  (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS signing_key_id,
+  (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS newest_key_id,
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
@@ -91,7 +91,7 @@ const toSessionOfUser = (row: SessionOfUserRow): SessionOfUser => ({
     disabled: row.disabled === 1,
     createdAtMs: row.user_created_at,
   },
-  signingKeyId: row.signing_key_id ?? '',
+  newestKeyId: row.newest_key_id ?? '',
   readAtMs: row.read_at ?? undefined,
 })
 

@@ -116,6 +116,8 @@ export const createSessions = (parts: Parts) => {
       if (!token) return undefined
       const { session, signedIn } = (await known.get(token.sessionId)) ?? {}
       if (!session || session.userId !== token.userId || session.user.disabled) return undefined
+      // The row tells of a change of the keys: the key that signed this token may have been revoked by it.
+      if (!keys.isLatest(session.newestKeyId) && !(await readAgain(accessToken))) return undefined
       return session.expiresAtMs > clock.now() ? signedIn : undefined
     },
 

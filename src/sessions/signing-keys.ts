@@ -1,18 +1,20 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type JsonWebKey,
-  type KeyObject,
-} from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
-import { shareRuns } from '../lib/shared-run.ts'
+import { createHash, createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
 import { seal, unseal } from '../lib/secrets.ts'
+import { shareRuns } from '../lib/shared-run.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { deleteKeysRetiredBefore, findKeys, insertKey, type KeyRecord, lockKeys, retireKeys } from './key-store.ts'
+import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, toRing } from './key-ring.ts'
+import {
+  deleteKeysRetiredBefore,
+  findKeys,
+  insertKey,
+  type KeyRecord,
+  lockKeys,
+  retireKeys,
+  revokeKeys,
+} from './key-store.ts'
 
 interface Parts {
   db: Database
@@ -22,19 +24,18 @@ interface Parts {
   accessTokenLifetimeMs: number
 }
 
-/** One moment's keys: the one that signs, and all that verify. */
-export interface KeyRing {
-  active: { id: string; privateKey: KeyObject }
-  /** By `kid`; until a time in milliseconds since 1970. */
-  verifying: Map<string, { publicKey: KeyObject; untilMs: number }>
-  /** The public keys as a JWK Set (RFC 7517 section 5). */
-  jwks: { keys: JsonWebKey[] }
-}
+/** How long the JWK Set may be kept by those who have fetched it. */
+const JWKS_MAX_AGE_SECONDS = 60
 
-export interface KeySummary {
-  id: string
-  createdAtMs: number
-  retiredAtMs: number | null
+/**
+ * How long a new key is published before it signs: everybody has fetched it by then. Beyond the age of the JWK Set that
+ * is a minute by which the clocks of replicas may differ, and half a minute for slow answers and for libraries that do
+ * not fetch twice in short time.
+ */
+const PUBLISHED_FIRST_MS = JWKS_MAX_AGE_SECONDS * 1000 + 90_000
+
+export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSealed'> {
+  state: KeyState
 }
 
 /** The purpose of the key that private keys are sealed with. */
@@ -42,44 +43,30 @@ const SEALING = 'signing keys'
 
 /** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
+  // Twice the lifetime: the setting may have been shortened since the last token was signed.
+  const graceMs = 2 * accessTokenLifetimeMs
+  const ringParts = { graceMs, openPrivateKey: (key: KeyRecord) => openPrivateKey(rootSecret, key) }
   let ring: KeyRing | undefined
 
-  const generate = (nowMs: number): KeyRecord => {
+  const generate = (signsAtMs: number | null): KeyRecord => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const publicJwk = pair.publicKey.export({ format: 'jwk' })
     const id = thumbprint(publicJwk)
     const privateJwk = JSON.stringify(pair.privateKey.export({ format: 'jwk' }))
+    const privateJwkSealed = seal(rootSecret.keys.for(SEALING), privateJwk, id)
     return {
       id,
       publicJwk,
-      privateJwkSealed: seal(rootSecret.keys.for(SEALING), privateJwk, id),
-      createdAtMs: nowMs,
+      privateJwkSealed,
+      createdAtMs: clock.now(),
+      signsAtMs,
       retiredAtMs: null,
+      revokedAtMs: null,
     }
   }
-
-  const toRing = (keys: KeyRecord[]): KeyRing => {
-    const [active] = keys.filter((key) => key.retiredAtMs === null)
-    if (!active) throw new AppError('internal_error', 'There is no signing key.')
-    const good = keys.filter((key) => untilMs(key) > clock.now())
-    const privateKey = ring?.active.id === active.id ? ring.active.privateKey : openPrivateKey(rootSecret, active)
-    return {
-      active: { id: active.id, privateKey },
-      verifying: new Map(good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: untilMs(key) }])),
-      jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
-    }
-  }
-
-  // Whoever sends tokens of keys that never were has the keys read each time: that must cost little.
-  const openPublicKey = ({ id, publicJwk }: KeyRecord): KeyObject =>
-    ring?.verifying.get(id)?.publicKey ?? createPublicKey({ key: publicJwk, format: 'jwk' })
-
-  // Twice the lifetime: the setting may have been shortened since the last token was signed.
-  const graceMs = 2 * accessTokenLifetimeMs
-  const untilMs = ({ retiredAtMs }: KeyRecord): number => (retiredAtMs === null ? Infinity : retiredAtMs + graceMs)
 
   const reload = shareRuns(async (): Promise<KeyRing> => {
-    ring = toRing(await findKeys(db))
+    ring = toRing(await findKeys(db), clock.now(), ringParts, ring)
     return ring
   })
 
@@ -88,39 +75,69 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     throw new AppError('internal_error', 'The signing keys were not read before their first use.')
   }
 
+  /** Never before the key that it follows: of two operators, the clock of one may be behind. */
+  const publish = async (transaction: Queries): Promise<KeyRecord> => {
+    const newest = (await findKeys(transaction)).find(({ retiredAtMs }) => retiredAtMs === null)
+    const signsAtMs = Math.max(clock.now() + PUBLISHED_FIRST_MS, newest?.signsAtMs ?? 0)
+    await retireKeys(transaction, signsAtMs)
+    return generate(signsAtMs)
+  }
+
+  const replaceAll = async (transaction: Queries): Promise<KeyRecord> => {
+    await revokeKeys(transaction, clock.now())
+    return generate(null)
+  }
+
+  const signingKeyIn = (current: KeyRing): SigningKey => signingKeyAt(current, clock.now())
+
   return {
+    /** How long verifiers may keep the JWK Set. */
+    jwksMaxAgeSeconds: JWKS_MAX_AGE_SECONDS,
+
     /** The keys as they were last read. */
     held,
 
     /** The keys as they are now: another process may have rotated them. */
     reload,
 
-    /** The keys with this one as the active, as far as that is known. */
-    signing: (activeId: string): KeyRing | Promise<KeyRing> => (held().active.id === activeId ? held() : reload()),
+    /** Whether `held` are the latest, by the newest key that the database is known to have. */
+    isLatest: (newestId: string): boolean => held().newestId === newestId,
+
+    /** The key to sign with, of the ring with this newest key. */
+    signingKey: (newestId: string): SigningKey | Promise<SigningKey> =>
+      held().newestId === newestId ? signingKeyIn(held()) : reload().then(signingKeyIn),
 
     /** Makes the first key where there is none; `internal_error` when the root secret is another than at first. */
     async prepare(): Promise<void> {
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
         const keys = await findKeys(transaction)
-        if (keys.length === 0) await insertKey(transaction, generate(clock.now()))
+        if (keys.length === 0) await insertKey(transaction, generate(null))
       })
       await reload()
     },
 
-    /** Signs with a new key from now on. Tokens of the old one stay good for their time. */
-    async rotate(): Promise<KeySummary> {
-      const key = generate(clock.now())
-      await db.inTransaction(async (transaction) => {
+    /**
+     * Publishes a new key, which signs once everybody who verifies tokens has had the time to fetch it. With `now` it
+     * signs at once, and every key before it is revoked: what they have signed is refused.
+     */
+    async rotate({ now }: { now: boolean }): Promise<KeySummary> {
+      const key = await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
-        await retireKeys(transaction, clock.now())
-        await insertKey(transaction, key)
+        const next = now ? await replaceAll(transaction) : await publish(transaction)
+        await insertKey(transaction, next)
+        return next
       })
       await reload()
-      return key
+      return toSummary(key, now ? 'signs' : 'published')
     },
 
-    list: (queries: Queries = db): Promise<KeySummary[]> => findKeys(queries),
+    /** Newest first. */
+    async list(): Promise<KeySummary[]> {
+      const keys = await findKeys(db)
+      const nowMs = clock.now()
+      return keys.map((key) => toSummary(key, stateAt(key, keys, nowMs)))
+    },
 
     /** Deletes keys of which no good token can be left. */
     deleteRetired: (): Promise<number> => deleteKeysRetiredBefore(db, clock.now() - graceMs),
@@ -128,6 +145,11 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 }
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
+
+const toSummary = ({ publicJwk: _, privateJwkSealed: _sealed, ...key }: KeyRecord, state: KeyState): KeySummary => ({
+  ...key,
+  state,
+})
 
 const openPrivateKey = (rootSecret: RootSecret, key: KeyRecord): KeyObject => {
   const jwk = rootSecret.find((keys) => unseal(keys.for(SEALING), key.privateJwkSealed, key.id))?.toString()

@@ -31,7 +31,7 @@ export const createIssue =
     const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, exp }
     return {
       sessionId: session.id,
-      accessToken: accessTokens.issue(claims, await keys.signing(session.signingKeyId)),
+      accessToken: accessTokens.issue(claims, await keys.signingKey(session.newestKeyId)),
       accessTokenSeconds: exp - Math.floor(nowMs / 1000),
       refreshToken: refreshTokens.make(session, session.generation),
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),

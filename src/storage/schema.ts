@@ -65,8 +65,8 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'signing_keys',
-    columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at'],
-    numbers: ['created_at', 'retired_at'],
+    columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at', 'signs_at', 'revoked_at'],
+    numbers: ['created_at', 'retired_at', 'signs_at', 'revoked_at'],
   },
   {
     name: 'webhook_events',

@@ -47,7 +47,9 @@ export const newKey = (given: Partial<KeyRecord> = {}): KeyRecord => ({
   publicJwk: { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' },
   privateJwkSealed: 'sealed',
   createdAtMs: T0,
+  signsAtMs: null,
   retiredAtMs: null,
+  revokedAtMs: null,
   ...given,
 })
 

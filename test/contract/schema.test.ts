@@ -44,6 +44,8 @@ const OPTIONAL = new Set([
   'sessions.authenticated_at',
   'identities.email',
   'signing_keys.retired_at',
+  'signing_keys.signs_at',
+  'signing_keys.revoked_at',
   'webhook_events.status',
   'webhook_events.problem',
   'webhook_events.delivered_at',

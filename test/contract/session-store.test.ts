@@ -50,7 +50,7 @@ describe('a session', () => {
     const found = await findSession(db, session.id)
     const { email, username, roles, disabled, createdAtMs } = user
     const shown = { email, username, roles, disabled, createdAtMs }
-    assert.deepEqual(found, { ...session, user: shown, signingKeyId: '', readAtMs: found?.readAtMs })
+    assert.deepEqual(found, { ...session, user: shown, newestKeyId: '', readAtMs: found?.readAtMs })
     assert.equal(await findSession(db, 'none'), undefined)
   })
 
@@ -79,7 +79,7 @@ describe('a session', () => {
       address: '::1',
     }
     assert.equal(await rotateSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }), 1)
-    const { user: _, signingKeyId: __, readAtMs: ___, ...found } = (await findSession(db, session.id)) ?? assert.fail()
+    const { user: _, newestKeyId: __, readAtMs: ___, ...found } = (await findSession(db, session.id)) ?? assert.fail()
     assert.deepEqual(found, next)
     assert.equal(await rotateSession(db, { ...next, generation: 4 }), 0)
   })
@@ -187,7 +187,7 @@ test('the key that signs comes with the session: the newest that is not retired'
   const session = newSession(user.id)
   await insertUser(db, user)
   await insertSession(db, session)
-  const signing = async () => (await findSession(db, session.id))?.signingKeyId
+  const signing = async () => (await findSession(db, session.id))?.newestKeyId
   assert.equal(await signing(), '')
   await insertKey(db, newKey({ id: 'Retired', createdAtMs: T0 + 9, retiredAtMs: T0 + 10 }))
   assert.equal(await signing(), '')

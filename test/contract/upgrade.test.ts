@@ -77,7 +77,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     await assertAgree(old, fresh)
     assert.equal((await svc(now, ['users', 'list'])).code, 0)
     const names = (await (await database()).rows('SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
-    assert.deepEqual(names, ['001-beginning', '002-identities', '003-replaced-sessions', '900-later'])
+    assert.deepEqual(names, ['001-beginning', '002-identities', '003-replaced-sessions', '005-key-activation', '900-later'])
   })
 
   test('two of N+1 start at once beside N: the migration is applied once', async (t) => {

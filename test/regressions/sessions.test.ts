@@ -10,6 +10,7 @@ import { operate, setRoles } from '../support/operator.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
 import type { Service } from '../support/service.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 
@@ -49,10 +50,15 @@ const withRepeated = (agent: UserAgent, name: string) => ({
 
 describe('sessions, once broken', { concurrency: 2 }, () => {
   test('a key that was rotated away leaves jwks.json once no good token of it can be left', async (t) => {
-    const service = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '1s', SVC_CLEANUP_INTERVAL: '300ms' } })
+    const clock = turnedClock(t)
+    const service = await startService({
+      t,
+      env: { ...clock.env, SVC_ACCESS_TOKEN_TTL: '1s', SVC_CLEANUP_INTERVAL: '300ms' },
+    })
     const [old] = await keyIds(service)
     await operate(service, ['keys', 'rotate'])
     assert.equal((await keyIds(service)).length, 2)
+    clock.turnTo(5 * 60_000)
     await eventually('one key is left', async () => (await keyIds(service)).length === 1)
     assert.ok(!(await keyIds(service)).includes(old), 'the new one')
   })

@@ -95,7 +95,10 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
       summary: 'The public keys that verify access tokens (RFC 7517)',
       responses: { 200: { description: 'A JWK Set', schema: refTo('JwkSet') }, 503: unavailable },
     },
-    answer: async () => ({ ...json(200, JSON.stringify((await parts.keys.reload()).jwks)), cacheSeconds: 60 }),
+    answer: async () => ({
+      ...json(200, JSON.stringify((await parts.keys.reload()).jwks)),
+      cacheSeconds: parts.keys.jwksMaxAgeSeconds,
+    }),
   },
   {
     method: 'GET',

@@ -1,0 +1,77 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import type { KeyRecord } from './key-store.ts'
+
+/** `published`: it will sign; `retired`: another signs in its place, or it was revoked. */
+export type KeyState = 'signs' | 'published' | 'retired'
+
+export interface SigningKey {
+  id: string
+  privateKey: KeyObject
+  /** When it signs, in milliseconds since 1970; the end is not part of it. */
+  fromMs: number
+  untilMs: number
+}
+
+/** All that is to be known of the keys until the next change of them. */
+export interface KeyRing {
+  /** Every change of the keys adds one: the ring of the newest key is the latest ring. */
+  newestId: string
+  /** Those that sign now or later, newest first. */
+  signing: readonly [SigningKey, ...SigningKey[]]
+  /** By `kid`; until a time in milliseconds since 1970. */
+  verifying: Map<string, { publicKey: KeyObject; untilMs: number }>
+  /** The public keys as a JWK Set (RFC 7517 section 5), those that will sign included. */
+  jwks: { keys: JsonWebKey[] }
+}
+
+interface Parts {
+  /** Opens the private half of a key. */
+  openPrivateKey: (key: KeyRecord) => KeyObject
+  /** How long what a key has signed may come after it has retired. */
+  graceMs: number
+}
+
+/** Makes the ring of keys, newest first; what `former` has opened is taken from there. */
+export const toRing = (keys: KeyRecord[], nowMs: number, parts: Parts, former?: KeyRing): KeyRing => {
+  const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
+  if (!newest) throw new AppError('internal_error', 'There is no signing key.')
+  const good = keys.filter((key) => verifiesUntilMs(key, parts) > nowMs)
+  const toSigningKey = (key: KeyRecord): SigningKey => ({
+    id: key.id,
+    privateKey: former?.signing.find(({ id }) => id === key.id)?.privateKey ?? parts.openPrivateKey(key),
+    fromMs: signsFromMs(key),
+    untilMs: signsUntilMs(key),
+  })
+  // Requests with unknown keys have the ring made each time: that must cost little.
+  const openPublicKey = ({ id, publicJwk }: KeyRecord): KeyObject =>
+    former?.verifying.get(id)?.publicKey ?? createPublicKey({ key: publicJwk, format: 'jwk' })
+  const before = keys.filter((key) => key !== newest && signsUntilMs(key) > nowMs)
+  return {
+    newestId: newest.id,
+    signing: [toSigningKey(newest), ...before.map(toSigningKey)],
+    verifying: new Map(
+      good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: verifiesUntilMs(key, parts) }]),
+    ),
+    jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
+  }
+}
+
+/** The key that signs at a time: of those that may, the newest. A clock that is behind all of them gets the newest. */
+export const signingKeyAt = ({ signing }: KeyRing, nowMs: number): SigningKey =>
+  signing.find(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs) ?? signing[0]
+
+/** What a key of these, newest first, does at a time. */
+export const stateAt = (key: KeyRecord, keys: KeyRecord[], nowMs: number): KeyState => {
+  const signs = (it: KeyRecord) => signsFromMs(it) <= nowMs && nowMs < signsUntilMs(it)
+  const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
+  if (key === (keys.find(signs) ?? newest)) return 'signs'
+  return signsFromMs(key) > nowMs && signsUntilMs(key) > nowMs ? 'published' : 'retired'
+}
+
+const signsFromMs = ({ signsAtMs }: KeyRecord): number => signsAtMs ?? Number.NEGATIVE_INFINITY
+
+const signsUntilMs = ({ retiredAtMs }: KeyRecord): number => retiredAtMs ?? Number.POSITIVE_INFINITY
+
+const verifiesUntilMs = (key: KeyRecord, { graceMs }: Parts): number =>
+  key.revokedAtMs === null ? signsUntilMs(key) + graceMs : Number.NEGATIVE_INFINITY
