@@ -146,9 +146,13 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 
 export type SigningKeys = ReturnType<typeof createSigningKeys>
 
-const toSummary = ({ publicJwk: _, privateJwkSealed: _sealed, ...key }: KeyRecord, state: KeyState): KeySummary => ({
-  ...key,
+const toSummary = (key: KeyRecord, state: KeyState): KeySummary => ({
+  id: key.id,
   state,
+  createdAtMs: key.createdAtMs,
+  signsAtMs: key.signsAtMs,
+  retiredAtMs: key.retiredAtMs,
+  revokedAtMs: key.revokedAtMs,
 })
 
 const openPrivateKey = (rootSecret: RootSecret, key: KeyRecord): KeyObject => {

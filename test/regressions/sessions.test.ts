@@ -58,7 +58,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     const [old] = await keyIds(service)
     await operate(service, ['keys', 'rotate'])
     assert.equal((await keyIds(service)).length, 2)
-    clock.turnTo(5 * 60_000)
+    await clock.turnTo(5 * 60_000)
     await eventually('one key is left', async () => (await keyIds(service)).length === 1)
     assert.ok(!(await keyIds(service)).includes(old), 'the new one')
   })

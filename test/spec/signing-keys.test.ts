@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { accessToken, publishedKeys } from '../support/access-tokens.ts'
 import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
+import type { Environment } from '../support/command.ts'
 import { openDatabase } from '../support/database.ts'
 import { operate, operateJson } from '../support/operator.ts'
 import { loggedIn, signedUp } from '../support/people.ts'
@@ -30,6 +31,12 @@ const CLOCK_DIFFERENCE = 60 * SECOND
 
 const list = (service: Service) => operateJson<Key[]>(service, ['keys', 'list'])
 const rotate = (service: Service, ...options: string[]) => operateJson<Key>(service, ['keys', 'rotate', ...options])
+/** By an operator whose clock is wrong. */
+const rotateWith = async (service: Service, env: Environment, ...options: string[]): Promise<Key> => {
+  const { code, stdout, stderr } = await service.cli(['keys', 'rotate', '--json', ...options], { env })
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
 const states = async (service: Service) => (await list(service)).map(({ id, state }) => [id, state])
 const kidOf = (agent: UserAgent) => decodeProtectedHeader(accessToken(agent)).kid
 const publishedIds = async (service: Service) => (await publishedKeys(service)).keys.map(({ kid }) => kid)
@@ -58,13 +65,13 @@ describe('svc keys rotate', () => {
 
     // A verifier that fetched the keys the moment before may keep them for so long, whatever replica it meets.
     for (const aheadMs of [0, MAX_AGE, MAX_AGE + CLOCK_DIFFERENCE - SECOND]) {
-      clock.turnTo(aheadMs)
+      await clock.turnTo(aheadMs)
       assert.equal(await refreshed(agent), old)
       assert.equal(kidOf(await loggedIn(service, person)), old)
       await jwtVerify(accessToken(agent), fetchedBefore, { currentDate: new Date(began + aheadMs) })
     }
 
-    clock.turnTo(Date.parse(key.signs_at) - Date.now())
+    await clock.turnTo(Date.parse(key.signs_at) - Date.now())
     assert.equal(await refreshed(agent), key.id)
     assert.equal(kidOf(await loggedIn(service, person)), key.id)
     assert.deepEqual(await states(service), [
@@ -93,12 +100,12 @@ describe('svc keys rotate', () => {
     const { agent } = await signedUp(service)
     const keys: Key[] = []
     for (const aheadMs of [0, 20 * SECOND, 40 * SECOND]) {
-      clock.turnTo(aheadMs)
+      await clock.turnTo(aheadMs)
       keys.push(await rotate(service))
     }
     const tokens = [accessToken(agent)]
     for (const key of keys) {
-      clock.turnTo(Date.parse(key.signs_at) - Date.now() + SECOND)
+      await clock.turnTo(Date.parse(key.signs_at) - Date.now() + SECOND)
       assert.equal(await refreshed(agent), key.id)
       tokens.push(accessToken(agent))
     }
@@ -114,11 +121,10 @@ describe('svc keys rotate', () => {
     const service = await startService({ t, env: clock.env })
     const { agent } = await signedUp(service)
     const first = await rotate(service)
-    clock.turnTo(-CLOCK_DIFFERENCE)
-    const second = await rotate(service)
+    const second = await rotateWith(service, clock.skewed(-CLOCK_DIFFERENCE))
     assert.ok(second.signs_at >= first.signs_at, `${second.signs_at} after ${first.signs_at}`)
     for (const aheadMs of [1, 10 * MINUTE]) {
-      clock.turnTo(Date.parse(second.signs_at) - Date.now() + aheadMs)
+      await clock.turnTo(Date.parse(second.signs_at) - Date.now() + aheadMs)
       assert.equal(await refreshed(agent), second.id)
     }
   })
@@ -129,7 +135,7 @@ describe('svc keys rotate', () => {
     const [one, two] = replicas
     const { agent } = await signedUp(one)
     const keys = await Promise.all(replicas.map((replica) => rotate(replica)))
-    clock.turnTo(10 * MINUTE)
+    await clock.turnTo(10 * MINUTE)
     const signing = await refreshed(agent)
     assert.ok(keys.some(({ id }) => id === signing))
     assert.equal(await refreshed(at(two, agent)), signing)
@@ -166,7 +172,7 @@ describe('svc keys rotate --now', () => {
     const { agent } = await signedUp(service)
     await rotate(service)
     const tokens = [accessToken(agent)]
-    clock.turnTo(5 * MINUTE)
+    await clock.turnTo(5 * MINUTE)
     await refreshed(agent)
     tokens.push(accessToken(agent))
     const statuses = () =>
@@ -182,7 +188,7 @@ describe('svc keys rotate --now', () => {
     assert.deepEqual(await statuses(), [401, 401])
     assert.deepEqual(await publishedIds(service), [key.id])
     assert.equal(await refreshed(agent), key.id)
-    clock.turnTo(20 * MINUTE)
+    await clock.turnTo(20 * MINUTE)
     assert.equal(await refreshed(agent), key.id, 'the key that was published never signs')
   })
 
@@ -190,9 +196,7 @@ describe('svc keys rotate --now', () => {
     const clock = turnedClock(t)
     const service = await startService({ t, env: clock.env })
     const { agent } = await signedUp(service)
-    clock.turnTo(CLOCK_DIFFERENCE)
-    const key = await rotate(service, '--now')
-    clock.turnTo(0)
+    const key = await rotateWith(service, clock.skewed(CLOCK_DIFFERENCE), '--now')
     assert.equal(await refreshed(agent), key.id)
     await assertSignedIn(agent)
   })
@@ -218,7 +222,7 @@ describe('svc keys rotate --now', () => {
     const clock = turnedClock(t)
     const service = await startService({ t, env: { ...clock.env, SVC_CLEANUP_INTERVAL: '200ms' } })
     const key = await rotate(service, '--now')
-    clock.turnTo(21 * MINUTE)
+    await clock.turnTo(21 * MINUTE)
     for (let tries = 0; (await list(service)).length > 1; tries++) assert.ok(tries < 30, 'it is there still')
     assert.deepEqual(await states(service), [[key.id, 'signs']])
   })
