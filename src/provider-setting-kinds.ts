@@ -1,5 +1,5 @@
 import { AppError } from './lib/errors.ts'
-import { kind, listOf } from './setting-kinds.ts'
+import { kind, listOf, urlKind } from './setting-kinds.ts'
 
 const MAX_NAME_LENGTH = 32
 
@@ -66,7 +66,7 @@ const ISSUERS =
 const ISSUER = /^(?:https:\/\/[^/?#\\\s]+|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?)(?:\/[^?#\\\s]*)?$/
 
 /** An issuer's URL, as it was written. One that a URL parser would change is refused: it would not compare equal. */
-export const issuer = kind(ISSUERS, (text) => {
+export const issuer = urlKind(ISSUERS, (text) => {
   // It may have a password before the @, which is not to be shown.
   if (text.includes('@')) throw new AppError('invalid_request', ISSUERS)
   const parsed = ISSUER.test(text) && URL.canParse(text) ? new URL(text).href : undefined

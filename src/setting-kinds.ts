@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { isAudience } from './lib/audience.ts'
 import { isNetwork } from './lib/network.ts'
 import { readOrigin } from './lib/origin.ts'
+import { shownUrl } from './lib/shown-url.ts'
 import { MAX_TIMER_MS, parseDuration } from './lib/time.ts'
 import { requireRandom } from './lib/weak-secret.ts'
 import { readPostgresUrl } from './storage/postgres-url.ts'
@@ -11,10 +12,18 @@ export interface Kind<T> {
   accepts: string
   /** Undefined when it is not that; throws `AppError` where there is more to say than what is accepted. */
   read: (text: string) => T | undefined
+  /** What may be shown of it, right or wrong; all when left out. */
+  show?: (text: string) => string
 }
 
 /** Both at once. */
 export const kind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({ accepts, read })
+
+/** The same of what holds a URL, whose query may hold a token. */
+export const urlKind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({
+  ...kind(accepts, read),
+  show: shownUrl,
+})
 
 export const oneOf = <T extends string>(...choices: readonly T[]) =>
   kind(choices.map((choice) => `"${choice}"`).join(' or '), (text) => choices.find((choice) => choice === text))
@@ -52,18 +61,18 @@ export const printable = (most: number) =>
     text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined,
   )
 
-export const origin = kind('an origin such as https://example.com, without path, query or user', readOrigin)
+export const origin = urlKind('an origin such as https://example.com, without path, query or user', readOrigin)
 
 export const host = kind('an IP address or host name to listen on', (text) =>
   /^[\w.:-]+$/.test(text) ? text : undefined,
 )
 
 /** A path on the same origin or an absolute URL, for the `src` of an image. */
-export const imageUrl = kind('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
+export const imageUrl = urlKind('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
   (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
 )
 
-export const webhookUrl = kind('an http:// or https:// URL without user, password or fragment', (text) =>
+export const webhookUrl = urlKind('an http:// or https:// URL without user, password or fragment', (text) =>
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
 )
 

@@ -15,9 +15,11 @@ export interface Source {
 export const isGiven = ({ name, secret }: Setting<unknown>, environment: Environment): boolean =>
   Boolean(environment[name] || (secret && environment[`${name}_FILE`]))
 
+const asItIs = (text: string): string => text
+
 /** The value that was given, or the default; undefined where there is none, or where a problem was found. */
 export const readSetting = (entry: Setting<unknown>, { environment, readFile, problems }: Source): unknown => {
-  const { name, accepts, secret, fallback } = entry
+  const { name, accepts, secret, fallback, show = asItIs } = entry
   const file = secret ? environment[`${name}_FILE`] : undefined
   if (file && environment[name]) {
     problems.push(`${name} and ${name}_FILE are both set: set one of them`)
@@ -35,7 +37,7 @@ export const readSetting = (entry: Setting<unknown>, { environment, readFile, pr
   try {
     const value = entry.read(text)
     if (value !== undefined) return value
-    problems.push(`${name}${secret ? '' : `=${JSON.stringify(text)}`} is not accepted: ${accepts}`)
+    problems.push(`${name}${secret ? '' : `=${JSON.stringify(show(text))}`} is not accepted: ${accepts}`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     problems.push(`${name} is not accepted: ${error.message}`)

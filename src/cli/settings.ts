@@ -19,7 +19,10 @@ export const addConfig = (program: Command, surroundings: Surroundings): void =>
   const config = addCommand(program, 'config', 'show every setting, its value and where it comes from', [
     'svc config',
     'svc config --json',
-  ]).addHelpText('after', '\nSecrets are never shown, and the URL of the database without its password.')
+  ]).addHelpText(
+    'after',
+    '\nSecrets are never shown, URLs without their query, and the one of the database without its password.',
+  )
   withJson(config).action(async ({ json }: JsonOption) => {
     const read = surroundings.loadConfig()
     for (const warning of read.warnings) note(`warning: ${warning}`)
@@ -37,6 +40,7 @@ interface Entry {
   fallback?: string
   fallbackShown?: string
   secret?: boolean
+  show?: (text: string) => string
 }
 
 const providerEntries = async ({ oauthProviders }: Config): Promise<Entry[]> => {
@@ -49,10 +53,11 @@ const providerEntries = async ({ oauthProviders }: Config): Promise<Entry[]> => 
 
 /** `openPart` is what may be shown of a secret. */
 const look = (entry: Entry, { environment, fromEnvFile }: Surroundings, openPart: string | undefined): Shown => {
-  const { name, meaning, fallback, fallbackShown, secret: isSecret = false } = entry
+  const { name, meaning, fallback, fallbackShown, secret: isSecret = false, show } = entry
   const variable = [name, ...(isSecret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
   if (variable) {
-    const value = isSecret ? openPart : environment[variable]
+    const text = environment[variable] ?? ''
+    const value = isSecret ? openPart : (show?.(text) ?? text)
     return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', isSecret, meaning }
   }
   const value = fallback ?? fallbackShown?.replaceAll('`', '')

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '../lib/errors.ts'
+import { shownUrl } from '../lib/shown-url.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { type OutboxEvent, outcomeOf, requireWebhooks } from './delivery.ts'
 import { withDomain } from './domain.ts'
@@ -74,11 +75,12 @@ const addTest = (webhooks: Command, { loadConfig }: Surroundings): void => {
   withJson(test).action(async ({ json }: JsonOption) => {
     const config = loadConfig()
     requireWebhooks(config)
+    const url = shownUrl(config.webhookUrl ?? '')
     await withDomain(config, async (domain) => {
       const { status, problem } = await domain.webhooks.test()
-      if (json) await printJson({ url: config.webhookUrl, delivered: problem === null, status, problem })
-      if (problem !== null) throw failure(`webhook.test to ${config.webhookUrl}`, problem)
-      if (!json) await print(`webhook.test to ${config.webhookUrl}: delivered (${status}).\n`)
+      if (json) await printJson({ url, delivered: problem === null, status, problem })
+      if (problem !== null) throw failure(`webhook.test to ${url}`, problem)
+      if (!json) await print(`webhook.test to ${url}: delivered (${status}).\n`)
     })
   })
 }

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
+import { toLoggedError } from './logged-error.ts'
 import { within } from './time.ts'
 
 export type Log = Logger
@@ -15,6 +16,7 @@ export const createLog = (level: LogLevel, destination: DestinationStream): Log 
       messageKey: 'message',
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: toLoggedError },
     },
     destination,
   )

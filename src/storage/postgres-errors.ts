@@ -78,11 +78,22 @@ export const isRefusal = (error: unknown): boolean =>
 export const isWithoutPassword = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('SASL:')
 
+/** Data exceptions repeat the value that they refuse, and what a trigger raises may repeat any; the code says enough. */
+const TELLS_VALUES = /^(?:22|P0)/
+
+const hideValues = (error: ServerError): void => {
+  if (!TELLS_VALUES.test(error.code)) return
+  const told = error.message
+  error.message = `refused with SQLSTATE ${error.code}`
+  error.stack = error.stack?.replace(told, error.message) ?? ''
+}
+
 /** Puts what the driver threw into the terms of `Database`. */
 export const translatePostgresError = (error: unknown): unknown => {
   if (error instanceof AppError || !(error instanceof Error)) return error
   if (error.message === POOL_EXHAUSTED) return unavailable('The database has too much to do.', error)
   if (!isServerError(error)) return unavailable('The database cannot be reached.', error)
+  hideValues(error)
   // Constraints are named after what they make unique, as `table.column`.
   if (error.code === UNIQUE_VIOLATION) return new UniqueViolation([error.constraint ?? ''], error)
   const trouble = troubleOf(error.code)
