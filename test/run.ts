@@ -38,6 +38,8 @@ const WITHOUT_DATA = [
   'json-errors',
   'pages',
   'logs',
+  'shown-urls',
+  'warnings',
   'metrics-dashboard',
   '6.2*',
   '9*',

