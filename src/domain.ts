@@ -2,6 +2,7 @@ import { type Config, defaultBaseUrl } from './config.ts'
 import type { Installation } from './installation.ts'
 import type { Log } from './lib/log.ts'
 import { type Clock, systemClock } from './lib/time.ts'
+import { disconnectAllIn } from './oauth/disconnection.ts'
 import { createOAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
 import { createSessions } from './sessions/sessions.ts'
@@ -67,7 +68,14 @@ export const createDomain = (
     requireFreshSession: sessions.requireFreshIn,
     userChanged: sessions.userChanged,
   }
-  const users = createUsers({ db, clock, passwords, announce: webhooks.announce, ...sessionRules })
+  const users = createUsers({
+    db,
+    clock,
+    passwords,
+    announce: webhooks.announce,
+    disconnectProviders: disconnectAllIn,
+    ...sessionRules,
+  })
   const oauth = createOAuth({
     db,
     clock,

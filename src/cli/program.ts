@@ -4,6 +4,7 @@ import { addBackup } from './backup.ts'
 import { addDatabase } from './database.ts'
 import { addHealthcheck } from './healthcheck.ts'
 import { addCommand } from './help.ts'
+import { addIdentities } from './identities.ts'
 import { addKeys } from './keys.ts'
 import { addMigrate } from './migrate.ts'
 import { Interrupted } from './prompt.ts'
@@ -49,6 +50,7 @@ const createProgram = (surroundings: Surroundings): Command => {
   addMigrate(program, surroundings)
   addUsers(program, surroundings)
   addSessions(program, surroundings)
+  addIdentities(program, surroundings)
   addKeys(program, surroundings)
   addWebhooks(program, surroundings)
   addHealthcheck(program, surroundings)

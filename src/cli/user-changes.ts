@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import { type Domain, requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './output.ts'
-import { readPassword } from './password.ts'
 import type { Surroundings } from './surroundings.ts'
 import { splitRoles } from './user-creation.ts'
 import { userToJson } from './user-view.ts'
@@ -14,7 +13,7 @@ interface Change {
   done: (user: User) => string
 }
 
-/** `set-roles`, `set-password`, `disable`, `enable`. */
+/** `set-roles`, `disable`, `enable`. */
 export const addUserChanges = (users: Command, { loadConfig }: Surroundings): void => {
   const change = (name: string, { json, apply, done }: Change) =>
     withDomain(loadConfig(), async (domain) => {
@@ -39,18 +38,6 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
       json,
       apply: (domain, { id }) => domain.users.setRoles(id, splitRoles(roles)),
       done: (user) => `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
-    }),
-  )
-
-  const setPassword = addCommand(users, 'set-password <user>', 'set a password and end every session of the user', [
-    'svc users set-password ada',
-    'svc users set-password ada@example.com < password.txt',
-  ]).addHelpText('after', '\nThe password is asked for on a terminal, else it is the one line of standard input.')
-  withJson(setPassword).action((name: string, { json }: JsonOption) =>
-    change(name, {
-      json,
-      apply: async (domain, { id }) => domain.users.setPassword(id, await readPassword()),
-      done: ({ email }) => `${email} has a new password, and every session is ended.`,
     }),
   )
 

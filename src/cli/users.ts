@@ -6,6 +6,7 @@ import type { Surroundings } from './surroundings.ts'
 import { addUserChanges } from './user-changes.ts'
 import { addUserCreation } from './user-creation.ts'
 import { addUserDeletion } from './user-deletion.ts'
+import { addSetPassword } from './user-password.ts'
 import { USER_COLUMNS, userRecord, userToJson } from './user-view.ts'
 
 const PAGE = 500
@@ -20,6 +21,7 @@ export const addUsers = (program: Command, surroundings: Surroundings): void => 
   addList(users, surroundings)
   addShow(users, surroundings)
   addUserCreation(users, surroundings)
+  addSetPassword(users, surroundings)
   addUserChanges(users, surroundings)
   addUserDeletion(users, surroundings)
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import { createAdmission } from './admission.ts'
+import { createDisconnection } from './disconnection.ts'
 import { describeDiscord } from './discord.ts'
 import { createFlows, type Errand, type Flow } from './flows.ts'
 import { describeGithub } from './github.ts'
@@ -18,6 +19,7 @@ export type { Vouched } from './vouched.ts'
 
 type Parts = Omit<Parameters<typeof createAdmission>[0], 'providerNames'> &
   Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission'> &
+  Omit<Parameters<typeof createDisconnection>[0], 'providerNames'> &
   Parameters<typeof createFlows>[0] & {
     baseUrl: string
     /** In the order of their buttons. */
@@ -33,6 +35,7 @@ export const createOAuth = (parts: Parts) => {
   const providerNames = providers.map(({ name }) => name)
   const admission = createAdmission({ ...parts, providerNames })
   const linking = createLinking({ ...parts, providerNames, admission })
+  const disconnection = createDisconnection({ ...parts, providerNames })
   const known = new Map(
     providers.map((settings) => [settings.name, { settings, speaker: createProvider(settings, timeoutMs, clock) }]),
   )
@@ -80,6 +83,7 @@ export const createOAuth = (parts: Parts) => {
     deleteOldStates: flows.deleteOld,
     ...admission,
     ...linking,
+    ...disconnection,
   }
 }
 

@@ -55,11 +55,22 @@ const deletionSection = (view: AccountView, focus: Focus): HtmlFragment => {
 const sessionsAbout = ({ signIn }: AccountView): string =>
   signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout
 
+/** Once the password was changed, what else logs in to the account is to be looked at. */
+const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
+
+const noticeOf = (view: AccountView): string | undefined =>
+  isReview(view) ? texts.doneButConnected : view.done && texts.done[view.done]
+
 /** The account page: who one is here, and what one may change about it. */
 export const createAccountPage =
   (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
+    const isFirst = isReview(view)
+    const about = isFirst ? texts.waysInReview : texts.waysInAbout
+    const waysIn =
+      view.signIn &&
+      section('ways-in', texts.waysIn, about, signInSection(view.csrfToken, view.signIn, passwordIconUrl))
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
@@ -68,11 +79,11 @@ export const createAccountPage =
 ${header(view, layout.brand)}
 <main>
 <h1>${texts.account}</h1>
-${formProblem(view.problem, focus === undefined) ?? notice(view.done && texts.done[view.done])}
+${formProblem(view.problem, focus === undefined) ?? notice(noticeOf(view))}
 <div class="panel">
-${section('profile', texts.profile, undefined, profile(view))}
+${isFirst && waysIn}${section('profile', texts.profile, undefined, profile(view))}
 ${section('change-username', texts.changeUsername, texts.changeUsernameAbout, usernameForm(view, focus))}
-${view.signIn && section('ways-in', texts.waysIn, texts.waysInAbout, signInSection(view.csrfToken, view.signIn, passwordIconUrl))}${passwordSection(view, focus)}
+${!isFirst && waysIn}${passwordSection(view, focus)}
 ${section('sessions', texts.sessions, sessionsAbout(view), sessionsSection(view))}
 ${deletionSection(view, focus)}
 </div>

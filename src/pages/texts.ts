@@ -142,6 +142,8 @@ export const texts = {
     session: 'The session was logged out.',
     sessions: 'All other sessions were logged out.',
   },
+  doneButConnected:
+    'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
   changeUsername: 'Change username',
   changeUsernameAbout: 'The name you go by. No one else can have the same.',
   changeUsernameButton: 'Save username',
@@ -153,6 +155,7 @@ export const texts = {
   setPasswordButton: 'Save password',
   waysIn: 'Ways to log in',
   waysInAbout: 'What gets you into this account.',
+  waysInReview: 'Besides your password, each of these gets into this account. If one is not yours, disconnect it.',
   passwordSet: 'Set',
   passwordNotSet: 'Not set',
   connectedSince: 'Connected since',

@@ -49,6 +49,8 @@ interface Terms {
   /** When he was last seen to prove who he is; undefined when nobody can say. */
   authenticatedAtMs: number | undefined
   holds?: (transaction: Queries) => Promise<boolean>
+  /** More to be done in the transaction of the start. */
+  also?: (transaction: Transaction) => Promise<unknown>
   /** Sessions that end as this one begins. */
   replaces?: string[]
 }
@@ -94,12 +96,13 @@ export const createSessions = (parts: Parts) => {
     async start(
       userId: string,
       device: Device,
-      { authenticatedAtMs, holds, replaces = [] }: Terms,
+      { authenticatedAtMs, holds, also, replaces = [] }: Terms,
     ): Promise<Tokens | undefined> {
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
         const user = await lockUserOfSession(transaction, userId)
         if (!user || (holds && !(await holds(transaction)))) return undefined
+        await also?.(transaction)
         const nowMs = currentTimeMs(user, clock)
         await insertSession(transaction, beginSession({ id, userId, device, nowMs, authenticatedAtMs }, lifetimes))
         await replaceIn(transaction, replaces, id, nowMs)

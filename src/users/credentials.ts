@@ -15,8 +15,14 @@ import {
 export interface PasswordChange {
   current: string
   next: string
-  /** The session of who asks; every other one ends. */
+  /** The session that asks; every other one ends. */
   sessionId: string
+}
+
+/** A change of a password for which the current one was given. */
+export interface CheckedPasswordChange {
+  /** Makes the change, and ends every session but the one that asked; `unauthorized` when that one has ended. */
+  makeIn(transaction: Transaction): Promise<void>
 }
 
 export interface FirstPassword {
@@ -56,13 +62,12 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
   }
 
   /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
-  const changeHash = (user: UserRecord, hash: string, sessionId: string): Promise<void> =>
-    db.inTransaction(async (transaction) => {
-      await requireSession(transaction, sessionId, user.id)
-      const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
-      if (changed === 0) throw wrongPassword('current_password')
-      await endSessions(transaction, user.id, sessionId)
-    })
+  const changeHash = (user: UserRecord, hash: string, sessionId: string) => async (transaction: Transaction) => {
+    await requireSession(transaction, sessionId, user.id)
+    const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
+    if (changed === 0) throw wrongPassword('current_password')
+    await endSessions(transaction, user.id, sessionId)
+  }
 
   /** The user with a hash of today's cost; undefined when the hash was replaced by somebody else meanwhile. */
   const withCurrentHash = async (user: UserRecord, password: string, signal?: AbortSignal) => {
@@ -90,12 +95,16 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
      */
     authenticate,
 
-    /** `unauthorized` when the current password is wrong; every other session ends. */
-    async changePassword(user: UserRecord, change: PasswordChange, signal?: AbortSignal): Promise<void> {
+    /** `unauthorized` when the current password is wrong, `unprocessable` when the next one is no good one. */
+    async checkPasswordChange(
+      user: UserRecord,
+      change: PasswordChange,
+      signal?: AbortSignal,
+    ): Promise<CheckedPasswordChange> {
       await requireOwnPassword(user, change.current, 'current_password', signal)
       const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
       const hash = await passwords.hash(password, signal)
-      await changeHash(user, hash, change.sessionId)
+      return { makeIn: changeHash(user, hash, change.sessionId) }
     },
 
     /** `conflict` when there is a password already. */

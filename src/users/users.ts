@@ -1,7 +1,12 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { createCredentials, type FirstPassword, type PasswordChange } from './credentials.ts'
+import {
+  type CheckedPasswordChange,
+  createCredentials,
+  type FirstPassword,
+  type PasswordChange,
+} from './credentials.ts'
 import { requireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { createRegistration, takenError } from './registration.ts'
@@ -37,6 +42,8 @@ interface Parts {
   requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** To be called in the transaction that changes a user's row, or deletes it, and before the deletion. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
+  /** Disconnects every provider of a user in the transaction of the action; resolves to their names. */
+  disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
 }
 
 interface Deletion {
@@ -49,8 +56,9 @@ interface Deletion {
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
 export const createUsers = (parts: Parts) => {
   const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = parts
+  const { disconnectProviders } = parts
   const { create, createVouched } = createRegistration(parts)
-  const { authenticate, changePassword, setFirstPassword, requireOwnPassword } = createCredentials(parts)
+  const { authenticate, checkPasswordChange, setFirstPassword, requireOwnPassword } = createCredentials(parts)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -73,9 +81,16 @@ export const createUsers = (parts: Parts) => {
     createVouched,
     authenticate,
 
-    /** `unauthorized` when the current password is wrong; every other session ends. */
-    async changePassword(id: string, change: PasswordChange, signal?: AbortSignal): Promise<void> {
-      await changePassword(await requireUser(id), change, signal)
+    /**
+     * `unauthorized` when the current password is wrong. The change is made in the transaction of the session that takes
+     * the place of the one that asked: what was stolen of that one is of no use afterwards.
+     */
+    async checkPasswordChange(
+      id: string,
+      change: PasswordChange,
+      signal?: AbortSignal,
+    ): Promise<CheckedPasswordChange> {
+      return checkPasswordChange(await requireUser(id), change, signal)
     },
 
     /** For who has none yet; every other session ends. `forbidden` when the session is not fresh. */
@@ -113,12 +128,19 @@ export const createUsers = (parts: Parts) => {
 
     delete: (id: string): Promise<void> => remove(id),
 
-    async setPassword(id: string, entered: string): Promise<void> {
+    /**
+     * Sets a password, ends every session and disconnects every provider, through which an attacker could come back.
+     * Resolves to the names of what was disconnected.
+     */
+    async setPassword(id: string, entered: string, { keepProviders = false } = {}): Promise<string[]> {
       const user = await requireUser(id)
       const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
-      await db.inTransaction(async (transaction) => {
+      return db.inTransaction(async (transaction) => {
+        // First: it holds the user, so that nothing is connected at the same moment.
         await updatePasswordHash(transaction, id, hash)
+        const disconnected = keepProviders ? [] : await disconnectProviders(transaction, id)
         await endSessions(transaction, id)
+        return disconnected
       })
     },
 

@@ -259,6 +259,26 @@ test('somebody without a password connects, confirms, disconnects, sets a passwo
   assert.equal(visitor.path(), shop)
 })
 
+test('a user whose account a stranger connected to changes the password, and disconnects the stranger', async (t) => {
+  const { person } = await signedUp(service)
+  const visitor = await newWindow(t, { scripts: false })
+  const { page } = visitor
+  somebodySits()
+  await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
+  await visitor.submit('/auth/login', { email: person.email, password: person.password })
+  await signInBy(page, 'github')
+  await makeStale(person.email)
+  await visitor.open(account)
+  const change = { current_password: person.password, new_password: newPerson().password }
+  await visitor.submit('/auth/account/password', change)
+  assert.equal(visitor.path(), `${account}?done=password`)
+  assert.equal(await page.locator('section').first().getAttribute('aria-labelledby'), 'ways-in')
+  await assertUsable(visitor)
+  await click(page, 'li:has-text("GitHub") button[name="identity_id"]')
+  assert.equal(visitor.path(), `${account}?done=unlinked`)
+  assert.equal(await page.locator('button[name="identity_id"]').count(), 0)
+})
+
 test('somebody without a password deletes the account, after a fresh sign-in', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const { page } = visitor

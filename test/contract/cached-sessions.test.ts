@@ -120,7 +120,9 @@ describe('what changes a user', () => {
     const other = await start(user.id)
     for (const each of [user, other]) assert.ok(await currentUser(each))
     const next = newPerson().password
-    await domain.users.changePassword(user.id, { current: user.password, next, sessionId: user.sessionId })
+    const change = { current: user.password, next, sessionId: user.sessionId }
+    const checked = await domain.users.checkPasswordChange(user.id, change)
+    await db.inTransaction((transaction) => checked.makeIn(transaction))
     assert.equal(await currentUser(other), undefined)
     assert.ok(await currentUser(user))
   })

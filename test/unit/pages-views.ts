@@ -99,6 +99,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'deletion refused': (pages) => pages.account({ ...account, deletion: { error: 'password_wrong' } }),
     'account held up': (pages) => pages.account({ ...account, problem: tooMany }),
     'account with providers': (pages) => pages.account({ ...account, signIn, done: 'linked' }),
+    'account with providers after a change of the password': (pages) =>
+      pages.account({ ...account, signIn, done: 'password' }),
     'account with providers, not fresh': (pages) =>
       pages.account({ ...account, signIn: { ...signIn, isFresh: false } }),
     'account without password': (pages) => pages.account({ ...account, signIn: withoutPassword, done: 'confirmed' }),

@@ -5,6 +5,7 @@ import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
+import { enter } from './entry.ts'
 import { orShowAgain, type Refusal } from './problems.ts'
 import { orConfirm, orExplain } from './provider-visit.ts'
 import { createWaysToSignIn } from './ways-to-sign-in.ts'
@@ -25,7 +26,8 @@ const isDone = (text: string | undefined): text is Done => text !== undefined &&
 const SHOWN_SESSIONS = 100
 
 /** Back to the page, which says what was done. */
-const done = (what: Done): Answer => redirect(`/auth/account?done=${what}`)
+const pathAfter = (what: Done): string => `/auth/account?done=${what}`
+const done = (what: Done): Answer => redirect(pathAfter(what))
 
 /** `/auth/account`: what a person can see and change of his own account. */
 export const createAccount = (parts: RouteParts) => {
@@ -54,19 +56,31 @@ export const createAccount = (parts: RouteParts) => {
     (visit: Visit, signedIn: SignedIn, form: (refusal: Refusal) => Partial<AccountView>) => async (refusal: Refusal) =>
       pages.account({ ...(await view(visit, signedIn)), problem: refusal.problem, ...form(refusal) })
 
-  const guardingPassword = (userId: string, action: () => Promise<void>): Promise<void> =>
+  const guardingPassword = <T>(userId: string, action: () => Promise<T>): Promise<T> =>
     limits.attempt(passwordFormLimits(userId), action)
 
-  /** Changes the password of who has one, and gives one to who has none. */
-  const savePassword = async (visit: Visit, { userId, sessionId }: SignedIn): Promise<Done> => {
+  /**
+   * Changes a password. The user has just given the current one: as after a confirmation, a session that is fresh takes
+   * the place of the one before (OWASP ASVS 5, 7.2.4), so that what was connected can be disconnected at once.
+   */
+  const replacePassword = async (visit: Visit, { userId, sessionId }: SignedIn, next: string): Promise<Answer> => {
     const current = visit.form.get('current_password') ?? ''
+    const change = await users.checkPasswordChange(userId, { current, next, sessionId }, visit.signal)
+    const target = pathAfter('password')
+    const answer = await enter(parts, visit, { userId, target, authenticatedAtMs: clock.now(), also: change.makeIn })
+    if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    return answer
+  }
+
+  /** Changes the password of a user who has one, and sets the first one of a user who has none. */
+  const savePassword = async (visit: Visit, signedIn: SignedIn): Promise<Answer> => {
+    const { userId, sessionId } = signedIn
     const next = visit.form.get('new_password') ?? ''
     if (await users.hasPassword(userId)) {
-      await guardingPassword(userId, () => users.changePassword(userId, { current, next, sessionId }, visit.signal))
-      return 'password'
+      return guardingPassword(userId, () => replacePassword(visit, signedIn, next))
     }
     await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, visit.signal))
-    return 'password_set'
+    return done('password_set')
   }
 
   return {
@@ -92,7 +106,7 @@ export const createAccount = (parts: RouteParts) => {
     changePassword(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       return orShowAgain(
         visit,
-        () => orConfirm(async () => done(await savePassword(visit, signedIn))),
+        () => orConfirm(() => savePassword(visit, signedIn)),
         showAgain(visit, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
       )
     },
