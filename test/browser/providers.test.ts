@@ -261,7 +261,7 @@ test('somebody without a password connects, confirms, disconnects, sets a passwo
 
 test('a user whose account a stranger connected to changes the password, and disconnects the stranger', async (t) => {
   const { person } = await signedUp(service)
-  const visitor = await newWindow(t, { scripts: false })
+  const visitor = await newWindow(t)
   const { page } = visitor
   somebodySits()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
