@@ -53,6 +53,7 @@ export const createService = async (
   })
   const server = createServer({
     ...domain,
+    rootSecret: installation.rootSecret,
     isBaseUrlSet: config.baseUrl !== undefined,
     audiences: config.audiences,
     signupOpen: config.signup,

@@ -68,8 +68,7 @@ export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts)
   const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
-    // Every page under /auth gives a browser its CSRF token, this one too.
-    if (speaks === 'html' && /^\/auth(?:\/|$)/.test(visit.path)) visit.giveCsrfToken()
+    if (givesCsrfToken(error, visit, speaks)) visit.giveCsrfToken()
     if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
     // The page is older than a login in another tab, say: the login page sends on who is signed in.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(visit.form, baseUrl) : undefined
@@ -106,6 +105,16 @@ const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed
 const dismiss = (reply: FastifyReply): number => {
   reply.hijack()
   return SENDER_GONE
+}
+
+/**
+ * Every page under /auth gives a browser its CSRF token, errors included, and so does what refuses a token: the next try
+ * has a good one. A form that another site sends comes without cookies, and tells nothing of those that there are.
+ */
+const givesCsrfToken = ({ field }: AppError, { headers, method, path }: RequestVisit, speaks: Route['speaks']) => {
+  const isOfOtherSite = field === 'Origin' || (method === 'POST' && headers['sec-fetch-site'] === 'cross-site')
+  if (isOfOtherSite) return false
+  return field === CSRF_FIELD || (speaks === 'html' && /^\/auth(?:\/|$)/.test(path))
 }
 
 const ASCII = /^\p{ASCII}*$/u

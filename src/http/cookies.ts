@@ -24,6 +24,8 @@ export interface RequestCookies {
   bringsRefresh: boolean
   csrf: string | undefined
   oauth: string | undefined
+  /** Every cookie that came once, however it stands with the others. */
+  single: Readonly<Partial<Record<CookieName, string>>>
   repeated: CookieName[]
 }
 
@@ -40,10 +42,12 @@ export const readCookies = (header = ''): RequestCookies => {
     if (found[name] !== undefined) repeated.add(name)
     found[name] = pair.slice(equals + 1).trim()
   }
-  const csrf = repeated.has('svc_csrf') ? undefined : found.svc_csrf || undefined
-  const bringsRefresh = !repeated.has('svc_refresh') && Boolean(found.svc_refresh)
+  for (const name of repeated) delete found[name]
+  const csrf = found.svc_csrf || undefined
+  const bringsRefresh = Boolean(found.svc_refresh)
   if (repeated.size > 0) {
-    return { access: undefined, refresh: undefined, bringsRefresh, csrf, oauth: undefined, repeated: [...repeated] }
+    const none = { access: undefined, refresh: undefined, oauth: undefined }
+    return { ...none, bringsRefresh, csrf, single: found, repeated: [...repeated] }
   }
   const { svc_access: access, svc_refresh: refresh, svc_oauth: oauth } = found
   return {
@@ -52,6 +56,7 @@ export const readCookies = (header = ''): RequestCookies => {
     bringsRefresh,
     csrf,
     oauth: oauth || undefined,
+    single: found,
     repeated: [],
   }
 }

@@ -12,6 +12,8 @@ interface StateChange {
   cookies: RequestCookies
   /** The form field `csrf_token`. */
   formToken: string | undefined
+  /** Whether a token is good for the session that the request names. */
+  isGoodToken: (token: string) => boolean
   /** The origins that the request may come from; asked only where it names one. */
   ownOrigins: () => string[]
   baseUrl: string
@@ -20,9 +22,9 @@ interface StateChange {
 /** Refuses (`forbidden`) what another site could have made this browser send. */
 export const requireOwnRequest = (change: StateChange): void => {
   requireOwnOrigin(change)
-  const { headers, cookies, formToken } = change
+  const { headers, cookies, formToken, isGoodToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
-  if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf) && isToken(sent)) return
+  if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf) && isGoodToken(sent)) return
   throw new AppError('forbidden', describeMismatch(sent, cookies), { field: CSRF_FIELD })
 }
 
@@ -52,5 +54,6 @@ const describeMismatch = (sent: unknown, cookies: RequestCookies): string => {
   if (!cookies.csrf) return 'The cookie svc_csrf is missing. Load the page again, and allow cookies for this site.'
   if (!isToken(cookies.csrf)) return 'The cookie svc_csrf is none of this service. Load the page again.'
   if (!sent) return 'The CSRF token is missing: send it in the header X-CSRF-Token or the form field csrf_token.'
-  return 'The CSRF token does not match the cookie svc_csrf. Load the page again.'
+  if (sent !== cookies.csrf) return 'The CSRF token does not match the cookie svc_csrf. Load the page again.'
+  return 'The CSRF token is not one of this session; the cookie svc_csrf has a new one now. Load the page again.'
 }

@@ -1,3 +1,4 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { OAuth } from '../oauth/oauth.ts'
@@ -19,6 +20,8 @@ export interface ServerParts {
   /** Audiences that may be asked for; none listed: any. */
   audiences: string[]
   signupOpen: boolean
+  /** What CSRF tokens are bound to a session with. */
+  rootSecret: RootSecret
   /** Whether an address is a proxy whose `X-Forwarded-*` headers are believed. */
   isTrustedProxy: (address: string) => boolean
   clock: Clock

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/time.ts'
-import type { Device, SignedIn } from '../sessions/sessions.ts'
+import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
-import { type CookieWriter, isToken, lastOfEach, newToken, type RequestCookies, readCookies } from './cookies.ts'
+import { type CookieWriter, lastOfEach, type RequestCookies, readCookies } from './cookies.ts'
+import { type CsrfTokens, namedSession } from './csrf-token.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from './visit.ts'
 
 interface Parts {
   cookieWriter: CookieWriter
+  csrfTokens: CsrfTokens
   isTrustedProxy: (address: string) => boolean
   clock: Clock
 }
@@ -25,6 +27,8 @@ export class RequestVisit implements Visit {
   readonly #parts: Parts
   #cookies: string[] = []
   #csrfToken: string | undefined
+  /** The session that the answer leaves the browser with, once that is asked for or changed. */
+  #session: { id: string | undefined } | undefined
   #device: Device | undefined
   #signal: AbortSignal | undefined
 
@@ -92,10 +96,45 @@ export class RequestVisit implements Visit {
   }
 
   get csrfToken(): string {
-    if (isToken(this.cookies.csrf)) return this.cookies.csrf
-    if (this.#csrfToken) return this.#csrfToken
-    this.#csrfToken = newToken()
-    this.setCookies([this.#parts.cookieWriter.csrf(this.#csrfToken, this.#sessionSeconds)])
+    const held = this.#csrfToken ?? this.cookies.csrf
+    if (this.#parts.csrfTokens.isGood(held, this.#sessionId)) return held
+    const token = this.#newCsrfToken()
+    this.setCookies([this.#parts.cookieWriter.csrf(token, this.#sessionSeconds)])
+    return token
+  }
+
+  /** Whether a CSRF token is good for the session that the request names. */
+  isCsrfToken(token: string): boolean {
+    return this.#parts.csrfTokens.isGood(token, this.#sessionId)
+  }
+
+  keepSession(tokens: Tokens): void {
+    this.#session = { id: tokens.sessionId }
+    this.setCookies(this.#parts.cookieWriter.session(tokens, this.csrfToken))
+  }
+
+  startSession(tokens: Tokens): void {
+    this.#session = { id: tokens.sessionId }
+    this.setCookies(this.#parts.cookieWriter.session(tokens, this.#newCsrfToken()))
+  }
+
+  forgetSession(): void {
+    this.#session = { id: undefined }
+    this.setCookies(this.#parts.cookieWriter.clearedSession())
+  }
+
+  leaveSession(): void {
+    this.forgetSession()
+    this.setCookies([this.#parts.cookieWriter.csrf(this.#newCsrfToken())])
+  }
+
+  get #sessionId(): string | undefined {
+    this.#session ??= { id: namedSession(this.cookies.single) }
+    return this.#session.id
+  }
+
+  #newCsrfToken(): string {
+    this.#csrfToken = this.#parts.csrfTokens.make(this.#sessionId)
     return this.#csrfToken
   }
 
@@ -107,7 +146,7 @@ export class RequestVisit implements Visit {
     return this.#request.method
   }
 
-  /** Sets the CSRF cookie where it is missing. */
+  /** Sets the CSRF cookie where it is missing, or not good for the session. */
   giveCsrfToken(): string {
     return this.csrfToken
   }

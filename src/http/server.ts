@@ -7,6 +7,7 @@ import { requestOrigins } from './client.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
+import { createCsrfTokens } from './csrf-token.ts'
 import { readForm } from './form.ts'
 import { createFramework } from './framework.ts'
 import { createGuards } from './guards.ts'
@@ -22,7 +23,7 @@ import { createRoutes } from './routes.ts'
 export const createServer = (given: ServerParts): FastifyInstance => {
   const cookieWriter = createCookieWriter(given)
   const noteRefresh = createRefreshLog(given)
-  const recognize = createRecognition({ ...given, cookieWriter, noteRefresh })
+  const recognize = createRecognition({ ...given, noteRefresh })
   const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize }
   const routes = createRoutes(parts)
   const noRoute = createNoRoute(routes)
@@ -30,7 +31,8 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const guards = createGuards(parts)
   const checkArrival = createArrivalCheck(given)
 
-  const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, parts)
+  const visitParts = { ...parts, csrfTokens: createCsrfTokens(given.rootSecret) }
+  const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, visitParts)
 
   /** Where the base URL was set, only that is ours: any host can be named in a request. */
   const ownOrigins = (visit: RequestVisit): string[] =>
@@ -43,6 +45,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
       headers: visit.headers,
       cookies: visit.cookies,
       formToken: visit.form.get('csrf_token'),
+      isGoodToken: (token) => visit.isCsrfToken(token),
       baseUrl: parts.baseUrl,
       ownOrigins: () => ownOrigins(visit),
     })

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Device, SignedIn } from '../sessions/sessions.ts'
+import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
 import type { RequestCookies } from './cookies.ts'
 import type { Fields } from './url-encoded.ts'
 
@@ -18,8 +18,19 @@ export interface Visit {
   signal: AbortSignal
   /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
   signedIn?: SignedIn | undefined
-  /** The CSRF token of this browser; a new one is set with the answer when it had none. */
+  /**
+   * The CSRF token for the forms of this answer; a new one is set with it where the browser has none that is good for the
+   * session with which the answer leaves it.
+   */
   readonly csrfToken: string
+  /** Sets the cookies of the session that this browser has, renewed. */
+  keepSession(tokens: Tokens): void
+  /** Sets the cookies of a new session, with a new CSRF token. */
+  startSession(tokens: Tokens): void
+  /** Clears the cookies of a session that has ended. */
+  forgetSession(): void
+  /** The same, with a new CSRF token: the user has left. */
+  leaveSession(): void
   /** Adds `Set-Cookie` values to whatever is answered, an error too. The last of a name counts. */
   setCookies(cookies: string[]): void
 }

@@ -115,6 +115,13 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
   }
 }
 
+/** The session that a token names, before anybody has checked it; undefined where it names none. */
+export const readSessionId = (token: string): string | undefined => {
+  if (token.length > MAX_LENGTH) return undefined
+  const { sid } = readJson(token.split('.')[1] ?? '')
+  return isUuid(sid) ? sid : undefined
+}
+
 export type AccessTokens = ReturnType<typeof createAccessTokens>
 
 const SIGNATURE_LENGTH = 86

@@ -35,6 +35,8 @@ test('§5.2 rule 2: the refresh endpoint is authenticated by the svc_refresh coo
 test('§5.2 rule 2: the access cookie of one user and the refresh cookie of another: the refresh cookie decides', async () => {
   const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
   one.agent.cookies.set('svc_refresh', other.agent.cookies.get('svc_refresh') ?? '', '/auth')
+  // The CSRF token is bound to the session that is refreshed.
+  one.agent.cookies.set('svc_csrf', other.agent.cookies.get('svc_csrf') ?? '')
   assert.equal((await one.agent.refresh()).status, 200)
   const user = (await one.agent.get('/auth/api/v1/user')).json<{ email: string }>()
   assert.equal(user.email, other.person.email)

@@ -6,12 +6,12 @@ import type { Answer, Visit } from '../visit.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (specification section 4.1). */
 export const createRefresh =
-  ({ sessions, cookieWriter, audiences, noteRefresh }: RouteParts) =>
+  ({ sessions, audiences, noteRefresh }: RouteParts) =>
   async (visit: Visit, refreshToken: string): Promise<Answer> => {
     const audience = requireAudience(visit, audiences)
     const result = await sessions.refresh(refreshToken, visit.device, audience)
     noteRefresh(visit, result)
-    setRefreshCookies(cookieWriter, visit, result)
+    setRefreshCookies(visit, result)
     if (!('tokens' in result)) throw new AppError('unauthorized', MESSAGES[result.outcome])
     return { status: 200, contentType: '', body: '' }
   }

@@ -1,7 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
-import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
@@ -31,7 +30,7 @@ const done = (what: Done): Answer => redirect(pathAfter(what))
 
 /** `/auth/account`: what a person can see and change of his own account. */
 export const createAccount = (parts: RouteParts) => {
-  const { users, sessions, oauth, pages, limits, clock, cookieWriter } = parts
+  const { users, sessions, oauth, pages, limits, clock } = parts
   const waysToSignIn = createWaysToSignIn(parts)
 
   const listSessions = async ({ userId, sessionId }: SignedIn) => {
@@ -142,7 +141,7 @@ export const createAccount = (parts: RouteParts) => {
         () =>
           orConfirm(async () => {
             await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit.signal))
-            visit.setCookies([...cookieWriter.clearedSession(), cookieWriter.csrf(newToken())])
+            visit.leaveSession()
             return redirect('/auth/login?done=deleted')
           }),
         showAgain(visit, signedIn, (refusal) => ({ deletion: { error: refusal.errors.password } })),

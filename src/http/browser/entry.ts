@@ -1,5 +1,4 @@
 import { networkOf } from '../../lib/address.ts'
-import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { readReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
@@ -37,7 +36,7 @@ type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'>
  * changes with who somebody is.
  */
 export const enter = async (
-  parts: Pick<RouteParts, 'sessions' | 'cookieWriter' | 'limits'>,
+  parts: Pick<RouteParts, 'sessions' | 'limits'>,
   visit: Visit,
   { userId, target, ...proof }: Entrance,
 ): Promise<Answer | undefined> => {
@@ -47,6 +46,6 @@ export const enter = async (
     parts.sessions.start(userId, visit.device, { ...proof, replaces }),
   )
   if (!tokens) return undefined
-  visit.setCookies(parts.cookieWriter.session(tokens, newToken()))
+  visit.startSession(tokens)
   return redirect(target)
 }

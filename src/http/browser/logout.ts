@@ -1,4 +1,3 @@
-import { newToken } from '../cookies.ts'
 import type { RouteParts } from '../parts.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
 import { sessionsOf } from './entry.ts'
@@ -15,8 +14,7 @@ export const createLogout = (parts: RouteParts) => ({
     for (const id of await sessionsOf(parts, visit)) await parts.sessions.end(id)
     // The user wants out, though a login in another tab may have been a moment faster.
     if (visit.cookies.refresh) await parts.sessions.endSuccessor(visit.cookies.refresh)
-    const { clearedSession, csrf } = parts.cookieWriter
-    visit.setCookies([...clearedSession(), csrf(newToken())])
+    visit.leaveSession()
     return redirect('/')
   },
 })

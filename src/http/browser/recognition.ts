@@ -1,11 +1,9 @@
 import type { RefreshResult, Sessions, SignedIn } from '../../sessions/sessions.ts'
-import type { CookieWriter } from '../cookies.ts'
 import { setRefreshCookies } from '../refresh-cookies.ts'
 import type { Visit } from '../visit.ts'
 
 interface Parts {
   sessions: Sessions
-  cookieWriter: CookieWriter
   noteRefresh: (visit: Visit, result: RefreshResult) => void
 }
 
@@ -13,7 +11,7 @@ interface Parts {
  * Finds out who visits a page. Who comes with an access token that has run out but a good refresh token is renewed on
  * the way, so that an application needs nothing but a redirect to the login page.
  */
-export const createRecognition = ({ sessions, cookieWriter, noteRefresh }: Parts) => {
+export const createRecognition = ({ sessions, noteRefresh }: Parts) => {
   const find = async (visit: Visit): Promise<SignedIn | undefined> => {
     const { access, refresh } = visit.cookies
     visit.signedIn = access ? await sessions.authenticate(access) : undefined
@@ -21,7 +19,7 @@ export const createRecognition = ({ sessions, cookieWriter, noteRefresh }: Parts
     if (visit.signedIn || !refresh || visit.method === 'HEAD') return visit.signedIn
     const result = await sessions.refresh(refresh, visit.device)
     noteRefresh(visit, result)
-    setRefreshCookies(cookieWriter, visit, result)
+    setRefreshCookies(visit, result)
     visit.signedIn = 'tokens' in result ? result.signedIn : undefined
     return visit.signedIn
   }

@@ -1,0 +1,50 @@
+import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
+import { equalInConstantTime, hmac, randomToken } from '../lib/secrets.ts'
+import { readSessionId } from '../sessions/access-token.ts'
+import { readRefreshToken } from '../sessions/refresh-token.ts'
+import { isToken, newToken, type RequestCookies } from './cookies.ts'
+
+const PURPOSE = 'csrf tokens'
+const RANDOM_BYTES = 16
+const MAC_HEX_DIGITS = 32
+
+/**
+ * The session that the cookies of a browser name, whoever made them: nothing is checked and no row is read. Undefined
+ * where they name none. The refresh token comes first: it outlives the access token.
+ */
+export const namedSession = ({ svc_refresh: refresh, svc_access: access }: RequestCookies['single']) =>
+  (refresh ? readRefreshToken(refresh)?.sessionId : undefined) ?? (access ? readSessionId(access) : undefined)
+
+/**
+ * CSRF tokens (OWASP CSRF Prevention Cheat Sheet, signed double-submit cookie): 32 bytes as 43 characters of base64url.
+ * With a session they are 16 random bytes and the first 16 of an HMAC-SHA256 over these and the session's id, so that a
+ * cookie that another host of the domain has set does not pass for one of this session; without a session all are random.
+ */
+export const createCsrfTokens = (rootSecret: RootSecret) => {
+  const isBound = (token: string, sessionId: string): boolean => {
+    const random = Buffer.from(token, 'base64url').subarray(0, RANDOM_BYTES)
+    const check = (keys: DerivedKeys) => equalInConstantTime(token, bind(keys, random, sessionId)) || undefined
+    // The one before a rotation of the root secret counts as well.
+    return rootSecret.find(check) === true
+  }
+
+  return {
+    /** A new token for a session, or for a browser without one. */
+    make: (sessionId: string | undefined): string =>
+      sessionId === undefined
+        ? newToken()
+        : bind(rootSecret.keys, Buffer.from(randomToken(RANDOM_BYTES), 'base64url'), sessionId),
+
+    /** Whether a token is bound to this session; without a session, whether it has the shape of one. */
+    isGood: (token: string | undefined, sessionId: string | undefined): token is string =>
+      isToken(token) && (sessionId === undefined || isBound(token, sessionId)),
+  }
+}
+
+export type CsrfTokens = ReturnType<typeof createCsrfTokens>
+
+/** 16 random bytes and their MAC for a session. */
+const bind = (keys: DerivedKeys, random: Buffer, sessionId: string): string => {
+  const mac = hmac(keys.for(PURPOSE), `csrf_token\n${sessionId}\n${random.toString('base64url')}`, 'hex')
+  return Buffer.concat([random, Buffer.from(mac.slice(0, MAC_HEX_DIGITS), 'hex')]).toString('base64url')
+}

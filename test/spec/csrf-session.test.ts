@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { assertErrorPage, assertJsonError, assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
+import { logIn, logOut, loggedIn, newPerson, newcomer, signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+import type { Answer, UserAgent } from '../support/user-agent.ts'
+
+const ONE = randomBytes(32).toString('hex')
+const TWO = randomBytes(32).toString('hex')
+const service = await startService({ env: { SVC_SECRET: ONE } })
+const rotating = await startService({ env: { SVC_SECRET: ONE } })
+const { agent: signedIn, person } = await signedUp(service)
+const stranger = await signedUp(service)
+
+const newName = () => ({ username: newPerson().username })
+const tokenOf = (agent: UserAgent): string => agent.cookies.get('svc_csrf') ?? 'none'
+
+/** A copy of the browser in which the CSRF token is another, in the cookie and so in each form and header. */
+const withToken = (agent: UserAgent, token: string): UserAgent => {
+  const copy = agent.copy()
+  copy.cookies.set('svc_csrf', token)
+  return copy
+}
+
+/** The forms that act on a session, and the refresh of a script. */
+const sendEach = (agent: UserAgent): [string, () => Promise<Answer>][] => [
+  ['refresh', () => agent.refresh()],
+  ['username', () => agent.post('/auth/account/username', newName())],
+  ['logout', () => logOut(agent)],
+]
+
+const foreign: [string, () => Promise<string> | string][] = [
+  ['of another session of the same user', async () => tokenOf(await loggedIn(service, person))],
+  ['of another user', () => tokenOf(stranger.agent)],
+  [
+    'of a visitor who was not signed in',
+    async () => (await createUserAgent(service).get('/auth/login')).cookie('svc_csrf')?.value ?? '',
+  ],
+  ['of an earlier version, all random', () => randomBytes(32).toString('base64url')],
+  ['made by hand', () => 'x'.repeat(43)],
+  ['of this session with another random part', () => `x${tokenOf(signedIn).slice(1)}`],
+  [
+    'of this session with another last character',
+    () => `${tokenOf(signedIn).slice(0, -1)}${tokenOf(signedIn).endsWith('_') ? '-' : '_'}`,
+  ],
+]
+
+describe('the token is bound to the session once there is one', () => {
+  for (const [what, make] of foreign) {
+    test(`a token ${what} is 403, in cookie and form alike, and changes nothing`, async () => {
+      const visitor = withToken(signedIn, await make())
+      for (const [form, send] of sendEach(visitor)) {
+        const before = tokenOf(visitor)
+        const answer = await send()
+        assert.equal(answer.status, 403, form)
+        assert.match(answer.text, /CSRF token is not one of this session/, form)
+        const fresh = answer.cookie('svc_csrf')
+        assert.ok(fresh && fresh.value !== before, 'a good token comes with the refusal')
+        assert.deepEqual(answer.cleared, [])
+        visitor.cookies.set('svc_csrf', before)
+      }
+      await assertSignedIn(signedIn)
+    })
+  }
+
+  test('after the refusal the next try works, also for a script', async () => {
+    const visitor = withToken(await loggedIn(service, person), 'x'.repeat(43))
+    assertJsonError(await visitor.refresh(), 403, 'forbidden')
+    assert.equal((await visitor.refresh()).status, 200)
+    visitor.cookies.set('svc_csrf', 'x'.repeat(43))
+    assertErrorPage(await logOut(visitor), 403)
+    assertRedirect(await logOut(visitor), '/')
+  })
+
+  test('a page replaces a token that is not of the session, for its own form too', async () => {
+    for (const path of ['/auth/account', '/auth/logout', '/auth/account/confirm', '/auth/nothing']) {
+      const visitor = withToken(signedIn, 'x'.repeat(43))
+      const page = await visitor.get(path)
+      assert.notEqual(tokenOf(visitor), 'x'.repeat(43), path)
+      if (page.status === 200) assert.ok(page.text.includes(`name="csrf_token" value="${tokenOf(visitor)}"`), path)
+      assert.equal((await visitor.get(path)).cookie('svc_csrf'), undefined, 'and lets a good one be')
+      assert.equal((await visitor.refresh()).status, 200)
+    }
+  })
+
+  test('a page that renews the session on the way gives a token that is bound to it', async () => {
+    const visitor = withToken(await loggedIn(service, person), 'x'.repeat(43))
+    visitor.cookies.delete('svc_access')
+    const page = await visitor.get('/auth/account')
+    assertPage(page)
+    assert.ok(page.cookie('svc_refresh')?.value)
+    assert.ok(page.text.includes(`name="csrf_token" value="${tokenOf(visitor)}"`))
+    assert.equal((await visitor.refresh()).status, 200)
+  })
+
+  test('the session is known by the access token where the refresh token is missing', async () => {
+    const visitor = signedIn.copy()
+    visitor.cookies.delete('svc_refresh')
+    const other = withToken(visitor, tokenOf(stranger.agent))
+    assertErrorPage(await other.post('/auth/account/username', newName()), 403)
+    assertRedirect(await visitor.post('/auth/account/username', newName()), '/auth/account?done=username')
+  })
+
+  test('a doubled access cookie does not loosen it: the refresh token names the session still', async () => {
+    const cookies = `svc_refresh=${signedIn.cookies.get('svc_refresh')}; svc_access=a; svc_access=b`
+    const token = tokenOf(stranger.agent)
+    const headers = { cookie: `${cookies}; svc_csrf=${token}`, 'x-csrf-token': token }
+    assertJsonError(await signedIn.copy().refresh('audience=app', headers), 403, 'forbidden')
+  })
+
+  test('what is checked first stays first: no refresh token 401, CSRF 403, audience 400', async () => {
+    const visitor = withToken(signedIn, 'x'.repeat(43))
+    assertJsonError(await visitor.copy().refresh(''), 403, 'forbidden')
+    visitor.cookies.delete('svc_refresh')
+    assertJsonError(await visitor.refresh(''), 401, 'unauthorized')
+    assertJsonError(await signedIn.refresh(''), 400, 'invalid_request')
+  })
+
+  test('header and cookie must be equal first: two good tokens of one session do not make one', async () => {
+    const visitor = signedIn.copy()
+    visitor.cookies.delete('svc_csrf')
+    await visitor.get('/auth/account')
+    assert.notEqual(tokenOf(visitor), tokenOf(signedIn))
+    const answer = await visitor.refresh('audience=app', { 'x-csrf-token': tokenOf(signedIn) })
+    assert.match(assertJsonError(answer, 403, 'forbidden'), /does not match the cookie/)
+    assert.equal(answer.cookie('svc_csrf'), undefined, 'the cookie is good')
+    for (const agent of [visitor, signedIn]) assert.equal((await agent.refresh()).status, 200)
+  })
+})
+
+describe('the token over the life of a session', () => {
+  test('it stays the same over refreshes, so that open pages and other tabs go on', async () => {
+    const tab = await loggedIn(service, person)
+    const token = tokenOf(tab)
+    for (let round = 0; round < 3; round += 1) {
+      assert.equal((await tab.refresh()).cookie('svc_csrf')?.value, token)
+    }
+    assertRedirect(await tab.post('/auth/logout', { csrf_token: token }), '/')
+  })
+
+  test('after logout it opens nothing in the next session of the same browser', async () => {
+    const visitor = await loggedIn(service, person)
+    const former = tokenOf(visitor)
+    assertRedirect(await logOut(visitor), '/')
+    assert.notEqual(tokenOf(visitor), former)
+    assertRedirect(await logIn(visitor, person), '/')
+    assert.equal((await withToken(visitor, former).refresh()).status, 403)
+    assert.equal((await visitor.refresh()).status, 200)
+  })
+
+  test('a token of before the login is no good after it, whoever chose it', async () => {
+    const visitor = newcomer(service)
+    assertRedirect(await logIn(visitor, person), '/')
+    assert.equal((await withToken(visitor, 'x'.repeat(43)).refresh()).status, 403)
+  })
+
+  test('a session that has ended leaves its browser with cookies that the login form takes', async () => {
+    const { agent: visitor, person: owner } = await signedUp(service)
+    await (await loggedIn(service, owner)).post('/auth/account/sessions', { all_others: '1' })
+    const page = await visitor.get('/auth/login')
+    assertPage(page)
+    assert.deepEqual(page.cleared.sort(), ['svc_access', 'svc_refresh'])
+    assert.ok(page.text.includes(`name="csrf_token" value="${tokenOf(visitor)}"`))
+    assertRedirect(await logIn(visitor, owner), '/')
+  })
+
+  test('a page that was open while its session ended is taken as well: the login form is', async () => {
+    const { agent: visitor, person: owner } = await signedUp(service)
+    await (await loggedIn(service, owner)).post('/auth/account/sessions', { all_others: '1' })
+    assertRedirect(await logIn(visitor, owner), '/')
+    await assertSignedIn(visitor)
+  })
+
+  test('two tabs: a login in one, and the form of the other ends on a page that leads on', async () => {
+    const tab = newcomer(service)
+    const old = tab.copy()
+    assertRedirect(await logIn(tab, person), '/')
+    const late = { email: person.email, password: person.password, return_to: '/kept' }
+    const answer = await tab.post('/auth/login', { ...late, csrf_token: tokenOf(old) })
+    assertErrorPage(answer, 403)
+    assert.match(answer.text, /href="\/auth\/login\?return_to=%2Fkept"/)
+    assert.equal(answer.cookie('svc_csrf'), undefined, 'the token of the new session stays')
+    assertRedirect(await tab.get('/auth/login?return_to=%2Fkept'), '/kept')
+    assert.equal((await tab.refresh()).status, 200)
+  })
+
+  test('an answer that is older than a login in another tab sets no token', async () => {
+    const tab = await loggedIn(service, person)
+    const late = tab.copy()
+    assertRedirect(await logIn(tab, person), '/')
+    for (const path of ['/auth/login', '/auth/logout', '/auth/account', '/auth/nothing']) {
+      assert.equal((await late.copy().get(path)).cookie('svc_csrf'), undefined, path)
+    }
+  })
+
+  test('who is signed in is told without a look at the token', async () => {
+    const visitor = withToken(signedIn, 'x'.repeat(43))
+    const answer = await visitor.get('/auth/api/v1/user')
+    assert.equal(answer.status, 200)
+    assert.deepEqual(answer.setCookies, [])
+  })
+
+  test('what another site sends replaces no token: it comes without cookies, and tells nothing of them', async () => {
+    for (const path of ['/auth/login', '/auth/nothing']) {
+      const headers = { cookie: [], origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+      const answer = await signedIn.copy().send({ method: 'POST', path, headers })
+      assert.deepEqual(answer.setCookies, [], path)
+    }
+    const withoutMetadata = { cookie: [], origin: 'https://evil.example' }
+    assert.deepEqual(
+      (await signedIn.copy().send({ method: 'POST', path: '/auth/login', headers: withoutMetadata })).setCookies,
+      [],
+    )
+  })
+})
+
+test('when the root secret is rotated, tokens of the one before stay good; with neither they are replaced', async () => {
+  const { agent } = await signedUp(rotating)
+  const token = tokenOf(agent)
+  await rotating.restart({ env: { SVC_SECRET: TWO, SVC_SECRET_PREVIOUS: ONE } })
+  assert.equal((await agent.refresh()).cookie('svc_csrf')?.value, token)
+  const newer = await signedUp(rotating)
+  assert.equal((await newer.agent.refresh()).status, 200)
+  assert.equal((await withToken(newer.agent, token).refresh()).status, 403)
+})
