@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { type Domain, requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson } from './output.ts'
+import { note, print, printJson } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { splitRoles } from './user-creation.ts'
 import { userToJson } from './user-view.ts'
@@ -11,16 +11,26 @@ interface Change {
   apply: (domain: Domain, user: User) => Promise<void>
   /** What was done, for people. */
   done: (user: User) => string
+  /** What the operator has to know besides, if anything. */
+  warn?: (user: User) => string | undefined
 }
+
+/** Roles of an account whose email nobody has proved fall when its owner takes it over. */
+const warnOfUnproved = ({ email, roles, emailVerifiedAtMs }: User): string | undefined =>
+  roles.length > 0 && emailVerifiedAtMs === undefined
+    ? `nobody has proved that ${email} is theirs: make sure that you know who has this account. If the owner of the address takes it over, it loses its roles`
+    : undefined
 
 /** `set-roles`, `disable`, `enable`. */
 export const addUserChanges = (users: Command, { loadConfig }: Surroundings): void => {
-  const change = (name: string, { json, apply, done }: Change) =>
+  const change = (name: string, { json, apply, done, warn }: Change) =>
     withDomain(loadConfig(), async (domain) => {
       const before = await requireUser(domain, name)
       await apply(domain, before)
       const user = await requireUser(domain, before.id)
       await (json ? printJson(userToJson(user)) : print(`${done(user)}\n`))
+      const warning = warn?.(user)
+      if (warning) note(warning)
     })
 
   const setRoles = addCommand(
@@ -38,6 +48,7 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
       json,
       apply: (domain, { id }) => domain.users.setRoles(id, splitRoles(roles)),
       done: (user) => `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
+      warn: warnOfUnproved,
     }),
   )
 

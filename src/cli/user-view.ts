@@ -3,7 +3,7 @@ import type { User } from './domain.ts'
 import { toMinute } from './output.ts'
 import type { Column } from './table.ts'
 
-/** A user as the API gives it (specification section 2.1). */
+/** A user as the API gives it (specification section 2.1), and whether the address was ever proved to be theirs. */
 export const userToJson = (user: User) => ({
   id: user.id,
   email: user.email,
@@ -11,7 +11,15 @@ export const userToJson = (user: User) => ({
   roles: user.roles,
   disabled: user.disabled,
   created_at: toTimestamp(user.createdAtMs),
+  email_verified: isEmailProved(user),
 })
+
+const isEmailProved = ({ emailVerifiedAtMs }: User): boolean => emailVerifiedAtMs !== undefined
+
+const provedText = ({ emailVerifiedAtMs }: User): string =>
+  emailVerifiedAtMs === undefined
+    ? 'no: whoever made the account may not own it'
+    : `since ${toMinute(emailVerifiedAtMs)} UTC`
 
 const disabledText = ({ disabled }: User): string => (disabled ? 'yes' : 'no')
 const disabledTone = ({ disabled }: User) => (disabled ? 'red' : undefined)
@@ -35,6 +43,7 @@ interface Circumstances {
 export const userRecord = (user: User, { sessions, waysToSignIn }: Circumstances): (readonly [string, string])[] => [
   ['id', user.id],
   ['email', user.email],
+  ['email proved', provedText(user)],
   ['username', user.username],
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],

@@ -85,7 +85,8 @@ export const createLinking = (parts: Parts) => {
 
     /**
      * Gives an account to the owner of its email, when nobody has ever proved that the address is his: what whoever
-     * made it could still come in by (password, sessions, other providers) falls.
+     * made it could still come in by (password, sessions, other providers) falls, and so do the roles: whoever gave them
+     * may have meant somebody else.
      */
     async claim(vouched: Vouched, userId: string): Promise<Entrance> {
       const { lower: emailLower } = requireVerifiedEmail(vouched)

@@ -30,7 +30,7 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: ProofVie
 }
 
 const claimForm = ({ csrfToken, pending, provider, hasPassword }: ProofView): HtmlFragment => {
-  const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimKeeps]
+  const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
   const consequences = hasPassword ? [texts.claimEndsPassword, ...ends] : ends
   return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}

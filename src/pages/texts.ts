@@ -113,6 +113,7 @@ export const texts = {
   claimEndsPassword: 'Its password stops working.',
   claimEndsSessions: 'All its sessions are logged out.',
   claimEndsConnections: 'Its other connections are removed.',
+  claimEndsRoles: 'Any roles that it was given are taken away.',
   claimKeeps: 'What is in it stays, and is yours.',
   claimButton: 'Take over and end all other access',
 

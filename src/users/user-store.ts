@@ -1,10 +1,12 @@
 import type { Queries } from '../storage/database.ts'
 
-/** Somebody with an account, as the application may see him. */
+/** A user as operators see one; the JSON API shows less (specification section 2.1). */
 export interface User {
   /** UUID */
   id: string
   email: string
+  /** Undefined: nobody has proved that the address is theirs. */
+  emailVerifiedAtMs: number | undefined
   username: string
   roles: string[]
   disabled: boolean
@@ -14,8 +16,6 @@ export interface User {
 /** A row with what only `users/` may see. */
 export interface UserRecord extends User {
   emailLower: string
-  /** Undefined: nobody has proved that the address is his. */
-  emailVerifiedAtMs: number | undefined
   passwordHash: string | null
 }
 
@@ -108,15 +108,16 @@ export const insertPasswordHash = (db: Queries, id: string, hash: string): Promi
   db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash IS NULL', hash, id)
 
 /**
- * Gives an account to the owner of its email, without the password that it had; 0 when somebody has proved before that
- * the address is his, or the account has another, or is disabled.
+ * Gives an account to the owner of its email, without the password and the roles that it had: those were given to
+ * whoever made it. 0 when somebody has proved before that the address is theirs, or the account has another, or is
+ * disabled.
  */
 export const claimUser = (
   db: Queries,
   { id, emailLower, nowMs }: { id: string; emailLower: string; nowMs: number },
 ): Promise<number> =>
   db.run(
-    `UPDATE users SET password_hash = NULL, email_verified_at = ?
+    `UPDATE users SET password_hash = NULL, roles = '[]', email_verified_at = ?
      WHERE id = ? AND email_lower = ? AND email_verified_at IS NULL AND disabled = 0`,
     nowMs,
     id,

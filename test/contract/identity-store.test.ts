@@ -179,10 +179,15 @@ const claimed = (user: UserRecord, given: object = {}) =>
   claimUser(db, { id: user.id, emailLower: user.emailLower, nowMs: T0 + 5, ...given })
 
 describe('an account whose email nobody has proved', () => {
-  test('is given to the owner of its email, without its password', async () => {
+  test('is given to the owner of its email, without its password and its roles', async () => {
     const user = await addedUser({ roles: ['a'] })
     assert.equal(await claimed(user), 1)
-    assert.deepEqual(await findUserById(db, user.id), { ...user, passwordHash: null, emailVerifiedAtMs: T0 + 5 })
+    assert.deepEqual(await findUserById(db, user.id), {
+      ...user,
+      passwordHash: null,
+      roles: [],
+      emailVerifiedAtMs: T0 + 5,
+    })
     assert.equal(await claimed(user), 0)
   })
 

@@ -117,6 +117,26 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.deepEqual(claimsOf(accessToken(agent)).roles, (await currentUser(agent)).roles)
   })
 
+  test('users set-roles and show say when nobody has proved the email, in text and as email_verified', async () => {
+    const { person, agent } = await signedUp(service)
+    const given = await service.cli(['users', 'set-roles', person.email, 'admin'])
+    assert.equal(given.code, 0)
+    assert.match(given.stderr, new RegExp(`nobody has proved that ${person.email} is theirs`))
+    const taken = await service.cli(['users', 'set-roles', person.email])
+    assert.equal(taken.stderr, '', 'there is nothing to lose')
+    assert.match(await operate(service, ['users', 'show', person.email]), /^email proved +no: /m)
+    const json = await service.cli(['users', 'set-roles', person.email, 'admin', '--json'])
+    assert.partialDeepStrictEqual(JSON.parse(json.stdout), { roles: ['admin'], email_verified: false })
+    assert.match(json.stderr, /nobody has proved/)
+    assert.partialDeepStrictEqual(await showUser(service, person.email), { email_verified: false })
+    assert.ok(!('email_verified' in (await currentUser(agent))), 'the API is as specified')
+    const proved = newPerson()
+    await createUser(service, proved)
+    assert.equal((await service.cli(['users', 'set-roles', proved.email, 'admin'])).stderr, '')
+    assert.match(await operate(service, ['users', 'show', proved.email]), /^email proved +since 20/m)
+    assert.partialDeepStrictEqual(await showUser(service, proved.email), { email_verified: true })
+  })
+
   test('users set-password takes effect at once', async () => {
     const { agent, person } = await signedUp(service)
     const { password } = newPerson()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { accessToken, claimsOf } from '../support/access-tokens.ts'
 import {
   assertCanLogIn,
   assertCannotLogIn,
@@ -20,7 +21,7 @@ import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import type { OpenIdPerson } from '../support/openid-provider-people.ts'
 import { startOpenIdProvider } from '../support/openid-provider.ts'
-import { createUser, deleteUser, disableUser } from '../support/operator.ts'
+import { createUser, deleteUser, disableUser, setRoles, showUser } from '../support/operator.ts'
 import { currentUser, logIn, loggedIn, newPerson, signUp, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
 import { assertNoSession, pendingOn, startServiceWith, statusesOf } from '../support/provider-service.ts'
@@ -448,6 +449,26 @@ describe('no unverified local account can be used to lie in wait for its owner (
     for (const session of [atHome, elsewhere, copied]) await assertSignedOut(session)
     await assertOwned(agent, user.id, attacker, person)
     assert.deepEqual(await currentUser(agent), user, 'the application knows him by the same id')
+  })
+
+  test('roles that were given to it fall, too: neither the next access token nor GET /user has them', async () => {
+    const { atHome, user, come } = await ambush()
+    await setRoles(service, user.id, ['admin', 'editor'])
+    assert.deepEqual((await currentUser(atHome)).roles, ['admin', 'editor'])
+    const { agent, page, pending } = await come()
+    assert.match(page.text, /roles[^<]*taken away/)
+    assertRedirect(await claim(agent, pending), '/kept')
+    assert.deepEqual((await currentUser(agent)).roles, [])
+    assert.deepEqual(claimsOf(accessToken(agent)).roles, [])
+    assert.deepEqual((await showUser(service, user.id)).roles, [])
+  })
+
+  test('roles stay with who proves the account instead of taking it over', async () => {
+    const { person, agent: owner } = await signedUp(service)
+    await setRoles(service, person.email, ['admin'])
+    const { agent, pending } = await atProof(person.email)
+    assertRedirect(await link(agent, pending, person.password), '/kept')
+    assert.deepEqual((await currentUser(owner)).roles, ['admin'])
   })
 
   test('a provider that the attacker had linked falls, too', async () => {

@@ -169,7 +169,7 @@ const ends = (hasPassword: boolean) =>
   [...pages.proof({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
 
 test('who takes an account over is told what that ends', () => {
-  const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimKeeps]
+  const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
   assert.deepEqual(ends(true), [texts.claimEndsPassword, ...always])
   assert.deepEqual(ends(false), always)
 })
