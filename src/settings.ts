@@ -153,7 +153,8 @@ export const SETTINGS = {
   }),
   hashQueue: setting({
     name: 'SVC_HASH_QUEUE',
-    meaning: 'How many logins and signups may wait for their hash in each process; past that they are answered 503.',
+    meaning:
+      'How many logins and signups may wait for their hash in each process; past that, 503. Networks share the places.',
     fallback: '256',
     ...wholeNumber(0, 100_000),
   }),

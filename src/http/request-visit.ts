@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../lib/address.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
 import { clientAddress } from './client.ts'
@@ -76,6 +77,10 @@ export class RequestVisit implements Visit {
       address: clientAddress(this.peer, this.headers['x-forwarded-for'], this.#parts.isTrustedProxy),
     }
     return this.#device
+  }
+
+  get network(): string {
+    return networkOf(this.device.address)
   }
 
   /** The other end of the connection. */

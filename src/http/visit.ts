@@ -14,8 +14,10 @@ export interface Visit {
   form: Fields
   /** Where it comes from: the address past trusted proxies. */
   device: Device
+  /** The network of that address, for which tries and waiting places are counted (`networkOf`). */
+  readonly network: string
   /** Aborted when the sender has gone. */
-  signal: AbortSignal
+  readonly signal: AbortSignal
   /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
   signedIn?: SignedIn | undefined
   /**

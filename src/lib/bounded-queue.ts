@@ -1,4 +1,5 @@
 import { AppError } from './errors.ts'
+import { FairLine } from './fair-line.ts'
 
 /** How a queue is used at this moment. */
 export interface QueueLoad {
@@ -17,53 +18,70 @@ interface Limits {
   retryAfterSeconds: number
 }
 
+/** For whom work is done. */
+export interface Caller {
+  /** Shares its turns and places with all of this network. Left out: with all others that have none. */
+  network?: string | undefined
+  /** Aborts when nobody waits for the result any more. */
+  signal?: AbortSignal | undefined
+}
+
+/** One who waits for a turn. */
+interface Waiter {
+  begin: () => void
+  refuse: () => void
+}
+
 /**
- * Runs so much work at once, lets so much wait in order of arrival, and refuses the rest with `unavailable`.
- * Work whose signal aborts before its turn leaves the queue and is never done.
+ * Runs so much work at once, lets so much wait, and refuses the rest with `unavailable`. Networks take turns, and those of
+ * one network come in order of arrival. When all places are taken, a newcomer of a network that has fewer gets the place
+ * of the newest of the network that has most. Work whose signal aborts before its turn leaves the queue and is never done.
  */
 export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limits) => {
   let running = 0
   let refused = 0
-  const queue = new Set<() => void>()
+  const line = new FairLine<Waiter>()
 
-  const turn = (signal: AbortSignal | undefined): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const begin = (): void => {
-        signal?.removeEventListener('abort', leave)
-        resolve()
+  const requirePlace = (network: string): void => {
+    if (line.size < waiting) return
+    refused += 1
+    const displaced = line.displaceFor(network)
+    if (!displaced) throw busy(retryAfterSeconds)
+    displaced.refuse()
+  }
+
+  const turn = ({ network = '', signal }: Caller): Promise<void> => {
+    requirePlace(network)
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: () => void) => () => {
+        signal?.removeEventListener('abort', giveUp)
+        outcome()
       }
-      const leave = (): void => {
-        queue.delete(begin)
+      const giveUp = (): void => {
+        line.leave(place)
         reject(givenUp())
       }
-      queue.add(begin)
-      signal?.addEventListener('abort', leave, { once: true })
+      const place = line.add(network, {
+        begin: settle(resolve),
+        refuse: settle(() => reject(busy(retryAfterSeconds))),
+      })
+      signal?.addEventListener('abort', giveUp, { once: true })
     })
+  }
 
   const passOn = (): void => {
-    const [next] = queue
-    if (!next) {
-      running -= 1
-      return
-    }
-    queue.delete(next)
-    next()
+    const next = line.takeNext()
+    if (next) next.begin()
+    else running -= 1
   }
 
   return {
-    load: (): QueueLoad => ({ running, waiting: queue.size, refused }),
+    load: (): QueueLoad => ({ running, waiting: line.size, refused }),
 
-    async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-      if (signal?.aborted) throw givenUp()
+    async run<T>(work: () => Promise<T>, caller: Caller = {}): Promise<T> {
+      if (caller.signal?.aborted) throw givenUp()
       if (running < atOnce) running += 1
-      else if (queue.size < waiting) await turn(signal)
-      else {
-        refused += 1
-        throw new AppError('unavailable', 'Too many people are signing in at once.', {
-          reason: 'busy',
-          retryAfterSeconds,
-        })
-      }
+      else await turn(caller)
       try {
         return await work()
       } finally {
@@ -72,6 +90,9 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
     },
   }
 }
+
+const busy = (retryAfterSeconds: number): AppError =>
+  new AppError('unavailable', 'Too many people are signing in at once.', { reason: 'busy', retryAfterSeconds })
 
 const givenUp = (): AppError =>
   new AppError('unavailable', 'The request was given up by its sender.', { reason: 'given_up' })

@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { readEmail } from './email.ts'
@@ -57,8 +58,8 @@ const hasPassword = (): AppError =>
 /** Passwords as proof of who somebody is. */
 export const createCredentials = ({ db, passwords, endSessions, requireSession, requireFreshSession }: Parts) => {
   /** `unauthorized` on `field` when it is not this user's password. */
-  const requireOwnPassword = async (user: UserRecord, entered: string, field: string, signal?: AbortSignal) => {
-    if (!(await passwords.matches(entered, user.passwordHash, signal))) throw wrongPassword(field)
+  const requireOwnPassword = async (user: UserRecord, entered: string, field: string, caller?: Caller) => {
+    if (!(await passwords.matches(entered, user.passwordHash, caller))) throw wrongPassword(field)
   }
 
   /** Sets a hash and ends sessions, provided that the hash which was checked is still there. */
@@ -70,20 +71,20 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
   }
 
   /** The user with a hash of today's cost; undefined when the hash was replaced by somebody else meanwhile. */
-  const withCurrentHash = async (user: UserRecord, password: string, signal?: AbortSignal) => {
+  const withCurrentHash = async (user: UserRecord, password: string, caller?: Caller) => {
     const checked = user.passwordHash ?? ''
     if (!passwords.isOutdated(checked)) return user
-    const passwordHash = await passwords.hash(normalizePassword(password), signal)
+    const passwordHash = await passwords.hash(normalizePassword(password), lasting(caller))
     const replaced = await replacePasswordHash(db, user.id, checked, passwordHash)
     return replaced === 1 ? { ...user, passwordHash } : undefined
   }
 
-  const authenticate = async (email: string, password: string, signal?: AbortSignal): Promise<Proof | undefined> => {
+  const authenticate = async (email: string, password: string, caller?: Caller): Promise<Proof | undefined> => {
     const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
-    const matches = await passwords.matches(password, user?.passwordHash, signal)
+    const matches = await passwords.matches(password, user?.passwordHash, caller)
     if (!matches || !user || user.disabled) return undefined
-    const current = await withCurrentHash(user, password, signal)
-    return current ? proofOf(current) : authenticate(email, password, signal)
+    const current = await withCurrentHash(user, password, caller)
+    return current ? proofOf(current) : authenticate(email, password, caller)
   }
 
   return {
@@ -99,18 +100,18 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
     async checkPasswordChange(
       user: UserRecord,
       change: PasswordChange,
-      signal?: AbortSignal,
+      caller?: Caller,
     ): Promise<CheckedPasswordChange> {
-      await requireOwnPassword(user, change.current, 'current_password', signal)
+      await requireOwnPassword(user, change.current, 'current_password', caller)
       const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
-      const hash = await passwords.hash(password, signal)
+      const hash = await passwords.hash(password, lasting(caller))
       return { makeIn: changeHash(user, hash, change.sessionId) }
     },
 
     /** `conflict` when there is a password already. */
-    async setFirstPassword(user: UserRecord, first: FirstPassword, signal?: AbortSignal): Promise<void> {
+    async setFirstPassword(user: UserRecord, first: FirstPassword, caller?: Caller): Promise<void> {
       const password = requireGoodPassword(first.password, [user.email, user.username], 'new_password')
-      const hash = await passwords.hash(password, signal)
+      const hash = await passwords.hash(password, caller)
       await db.inTransaction(async (transaction) => {
         await requireFreshSession(transaction, first.sessionId, user.id)
         if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
@@ -119,6 +120,12 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
     },
   }
 }
+
+/**
+ * Once a password has been checked, the rest is done even when the sender has gone: a check that came to nothing would
+ * not count as a try.
+ */
+const lasting = ({ network }: Caller = {}): Caller => ({ network })
 
 /**
  * A password change may come between the check of a password, which is slow, and the start of a session: the session

@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
+import { type Caller, createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
 import { normalizePassword } from './password-rules.ts'
 
 /** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
@@ -18,32 +18,32 @@ interface Limits {
   onHash?: ((seconds: number) => void) | undefined
 }
 
-/** Argon2id on the thread pool, so many at once; past the queue behind them `unavailable`. */
+/** Argon2id on the thread pool, so many at once; past the queue behind them, which networks share fairly, `unavailable`. */
 export const createPasswords = ({ atOnce, waiting, onHash }: Limits) => {
   // One hash takes about 10 ms of a core: a full queue is gone in this many seconds.
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
   const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds })
 
-  const inTurn = <T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
+  const inTurn = <T>(work: () => Promise<T>, caller: Caller | undefined): Promise<T> =>
     queue.run(async () => {
       const startedMs = performance.now()
       const result = await work()
       onHash?.((performance.now() - startedMs) / 1000)
       return result
-    }, signal)
+    }, caller)
 
   return {
     load: (): QueueLoad => queue.load(),
 
     /** A PHC string for a password in its normal form. */
-    hash(password: string, signal?: AbortSignal): Promise<string> {
-      return inTurn(() => hash(Buffer.from(password), COST), signal)
+    hash(password: string, caller?: Caller): Promise<string> {
+      return inTurn(() => hash(Buffer.from(password), COST), caller)
     },
 
     /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
-    async matches(entered: string, phc: string | null | undefined, signal?: AbortSignal): Promise<boolean> {
+    async matches(entered: string, phc: string | null | undefined, caller?: Caller): Promise<boolean> {
       const password = Buffer.from(normalizePassword(entered))
-      const matches = await inTurn(() => verifyOrRefuse(phc ?? NOBODYS_HASH, password), signal)
+      const matches = await inTurn(() => verifyOrRefuse(phc ?? NOBODYS_HASH, password), caller)
       return matches && typeof phc === 'string'
     },
 

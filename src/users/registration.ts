@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
@@ -80,11 +81,11 @@ export const createRegistration = ({ db, clock, passwords, announce }: Parts) =>
 
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
-    async create(given: NewUser, signal?: AbortSignal): Promise<User> {
+    async create(given: NewUser, caller?: Caller): Promise<User> {
       const { email, username, password } = requireAccount(given)
       const user: UserRecord = {
         ...recordOf(email),
-        passwordHash: await passwords.hash(password, signal),
+        passwordHash: await passwords.hash(password, caller),
         roles: requireRoles(given.roles ?? []),
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
       }

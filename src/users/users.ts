@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -85,17 +86,13 @@ export const createUsers = (parts: Parts) => {
      * `unauthorized` when the current password is wrong. The change is made in the transaction of the session that takes
      * the place of the one that asked: what was stolen of that one is of no use afterwards.
      */
-    async checkPasswordChange(
-      id: string,
-      change: PasswordChange,
-      signal?: AbortSignal,
-    ): Promise<CheckedPasswordChange> {
-      return checkPasswordChange(await requireUser(id), change, signal)
+    async checkPasswordChange(id: string, change: PasswordChange, caller?: Caller): Promise<CheckedPasswordChange> {
+      return checkPasswordChange(await requireUser(id), change, caller)
     },
 
     /** For who has none yet; every other session ends. `forbidden` when the session is not fresh. */
-    async setFirstPassword(id: string, first: FirstPassword, signal?: AbortSignal): Promise<void> {
-      await setFirstPassword(await requireUser(id), first, signal)
+    async setFirstPassword(id: string, first: FirstPassword, caller?: Caller): Promise<void> {
+      await setFirstPassword(await requireUser(id), first, caller)
     },
 
     async hasPassword(id: string): Promise<boolean> {
@@ -119,10 +116,10 @@ export const createUsers = (parts: Parts) => {
      * Deletes the account of who proves it: `unauthorized` when the password is wrong, `forbidden` when there is none and
      * the session is not fresh.
      */
-    async deleteOwn(id: string, { password, sessionId }: Deletion, signal?: AbortSignal): Promise<void> {
+    async deleteOwn(id: string, { password, sessionId }: Deletion, caller?: Caller): Promise<void> {
       const user = await requireUser(id)
       const proof = user.passwordHash === null ? requireFreshSession : requireSession
-      if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', signal)
+      if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', caller)
       await remove(id, async (transaction) => void (await proof(transaction, sessionId, id)))
     },
 

@@ -64,7 +64,7 @@ export const createAccount = (parts: RouteParts) => {
    */
   const replacePassword = async (visit: Visit, { userId, sessionId }: SignedIn, next: string): Promise<Answer> => {
     const current = visit.form.get('current_password') ?? ''
-    const change = await users.checkPasswordChange(userId, { current, next, sessionId }, visit.signal)
+    const change = await users.checkPasswordChange(userId, { current, next, sessionId }, visit)
     const target = pathAfter('password')
     const answer = await enter(parts, visit, { userId, target, authenticatedAtMs: clock.now(), also: change.makeIn })
     if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
@@ -78,7 +78,7 @@ export const createAccount = (parts: RouteParts) => {
     if (await users.hasPassword(userId)) {
       return guardingPassword(userId, () => replacePassword(visit, signedIn, next))
     }
-    await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, visit.signal))
+    await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, visit))
     return done('password_set')
   }
 
@@ -140,7 +140,7 @@ export const createAccount = (parts: RouteParts) => {
         visit,
         () =>
           orConfirm(async () => {
-            await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit.signal))
+            await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit))
             visit.leaveSession()
             return redirect('/auth/login?done=deleted')
           }),

@@ -21,7 +21,7 @@ export const createConfirmation = (parts: RouteParts) => {
   })
 
   const confirm = async (visit: Visit, { userId, email }: SignedIn, password: string): Promise<Answer> => {
-    const proof = await users.authenticate(email, password, visit.signal)
+    const proof = await users.authenticate(email, password, visit)
     const entrance = proof?.user.id === userId && {
       userId,
       target: '/auth/account?done=confirmed',

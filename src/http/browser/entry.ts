@@ -1,4 +1,3 @@
-import { networkOf } from '../../lib/address.ts'
 import type { RouteParts } from '../parts.ts'
 import { readReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
@@ -42,7 +41,7 @@ export const enter = async (
 ): Promise<Answer | undefined> => {
   const replaces = await sessionsOf(parts, visit)
   // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
-  const tokens = await parts.limits.attempt([['successfulLogin', `${userId} ${networkOf(visit.device.address)}`]], () =>
+  const tokens = await parts.limits.attempt([['successfulLogin', `${userId} ${visit.network}`]], () =>
     parts.sessions.start(userId, visit.device, { ...proof, replaces }),
   )
   if (!tokens) return undefined

@@ -1,4 +1,3 @@
-import { networkOf } from '../../lib/address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
@@ -32,7 +31,7 @@ export const createLogin = (parts: RouteParts) => {
 
   const logIn = async (visit: Visit, email: string, password: string, target: string): Promise<Answer> => {
     requireFilled(email, password)
-    const network = networkOf(visit.device.address)
+    const { network } = visit
     const account = `${readEmail(email)?.lower ?? ''} ${network}`
     return limits.attempt(
       [
@@ -40,7 +39,7 @@ export const createLogin = (parts: RouteParts) => {
         ['login', account],
       ],
       async () => {
-        const proof = await users.authenticate(email, password, visit.signal)
+        const proof = await users.authenticate(email, password, visit)
         const entrance = proof && {
           userId: proof.user.id,
           target,

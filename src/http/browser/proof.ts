@@ -1,4 +1,3 @@
-import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Pending, TakenEmail } from '../../oauth/oauth.ts'
 import { emailProblem } from '../../oauth/problems.ts'
@@ -47,14 +46,14 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
 
   const linkByPassword = async (visit: Visit, pending: Pending, taken: TakenEmail): Promise<Answer> => {
     const password = visit.form.get('password') ?? ''
-    const network = networkOf(visit.device.address)
+    const { network } = visit
     return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', `${taken.email.toLowerCase()} ${network}`],
       ],
       async () => {
-        const proof = await users.authenticate(taken.email, password, visit.signal)
+        const proof = await users.authenticate(taken.email, password, visit)
         const isOwner = proof?.user.id === pending.userId
         const { userId, vouched } = pending
         const owner = isOwner && { userId, authenticatedAtMs: clock.now(), holds: proof.holds }

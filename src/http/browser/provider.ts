@@ -1,4 +1,3 @@
-import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { Errand, Flow, Vouched } from '../../oauth/oauth.ts'
 import { signInProblem } from '../../oauth/problems.ts'
@@ -62,8 +61,9 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       const entrance = await oauth.readmit(vouched, proven.userId)
       return letIn(parts, visit, await oauth.linkProven(proven.vouched, entrance), target)
     }
-    const network = networkOf(visit.device.address)
-    const admitted = await oauth.admit(vouched, (signUp) => limits.attempt([['signupOfAddress', network]], signUp))
+    const admitted = await oauth.admit(vouched, (signUp) =>
+      limits.attempt([['signupOfAddress', visit.network]], signUp),
+    )
     if (!('taken' in admitted)) return letIn(parts, visit, admitted, target)
     const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
     return proof.ask(visit, pending, admitted.taken, binding)
@@ -102,7 +102,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       const isGood = oauth.isPending(sealed, visit.cookies.oauth)
       const wish = { provider, target, intent, pending: isGood ? sealed : undefined }
       return orExplainAndCount(visit, wish, async () => {
-        limits.count('providerOfAddress', networkOf(visit.device.address))
+        limits.count('providerOfAddress', visit.network)
         const binding = isToken(visit.cookies.oauth) ? visit.cookies.oauth : newToken()
         const url = await oauth.begin(await errandOf(visit, target, intent), binding)
         visit.setCookies([cookieWriter.oauth(binding)])

@@ -1,4 +1,3 @@
-import { networkOf } from '../../lib/address.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import { signupFailure, watchOutcome } from '../meter.ts'
@@ -30,9 +29,8 @@ export const createSignup = (parts: RouteParts) => {
     page(signupOpen ? 200 : 403, pages.signup(view(visit, target, { email: '', username: '' })))
 
   const signUp = async (visit: Visit, typed: Typed, password: string, target: string): Promise<Answer> => {
-    const network = networkOf(visit.device.address)
-    const user = await limits.attempt([['signupOfAddress', network]], () =>
-      users.create({ ...typed, password }, visit.signal),
+    const user = await limits.attempt([['signupOfAddress', visit.network]], () =>
+      users.create({ ...typed, password }, visit),
     )
     const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now() })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')

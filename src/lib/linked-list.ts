@@ -1,0 +1,44 @@
+/** A place in a list, by which its value is taken out again. */
+export interface ListNode<T> {
+  readonly value: T
+  before: ListNode<T> | undefined
+  after: ListNode<T> | undefined
+}
+
+/** A doubly linked list: either end, and any place in between, is reached in constant time. */
+export class LinkedList<T> {
+  #first: ListNode<T> | undefined
+  #last: ListNode<T> | undefined
+  #size = 0
+
+  get first(): ListNode<T> | undefined {
+    return this.#first
+  }
+
+  get last(): ListNode<T> | undefined {
+    return this.#last
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Puts a value at the end. */
+  push(value: T): ListNode<T> {
+    const node: ListNode<T> = { value, before: this.#last, after: undefined }
+    if (this.#last) this.#last.after = node
+    else this.#first = node
+    this.#last = node
+    this.#size += 1
+    return node
+  }
+
+  /** Takes out a node that is in this list. */
+  remove(node: ListNode<T>): void {
+    if (node.before) node.before.after = node.after
+    else this.#first = node.after
+    if (node.after) node.after.before = node.before
+    else this.#last = node.before
+    this.#size -= 1
+  }
+}

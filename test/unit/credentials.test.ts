@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Caller } from '../../src/lib/bounded-queue.ts'
+import { AppError } from '../../src/lib/errors.ts'
+import { createCredentials } from '../../src/users/credentials.ts'
+import { createPasswords } from '../../src/users/passwords.ts'
+import { insertUser } from '../../src/users/user-store.ts'
+import { freshDatabase } from '../contract/place.ts'
+import { newUser } from '../contract/rows.ts'
+
+const { db } = await freshDatabase()
+const passwords = createPasswords({ atOnce: 1, waiting: 10 })
+const nothing = async () => {}
+const sessionRules = { endSessions: nothing, requireSession: nothing, requireFreshSession: nothing }
+
+const password = 'correct horse battery'
+
+/** The rules, in a service whose hashes are all outdated; the sender leaves as soon as the password has been checked. */
+const leavingAfterCheck = () => {
+  const leaving = new AbortController()
+  const callers: (Caller | undefined)[] = []
+  const credentials = createCredentials({
+    db,
+    ...sessionRules,
+    passwords: {
+      ...passwords,
+      isOutdated: () => true,
+      matches: async (...check) => {
+        callers.push(check[2])
+        const matches = await passwords.matches(...check)
+        leaving.abort()
+        return matches
+      },
+      hash: (entered, caller) => {
+        callers.push(caller)
+        return passwords.hash(entered, caller)
+      },
+    },
+  })
+  return { ...credentials, callers, caller: { network: '198.51.100.8', signal: leaving.signal } }
+}
+
+test('a login whose sender leaves after the check of the password is finished, so that it counts', async () => {
+  const user = newUser({ passwordHash: await passwords.hash(password) })
+  await db.inTransaction((transaction) => insertUser(transaction, user))
+  const { authenticate, callers, caller } = leavingAfterCheck()
+  assert.equal((await authenticate(user.email, password, caller))?.user.id, user.id)
+  assert.deepEqual(
+    callers.map((one) => one?.network),
+    [caller.network, caller.network],
+  )
+})
+
+test('a check that has begun is finished though its sender leaves, and one that has not is never done', async () => {
+  const phc = await passwords.hash(password)
+  const leaving = new AbortController()
+  const begun = passwords.matches('wrong', phc, leaving)
+  const waiting = passwords.matches('wrong', phc, leaving)
+  const refused = assert.rejects(waiting, (error) => error instanceof AppError && error.reason === 'given_up')
+  leaving.abort()
+  assert.equal(await begun, false)
+  await refused
+})
