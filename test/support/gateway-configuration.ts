@@ -10,17 +10,20 @@ export type Ports = { gateway: number; svc: number; app: number }
 /** What stands for https://example.com. */
 export const PUBLIC_ORIGIN = 'http://members.example'
 
-const DOCUMENT = new URL('../../docs/integrate.md', import.meta.url)
+/** The text of a document below docs/. */
+export const readDocument = (document: string): string =>
+  readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
 
-/** The code blocks of one language in docs/integrate.md, in their order. */
-const documentedBlocks = (language: string): string[] =>
-  [...readFileSync(DOCUMENT, 'utf8').matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
+/** The code blocks of one language in a document, in their order. */
+const documentedBlocks = (language: string, document = 'integrate.md'): string[] =>
+  [...readDocument(document).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
     ([, block = '']) => block,
   )
 
-const documentedBlock = (language: string): string => {
-  const [block, ...more] = documentedBlocks(language)
-  if (block === undefined || more.length > 0) throw new Error(`docs/integrate.md has not one block of ${language}`)
+/** The only code block of a language in a document. */
+export const documentedBlock = (language: string, document = 'integrate.md'): string => {
+  const [block, ...more] = documentedBlocks(language, document)
+  if (block === undefined || more.length > 0) throw new Error(`docs/${document} has not one block of ${language}`)
   return block
 }
 

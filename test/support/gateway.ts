@@ -86,13 +86,19 @@ const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> 
   Apache: (file) => ['apache2', '-X', '-f', file],
 }
 
-/** Starts a gateway as docs/integrate.md configures it; `change` alters that text. Resolves to its port. */
+/**
+ * Starts a gateway as docs/integrate.md configures it; `change` alters that text, and may have files in `folder`.
+ * Resolves to its port.
+ */
 export const startGateway = async (
   name: GatewayName,
-  { change = (text) => text, ...backends }: Omit<Ports, 'gateway'> & { change?: (text: string) => string },
+  {
+    change = (text) => text,
+    folder = temporaryDirectory(),
+    ...backends
+  }: Omit<Ports, 'gateway'> & { change?: (text: string) => string; folder?: string },
 ): Promise<number> => {
   requirePrograms()
-  const folder = temporaryDirectory()
   const gateway = await freePort()
   const file = path.join(folder, 'configuration')
   writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway }, folder)))
