@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { type Clock, sleep } from '../lib/time.ts'
 import { type Database, type Dialect, isUniqueViolation, type Queries } from './database.ts'
+import { isPoolerUnfit } from './postgres-errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
@@ -113,7 +114,7 @@ const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
     try {
       return await attempt()
     } catch (error) {
-      const passes = error instanceof AppError && error.code === 'unavailable'
+      const passes = error instanceof AppError && error.code === 'unavailable' && !isPoolerUnfit(error)
       if (!passes || performance.now() > deadline) throw error
       await sleep(200 + Math.random() * 300)
     }

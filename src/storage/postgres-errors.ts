@@ -1,5 +1,6 @@
 import { AppError, unavailable } from '../lib/errors.ts'
 import { UniqueViolation } from './database.ts'
+import { poolerTroubleOf } from './postgres-pooler.ts'
 
 /** What the server says; anything else that is thrown means that it could not be asked. */
 interface ServerError extends Error {
@@ -88,6 +89,14 @@ const hideValues = (error: ServerError): void => {
   error.stack = error.stack?.replace(told, error.message) ?? ''
 }
 
+const POOLER_UNFIT = 'pooler_unfit'
+
+const poolerUnfit = (message: string, cause: Error): AppError =>
+  new AppError('unavailable', message, { reason: POOLER_UNFIT, retryAfterSeconds: 2, cause })
+
+/** The database is unavailable because of how a pooler in front of it is set up: waiting does not mend that. */
+export const isPoolerUnfit = (error: unknown): boolean => error instanceof AppError && error.reason === POOLER_UNFIT
+
 /** Puts what the driver threw into the terms of `Database`. */
 export const translatePostgresError = (error: unknown): unknown => {
   if (error instanceof AppError || !(error instanceof Error)) return error
@@ -96,6 +105,8 @@ export const translatePostgresError = (error: unknown): unknown => {
   hideValues(error)
   // Constraints are named after what they make unique, as `table.column`.
   if (error.code === UNIQUE_VIOLATION) return new UniqueViolation([error.constraint ?? ''], error)
+  const poolerTrouble = poolerTroubleOf(error)
+  if (poolerTrouble) return poolerUnfit(poolerTrouble, error)
   const trouble = troubleOf(error.code)
   if (trouble) return unavailable(`The database ${trouble}.`, error)
   // Text that cannot be stored cannot be found either: it came from outside.

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { AppError, unavailable } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
@@ -78,7 +79,10 @@ type Prepare = (sql: string, values: (Value | string[])[]) => QueryConfig
 /** Not that of the transaction: a time that is older than what the statement reads would be of no use. */
 const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
-/** Statements of the same text share a name, and so are parsed once a connection. */
+/**
+ * Statements of the same text share a name, and so are parsed once a connection. The name follows from the text alone:
+ * behind a pooler that lends one connection to several processes, a name must not stand for another statement.
+ */
 const createStatements = (): Prepare => {
   const prepared = new Map<string, { name: string; text: string }>()
   return (sql, values) => {
@@ -92,6 +96,9 @@ const createStatements = (): Prepare => {
     return { ...statement, values }
   }
 }
+
+/** The start of the text's SHA-256, long enough to be unique. */
+export const statementName = (sql: string): string => `svc_${hash('sha256', sql, 'base64url').slice(0, 22)}`
 
 const queries = (prepare: Prepare, send: Send): Queries => ({
   all: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows as Row[],

@@ -19,7 +19,11 @@ const app = await startEchoApplication()
 /** The backend of docs/scaling.md in the configuration of docs/integrate.md, and a socket that tells its state. */
 const replicated = (text: string, [one, other]: Replicas, socket: string): string => {
   const backend = documentedBlock('haproxy', 'scaling.md')
-  const servers = replaced(replaced(backend, '10.0.0.11:8080', `127.0.0.1:${one.port}`), '10.0.0.12:8080', `127.0.0.1:${other.port}`)
+  const servers = replaced(
+    replaced(backend, '10.0.0.11:8080', `127.0.0.1:${one.port}`),
+    '10.0.0.12:8080',
+    `127.0.0.1:${other.port}`,
+  )
   return `global\n  stats socket ${socket}\n${text.replace(/^backend svc\n(?: .*\n)+/m, servers)}`
 }
 
@@ -44,11 +48,12 @@ const stateOf = async (socket: string, server: string): Promise<string> => {
 
 const setUp = async (t: TestContext) => {
   const replicas = await startReplicas({ t, env: { SVC_DRAIN: drain } })
-  const folder = temporaryDirectory()
+  const folder = temporaryDirectory(t)
   const socket = path.join(folder, 'socket')
   const gateway = await startGateway('HAProxy', {
     svc: replicas[0].port,
     app,
+    t,
     folder,
     change: (text) => replicated(text, replicas, socket),
   })
@@ -63,7 +68,9 @@ const keepAsking = (agent: UserAgent) => {
   const ask = async (one: UserAgent) => {
     for (; goesOn; await sleep(5)) statuses.push((await one.get('/auth/api/v1/user')).status)
   }
-  const asking = Promise.all([agent, createUserAgent(agent, agent.cookies), createUserAgent(agent, agent.cookies)].map(ask))
+  const asking = Promise.all(
+    [agent, createUserAgent(agent, agent.cookies), createUserAgent(agent, agent.cookies)].map(ask),
+  )
   return {
     statuses,
     async stop() {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
+import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards, beforeExit } from './cleanup.ts'
 import { type GatewayName, type Ports, gatewayConfiguration } from './gateway-configuration.ts'
@@ -44,11 +45,11 @@ const untilListening = async (child: ChildProcess, port: number, output: () => s
   }
 }
 
-/** Runs a program of a Debian package until the file is done; resolves when it listens on the port. */
+/** Runs a program of a Debian package until the test `t` is done, or the file. Resolves when it listens, to what ends it. */
 export const startProgram = async (
   command: string[],
-  { port, cwd }: { port: number; cwd: string },
-): Promise<ChildProcess> => {
+  { port, cwd, t }: { port: number; cwd: string; t?: TestContext | undefined },
+): Promise<() => Promise<void>> => {
   const [program = '', ...args] = command
   const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: cwd, XDG_DATA_HOME: cwd, XDG_CONFIG_HOME: cwd }
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -59,14 +60,15 @@ export const startProgram = async (
     'exit',
     beforeExit(() => child.kill('SIGKILL')),
   )
-  afterwards(undefined, async () => {
+  const end = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
     await ended
-  })
+  }
+  afterwards(t, end)
   await untilListening(child, port, () => output)
-  return child
+  return end
 }
 
 /** Fails with an instruction where a program is missing. */
@@ -94,14 +96,15 @@ export const startGateway = async (
   name: GatewayName,
   {
     change = (text) => text,
-    folder = temporaryDirectory(),
+    t,
+    folder = temporaryDirectory(t),
     ...backends
-  }: Omit<Ports, 'gateway'> & { change?: (text: string) => string; folder?: string },
+  }: Omit<Ports, 'gateway'> & { change?: (text: string) => string; folder?: string; t?: TestContext },
 ): Promise<number> => {
   requirePrograms()
   const gateway = await freePort()
   const file = path.join(folder, 'configuration')
   writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway }, folder)))
-  await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder })
+  await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder, t })
   return gateway
 }

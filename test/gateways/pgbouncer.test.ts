@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { afterwards } from '../support/cleanup.ts'
+import { postgresUrl } from '../support/database-choice.ts'
+import { readDocument } from '../support/gateway-configuration.ts'
+import { newcomer, newPerson, signUp, signedUp } from '../support/people.ts'
+import { startPgBouncer } from '../support/pgbouncer.ts'
+import { createDatabase } from '../support/postgres-databases.ts'
+import { startService } from '../support/service.ts'
+import { createUserAgent } from '../support/user-agent.ts'
+
+const ignored = /^ignore_startup_parameters *= *(\S+)$/m.exec(readDocument('scaling.md'))?.[1] ?? ''
+
+const newDatabase = async (t: TestContext): Promise<string> => {
+  const { url, drop } = await createDatabase(await postgresUrl())
+  afterwards(t, drop)
+  return url
+}
+
+const startBehind = (url: string, t: TestContext) =>
+  startService({ t, env: { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('hex') } })
+
+const namesTheRemedy = /PgBouncer must be 1\.21 or later, with max_prepared_statements above 0/
+
+test('PgBouncer in session mode, set up as docs/scaling.md says, serves', async (t) => {
+  const bouncer = await startPgBouncer(
+    await newDatabase(t),
+    { pool_mode: 'session', ignore_startup_parameters: ignored },
+    t,
+  )
+  const { agent } = await signedUp(await startBehind(bouncer.url, t))
+  const answers = await Promise.all(Array.from({ length: 50 }, () => agent.get('/auth/api/v1/user')))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  assert.equal((await agent.refresh()).status, 200)
+})
+
+test('a start behind PgBouncer 1.18 in transaction mode fails with a message that names it and 1.21', async (t) => {
+  const bouncer = await startPgBouncer(
+    await newDatabase(t),
+    { pool_mode: 'transaction', ignore_startup_parameters: ignored },
+    t,
+  )
+  await assert.rejects(startBehind(bouncer.url, t), namesTheRemedy)
+})
+
+test('a PgBouncer that becomes one of transaction mode while svc runs is 503, and the log names it', async (t) => {
+  const settings = { ignore_startup_parameters: ignored }
+  const bouncer = await startPgBouncer(await newDatabase(t), { ...settings, pool_mode: 'session' }, t)
+  const service = await startBehind(bouncer.url, t)
+  const { agent } = await signedUp(service)
+  await bouncer.restart({ ...settings, pool_mode: 'transaction' })
+  const visitors = Array.from({ length: 12 }, () => newcomer(service))
+  const answers = await Promise.all(visitors.map((visitor) => signUp(visitor, newPerson())))
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))].toSorted().at(-1), 503)
+  for (const { status, cleared } of answers) {
+    assert.ok([303, 503].includes(status), String(status))
+    assert.deepEqual(cleared, [])
+  }
+  assert.match(service.logs(), namesTheRemedy)
+  assert.ok([200, 503].includes((await createUserAgent(service, agent.cookies).get('/auth/api/v1/user')).status))
+})
+
+test('a PgBouncer that refuses the parameters of a start is named, with the setting that lets them pass', async (t) => {
+  const bouncer = await startPgBouncer(await newDatabase(t), { pool_mode: 'session' }, t)
+  await assert.rejects(startBehind(bouncer.url, t), new RegExp(`ignore_startup_parameters=${ignored} in PgBouncer`))
+})
