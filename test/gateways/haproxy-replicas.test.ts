@@ -64,9 +64,9 @@ const setUp = async (t: TestContext) => {
 /** Asks again and again who is signed in, on connections of several ages, until it is told to stop. */
 const keepAsking = (agent: UserAgent) => {
   const statuses: number[] = []
-  let goesOn = true
+  const stop = new AbortController()
   const ask = async (one: UserAgent) => {
-    for (; goesOn; await sleep(5)) statuses.push((await one.get('/auth/api/v1/user')).status)
+    for (; !stop.signal.aborted; await sleep(5)) statuses.push((await one.get('/auth/api/v1/user')).status)
   }
   const asking = Promise.all(
     [agent, createUserAgent(agent, agent.cookies), createUserAgent(agent, agent.cookies)].map(ask),
@@ -74,7 +74,7 @@ const keepAsking = (agent: UserAgent) => {
   return {
     statuses,
     async stop() {
-      goesOn = false
+      stop.abort()
       await asking
     },
   }

@@ -52,7 +52,7 @@ test('a PgBouncer that becomes one of transaction mode while svc runs is 503, an
   await bouncer.restart({ ...settings, pool_mode: 'transaction' })
   const visitors = Array.from({ length: 12 }, () => newcomer(service))
   const answers = await Promise.all(visitors.map((visitor) => signUp(visitor, newPerson())))
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))].toSorted().at(-1), 503)
+  assert.ok(answers.some(({ status }) => status === 503))
   for (const { status, cleared } of answers) {
     assert.ok([303, 503].includes(status), String(status))
     assert.deepEqual(cleared, [])
