@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { deviceName } from '../pages/device.ts'
+import { confirms, requireConfirmable, withYes, type YesOption } from './confirmation.ts'
 import { type Domain, requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, toMinute } from './output.ts'
@@ -10,17 +11,19 @@ import type { Column } from './table.ts'
 
 type Session = Awaited<ReturnType<Domain['sessions']['list']>>['sessions'][number]
 
-interface RevokeOptions extends JsonOption {
+interface RevokeOptions extends JsonOption, YesOption {
   session?: string
+  all?: boolean
 }
 
 const ALL = Number.MAX_SAFE_INTEGER
 
 /** `svc sessions`: where somebody is signed in. */
 export const addSessions = (program: Command, surroundings: Surroundings): void => {
-  const sessions = addCommand(program, 'sessions', 'list and end the sessions of a user', [
+  const sessions = addCommand(program, 'sessions', 'list and end sessions', [
     'svc sessions list ada@example.com',
     'svc sessions revoke ada',
+    'svc sessions revoke --all',
   ]).addHelpText('after', '\nA USER is named by id, email or username.')
   addList(sessions, surroundings)
   addRevoke(sessions, surroundings)
@@ -41,17 +44,33 @@ const addList = (sessions: Command, { loadConfig }: Surroundings): void => {
 }
 
 const addRevoke = (sessions: Command, { loadConfig }: Surroundings): void => {
-  const revoke = addCommand(sessions, 'revoke <user>', 'sign a user out everywhere, or end one session', [
+  const revoke = addCommand(sessions, 'revoke [user]', 'sign a user out everywhere, or everybody, or end one session', [
     'svc sessions revoke ada@example.com',
     'svc sessions revoke ada --session 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
-  ]).option('--session <id>', 'end this session only')
-  withJson(revoke).action((name: string, { session, json }: RevokeOptions) =>
-    withDomain(loadConfig(), async (domain) => {
+    'svc sessions revoke --all',
+  ])
+    .option('--session <id>', 'end this session only')
+    .option('--all', 'end all sessions of all users, as after a backup was restored')
+  withYes(withJson(revoke)).action((name: string | undefined, options: RevokeOptions) => {
+    const { session, all, yes, json } = options
+    if (all) {
+      if (name !== undefined || session !== undefined) revoke.error('error: --all is for all users: give nothing else')
+      requireConfirmable(revoke, yes)
+      return withDomain(loadConfig(), (domain) => revokeAll(domain, options))
+    }
+    if (name === undefined) return revoke.error('error: name a user, or give --all')
+    return withDomain(loadConfig(), async (domain) => {
       const user = await requireUser(domain, name)
       const ended = session ? await endOne(domain, user, session) : await domain.sessions.endAll(user.id)
       await (json ? printJson({ user_id: user.id, ended }) : print(`${countOf(ended)} of ${user.email} ended.\n`))
-    }),
-  )
+    })
+  })
+}
+
+const revokeAll = async ({ sessions }: Domain, { yes, json }: RevokeOptions): Promise<void> => {
+  if (!yes && !(await confirms('End all sessions of all users?'))) throw new AppError('forbidden', 'nothing was ended')
+  const ended = await sessions.endEverySession()
+  await (json ? printJson({ ended }) : print(`${countOf(ended)} ended. Everybody has to log in again.\n`))
 }
 
 const endOne = async ({ sessions }: Domain, user: User, id: string): Promise<number> => {

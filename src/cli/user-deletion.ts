@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
+import { confirms, requireConfirmable, withYes, type YesOption } from './confirmation.ts'
 import { deliverNow, requireWebhooks } from './delivery.ts'
 import { requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
@@ -7,8 +8,7 @@ import { note, print, printJson } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
 import { userToJson } from './user-view.ts'
 
-interface DeleteOptions extends JsonOption {
-  yes?: boolean
+interface DeleteOptions extends JsonOption, YesOption {
   deliver?: boolean
 }
 
@@ -16,11 +16,9 @@ export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): v
   const deletion = addCommand(users, 'delete <user>', 'delete an account for good', [
     'svc users delete ada@example.com',
     'svc users delete ada --yes --deliver',
-  ])
-    .option('--yes', 'do not ask; needed where there is no terminal')
-    .option('--deliver', 'send the webhook from here instead of leaving it to the service')
-  withJson(deletion).action(async (name: string, { yes, deliver, json }: DeleteOptions) => {
-    if (!yes && !process.stdin.isTTY) deletion.error('error: there is no terminal to ask on: give --yes')
+  ]).option('--deliver', 'send the webhook from here instead of leaving it to the service')
+  withYes(withJson(deletion)).action(async (name: string, { yes, deliver, json }: DeleteOptions) => {
+    requireConfirmable(deletion, yes)
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
     await withDomain(config, async (domain) => {
@@ -34,9 +32,7 @@ export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): v
 }
 
 const requireConsent = async ({ email, id }: User): Promise<void> => {
-  const { withPrompt } = await import('./prompt.ts')
   // On a line of its own: a question that is longer than the terminal's line is drawn wrongly.
   note(`this is about ${email}, id ${id}`)
-  const answer = await withPrompt((prompt) => prompt.ask('Delete the account for good? [y/N] '))
-  if (!/^y(?:es)?$/i.test(answer.trim())) throw new AppError('forbidden', 'nothing was deleted')
+  if (!(await confirms('Delete the account for good?'))) throw new AppError('forbidden', 'nothing was deleted')
 }

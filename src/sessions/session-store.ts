@@ -239,6 +239,21 @@ export const deleteLongestUnseen = async (
 export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
   db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)
 
+/** The next ids in order, those of all users. */
+export const findSessionIds = async (
+  db: Queries,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE id > ? ORDER BY id LIMIT ?', after, limit)
+  return rows.map(({ id }) => id)
+}
+
+/** The sessions between two ids, the last included. */
+export const deleteSessionsUpTo = (
+  db: Pick<Queries, 'run'>,
+  { after, last }: { after: string; last: string },
+): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
+
 /** The next so many sessions in order of id, each with its end. */
 export const findSessionEnds = (
   db: Queries,

@@ -11,6 +11,7 @@ import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 import { createReplacement } from './replacement.ts'
 import { createSessionLimit } from './session-limit.ts'
+import { endEverySession } from './revocation.ts'
 import {
   countSessions,
   deleteSession,
@@ -144,6 +145,9 @@ export const createSessions = (parts: Parts) => {
     endAllIn,
 
     endAll: (userId: string): Promise<number> => db.inTransaction((transaction) => endAllIn(transaction, userId)),
+
+    /** Of all users; resolves to how many ended. */
+    endEverySession: (): Promise<number> => endEverySession(db, known),
 
     /** All but the session of who asks; `unauthorized` when it has ended. */
     endOthers: (userId: string, ownId: string): Promise<number> =>

@@ -5,15 +5,20 @@ import { readConfig } from '../../src/config.ts'
 import { createDomain, type Domain } from '../../src/domain.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { insertSession } from '../../src/sessions/session-store.ts'
 import type { Database, RowQuery } from '../../src/storage/database.ts'
+import { insertUser } from '../../src/users/user-store.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { newPerson } from '../support/people.ts'
 import { freshDatabase } from './place.ts'
+import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await freshDatabase()
 const config = readConfig({}, () => '')
 const log = createLog('silent', { write: () => {} })
 const rootSecret = createRootSecret({ current: randomBytes(32) })
+
+const domainOn = (database: Database): Domain => createDomain(config, log, { db: database, rootSecret })
 
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []
@@ -32,8 +37,8 @@ const watched: Database = {
 }
 
 /** The service, and another process on the same database. */
-const domain = createDomain(config, log, { db: watched, rootSecret })
-const operator = createDomain(config, log, { db: await open(), rootSecret })
+const domain = domainOn(watched)
+const operator = domainOn(await open())
 await domain.keys.prepare()
 
 const device = { userAgent: 'Firefox', address: '203.0.113.7' }
@@ -114,6 +119,26 @@ describe('what changes a user', () => {
       assert.ok(!read.includes(bystander.sessionId), 'the row of the other user is read again')
     })
   }
+
+  test('the end of every session of every user: 2,100 of them, by this process and by another', async (t) => {
+    const { db, open } = await freshDatabase(t)
+    const [own, other] = [domainOn(db), domainOn(await open())]
+    await own.keys.prepare()
+    await other.keys.prepare()
+    const user = newUser()
+    await insertUser(db, user)
+    for (const by of [own, other]) {
+      await db.inTransaction(async (transaction) => {
+        for (let count = 0; count < 2100; count += 1) await insertSession(transaction, newSession(user.id))
+      })
+      const { id } = await own.users.create(newPerson())
+      const tokens = await own.sessions.start(id, device, { authenticatedAtMs: own.clock.now() })
+      assert.ok(await own.sessions.authenticate(tokens?.accessToken ?? ''))
+      assert.equal(await by.sessions.endEverySession(), 2101)
+      assert.equal(await own.sessions.authenticate(tokens?.accessToken ?? ''), undefined)
+      assert.deepEqual(await db.all('SELECT id FROM sessions'), [])
+    }
+  })
 
   test('a new password of the user’s own ends every other session at once, and keeps this one', async () => {
     const user = await signedIn()

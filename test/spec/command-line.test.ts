@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { accessToken, claimsOf } from '../support/access-tokens.ts'
-import { assertCanLogIn, assertCannotLogIn, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
+import {
+  assertCanLogIn,
+  assertCannotLogIn,
+  assertJsonError,
+  assertSignedIn,
+  assertSignedOut,
+} from '../support/assertions.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import {
   createUser,
@@ -15,7 +21,7 @@ import {
   setRoles,
   showUser,
 } from '../support/operator.ts'
-import { currentUser, newPerson, signedUp } from '../support/people.ts'
+import { currentUser, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -179,6 +185,25 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.deepEqual(await operateJson<unknown[]>(service, ['sessions', 'list', person.email]), [])
   })
 
+  test('sessions revoke --all ends every session of every user at once, and nobody is kept from logging in', async (t) => {
+    const own = await startService({ t })
+    const users = [await signedUp(own), await signedUp(own), await signedUp(own)]
+    const agents = [...users.map(({ agent }) => agent), await loggedIn(own, users[0]?.person ?? newPerson())]
+    for (const agent of agents) await assertSignedIn(agent)
+    const unsure = await own.cli(['sessions', 'revoke', '--all'], { input: 'y\n' })
+    assert.equal(unsure.code, 2)
+    assert.match(unsure.stderr, /--yes/)
+    for (const agent of agents) await assertSignedIn(agent)
+    assert.match(await operate(own, ['sessions', 'revoke', '--all', '--yes']), /^4 sessions ended\./)
+    for (const agent of agents) {
+      assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
+      assertJsonError(await agent.refresh(), 401, 'unauthorized')
+    }
+    for (const { person } of users) await assertCanLogIn(own, person)
+    assert.deepEqual(await operateJson(own, ['sessions', 'revoke', '--all', '--yes']), { ended: 3 })
+    assert.deepEqual(await operateJson(own, ['sessions', 'revoke', '--all', '--yes']), { ended: 0 })
+  })
+
   test('keys list shows the key in use and no private part; rotate adds one', async () => {
     const before = await operateJson<Record<string, unknown>[]>(service, ['keys', 'list'])
     assert.ok(before.length >= 1)
@@ -213,6 +238,10 @@ describe('the command line', { concurrency: 3 }, () => {
     ['keys', 'rotate', 'now'],
     ['serve', '--port'],
     ['webhooks', 'redeliver'],
+    ['sessions', 'revoke'],
+    ['sessions', 'revoke', '--yes'],
+    ['sessions', 'revoke', 'ada', '--all', '--yes'],
+    ['sessions', 'revoke', '--all', '--session', '019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b', '--yes'],
   ]) {
     test(`wrong usage: exit 2: svc ${args.join(' ')}`, async () => {
       await assertFails(args, 2, /./)
