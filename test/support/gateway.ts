@@ -1,40 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import net from 'node:net'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards, beforeExit } from './cleanup.ts'
+import { freePort, listensOn } from './free-port.ts'
 import { type GatewayName, type Ports, gatewayConfiguration } from './gateway-configuration.ts'
 import { GATEWAY_PACKAGES, missingPrograms } from './gateway-packages.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-
-// Below what systems hand out for outgoing connections.
-const PORTS = [10_240, 32_000] as const
-
-/** A port on which nothing listens. */
-export const freePort = async (): Promise<number> => {
-  const port = randomInt(...PORTS)
-  const server = net.createServer()
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-  return isFree ? port : freePort()
-}
-
-/** Whether something takes connections there. */
-export const listensOn = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1')
-    const settle = (listens: boolean) => {
-      socket.destroy()
-      resolve(listens)
-    }
-    socket.once('connect', () => settle(true)).once('error', () => settle(false))
-  })
 
 const untilListening = async (child: ChildProcess, port: number, output: () => string): Promise<void> => {
   const deadline = Date.now() + 15_000

@@ -1,7 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
-import { freePort, requirePrograms, startProgram } from './gateway.ts'
+import { freePort } from './free-port.ts'
+import { requirePrograms, startProgram } from './gateway.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 type Settings = { pool_mode: 'transaction' | 'session'; ignore_startup_parameters?: string }
