@@ -5,11 +5,25 @@ import { isIP, SocketAddress } from 'node:net'
  * written as IPv6 (`::ffff:c633:6408`) as IPv4. Undefined for what is no address.
  */
 export const canonicalAddress = (text: string): string | undefined => {
-  const family = isIP(text)
   // There is only one way to write an IPv4 address: `isIP` knows nothing of leading zeros or of fewer numbers.
-  if (family !== 6) return family === 4 ? text : undefined
-  const [bare = ''] = text.split('%', 1)
-  return new SocketAddress({ address: bare, family: 'ipv6' }).address.replace(/^::ffff:(?=\d+\.)/, '')
+  const plain = withoutPrefix(text)
+  const family = isIP(plain)
+  if (family !== 6) return family === 4 ? plain : undefined
+  return withoutPrefix(new SocketAddress({ address: withoutZone(plain), family: 'ipv6' }).address)
+}
+
+const IPV4_PREFIX = '::ffff:'
+
+/** `198.51.100.8` of `::ffff:198.51.100.8`, as a listener for both families names its IPv4 peers. */
+const withoutPrefix = (address: string): string => {
+  const rest = address.slice(IPV4_PREFIX.length)
+  return address.startsWith(IPV4_PREFIX) && isIP(rest) === 4 ? rest : address
+}
+
+/** An IPv6 address without the interface by which it is reached: `fe80::1` of `fe80::1%eth0`. */
+export const withoutZone = (address: string): string => {
+  const mark = address.indexOf('%')
+  return mark < 0 ? address : address.slice(0, mark)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { canonicalAddress } from './address.ts'
+import { withoutZone } from './address.ts'
 
 /** An address, a CIDR range, `loopback` or `none`. */
 export const isNetwork = (text: string): boolean => {
@@ -11,21 +11,24 @@ export const isNetwork = (text: string): boolean => {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+/** Adds a range, or an address; `BlockList` compares bytes, and takes IPv4 that is written as IPv6 for IPv4. */
+const add = (list: BlockList, network: string): void => {
+  const [address = '', prefix] = network.split('/')
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+  if (prefix === undefined) list.addAddress(address, family)
+  else list.addSubnet(address, Number(prefix), family)
+}
 
-/** Whether an address is in one of these networks, however it is written (`canonicalAddress`). */
+/** Whether an address is in one of these networks, however it is written. */
 export const createNetworkCheck = (networks: string[]): ((address: string) => boolean) => {
   const list = new BlockList()
-  for (const network of networks.flatMap((name) => (name === 'loopback' ? ['127.0.0.0/8', '::1'] : [name]))) {
-    if (network === 'none') continue
-    const [address = '', prefix] = network.split('/')
-    const known = canonicalAddress(address) ?? address
-    // The bits of a range count from the front of the address as it is written.
-    if (prefix === undefined) list.addAddress(known, familyOf(known))
-    else list.addSubnet(address, Number(prefix), familyOf(address))
+  for (const network of networks) {
+    if (network === 'loopback') for (const own of ['127.0.0.0/8', '::1']) add(list, own)
+    else if (network !== 'none') add(list, network)
   }
   return (address) => {
-    const known = canonicalAddress(address)
-    return known !== undefined && list.check(known, familyOf(known))
+    const family = isIP(address)
+    if (family === 4) return list.check(address, 'ipv4')
+    return family === 6 && list.check(withoutZone(address), 'ipv6')
   }
 }

@@ -1,12 +1,12 @@
 import type { Configuration } from 'openid-client'
-import type { Clock } from '../lib/time.ts'
+import type { MonotonicClock } from '../lib/time.ts'
 
 const LIFETIME_MS = 3_600_000
 /** How long a provider that does not answer is left alone, where there is something to go on with. */
 const RETRY_MS = 60_000
 
 interface Parts {
-  clock: Clock
+  clock: MonotonicClock
   discover: () => Promise<Configuration>
 }
 
@@ -21,11 +21,11 @@ export const createDiscovery = ({ clock, discover }: Parts) => {
   const ask = async (): Promise<Configuration> => {
     try {
       const configuration = await discover()
-      known = { configuration, atMs: clock.now() }
+      known = { configuration, atMs: clock.elapsedMs() }
       return configuration
     } catch (error) {
       if (!known) throw error
-      known.atMs = clock.now() - LIFETIME_MS + RETRY_MS
+      known.atMs = clock.elapsedMs() - LIFETIME_MS + RETRY_MS
       return known.configuration
     } finally {
       underWay = undefined
@@ -34,14 +34,14 @@ export const createDiscovery = ({ clock, discover }: Parts) => {
 
   return {
     configuration(): Promise<Configuration> {
-      if (known && clock.now() - known.atMs < LIFETIME_MS) return Promise.resolve(known.configuration)
+      if (known && clock.elapsedMs() - known.atMs < LIFETIME_MS) return Promise.resolve(known.configuration)
       underWay ??= ask()
       return underWay
     },
 
     /** To be called when what it said, or the keys that came with it, turn out to be old. */
     forget(): void {
-      if (known) known.atMs = clock.now() - LIFETIME_MS
+      if (known) known.atMs = clock.elapsedMs() - LIFETIME_MS
     },
   }
 }

@@ -1,3 +1,4 @@
+import { monotonicClock } from '../lib/time.ts'
 import { buildAuthorizationUrl } from './code-flow.ts'
 import { createDiscovery } from './discovery.ts'
 import { toProblem } from './exchange.ts'
@@ -26,7 +27,7 @@ const ANEW_BY_STANDARD = { prompt: 'login', max_age: '0' }
 export const createOpenid = (parts: Parameters<typeof configureOpenid>[0]): Provider => {
   const { kind, scopes } = parts.settings
   const discover = () => configureOpenid(parts)
-  const { configuration, forget } = createDiscovery({ clock: parts.clock, discover })
+  const { configuration, forget } = createDiscovery({ clock: monotonicClock, discover })
 
   return {
     async authorizationUrl(attempt) {

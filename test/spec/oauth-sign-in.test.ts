@@ -301,6 +301,13 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     await provider.rotateKey()
     await clock.turnTo(12 * MINUTE)
     assertRedirect(await comeBack(agent, await away()), '/')
+
+    // What a provider says of itself is asked for again after an hour, even where the wall clock is set back meanwhile.
+    const asked = provider.requestsFor('discovery').length
+    await clock.turnTo(75 * MINUTE)
+    clock.setWallClockTo(-24 * 60 * MINUTE)
+    await startAt(agent, 'corp')
+    assert.equal(provider.requestsFor('discovery').length, asked + 1)
   })
 })
 

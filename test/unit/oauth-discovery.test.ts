@@ -13,7 +13,7 @@ const setUp = () => {
   let isAway = false
   let asked = 0
   const { configuration, forget } = createDiscovery({
-    clock: { now: () => nowMs },
+    clock: { elapsedMs: () => nowMs },
     discover: async () => {
       asked += 1
       if (isAway) throw new Error('away')
