@@ -1,6 +1,7 @@
 import { type Config, defaultBaseUrl } from './config.ts'
 import type { Installation } from './installation.ts'
 import type { Log } from './lib/log.ts'
+import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { disconnectAllIn } from './oauth/disconnection.ts'
 import { createOAuth } from './oauth/oauth.ts'
@@ -87,7 +88,10 @@ export const createDomain = (
     timeoutMs: config.oauthTimeoutMs,
     ...sessionRules,
   })
-  return { baseUrl, clock, db, keys, oauth, passwords, sessions, users, webhooks }
+  /** Sixteen hexadecimal digits that stand for an email in the log, for whoever has not got the root secret. */
+  const pseudonymOf = (email: string): string =>
+    hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
+  return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, sessions, users, webhooks }
 }
 
 export type Domain = ReturnType<typeof createDomain>

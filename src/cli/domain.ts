@@ -1,24 +1,38 @@
 import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Domain } from '../domain.ts'
+import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
 import { note } from './output.ts'
 
 export type { Domain } from '../domain.ts'
 
 export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
 
+/** Writes a line about what a command has done to an account, as the service does for requests. */
+export type RecordEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
+
 /** Opens the installation (and makes it where there is none), does the work, closes it again. */
-export const withDomain = async <T>(config: Config, work: (domain: Domain) => Promise<T>): Promise<T> => {
-  const [{ createDomain }, { openInstallation }, log] = await Promise.all([
+export const withDomain = async <T>(
+  config: Config,
+  work: (domain: Domain, record: RecordEvent) => Promise<T>,
+): Promise<T> => {
+  const [{ createDomain }, { openInstallation }, { createLog, readable }, { logAccountEvent }] = await Promise.all([
     import('../domain.ts'),
     import('../installation.ts'),
-    createWarningLog(),
+    import('../lib/log.ts'),
+    import('../lib/account-event.ts'),
   ])
+  const destination = process.stderr.isTTY ? readable(write) : { write }
+  const log = createLog('warn', destination)
+  const eventLog = createLog(config.logLevel, destination)
   noteNewFile(config)
   const installation = await openInstallation(config, log)
   try {
-    return await work(createDomain(config, log, installation))
+    return await work(createDomain(config, log, installation), (command, event, facts) =>
+      logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
+    )
   } finally {
     await installation.db.close()
   }
@@ -33,9 +47,13 @@ const noteNewFile = ({ database }: Config): void => {
 
 const write = (line: string): boolean => process.stderr.write(line)
 
-const createWarningLog = async () => {
-  const { createLog, readable } = await import('../lib/log.ts')
-  return createLog('warn', process.stderr.isTTY ? readable(write) : { write })
+/** The user of the operating system; in a container that names none, the number. */
+const operatorName = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
 }
 
 /** By id, email or username; `not_found` names what was asked for. */

@@ -48,9 +48,11 @@ const addUnlink = (identities: Command, { loadConfig }: Surroundings): void => {
   ).option('--all', 'disconnect all that are connected')
   withJson(unlink).action(async (name: string, provider: string | undefined, { all, json }: UnlinkOptions) => {
     if ((provider === undefined) === !all) unlink.error('error: name one provider, or give --all')
-    await withDomain(loadConfig(), async (domain) => {
+    await withDomain(loadConfig(), async (domain, record) => {
       const user = await requireUser(domain, name)
       const disconnection = await disconnect(domain, user, provider)
+      for (const { provider: method } of disconnection.disconnected)
+        record('identities unlink', 'provider_disconnect', { userId: user.id, method })
       await (json ? printJson(disconnectionToJson(user, disconnection)) : print(`${told(user, disconnection)}\n`))
       if (!disconnection.canSignIn) note(lockedOut(user))
     })

@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { deviceName } from '../pages/device.ts'
 import { confirms, requireConfirmable, withYes, type YesOption } from './confirmation.ts'
-import { type Domain, requireUser, type User, withDomain } from './domain.ts'
+import { type Domain, type RecordEvent, requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, toMinute } from './output.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -56,20 +56,22 @@ const addRevoke = (sessions: Command, { loadConfig }: Surroundings): void => {
     if (all) {
       if (name !== undefined || session !== undefined) revoke.error('error: --all is for all users: give nothing else')
       requireConfirmable(revoke, yes)
-      return withDomain(loadConfig(), (domain) => revokeAll(domain, options))
+      return withDomain(loadConfig(), (domain, record) => revokeAll(domain, options, record))
     }
     if (name === undefined) return revoke.error('error: name a user, or give --all')
-    return withDomain(loadConfig(), async (domain) => {
+    return withDomain(loadConfig(), async (domain, record) => {
       const user = await requireUser(domain, name)
       const ended = session ? await endOne(domain, user, session) : await domain.sessions.endAll(user.id)
+      record('sessions revoke', 'session_end', { userId: user.id, endedSessionId: session, count: ended })
       await (json ? printJson({ user_id: user.id, ended }) : print(`${countOf(ended)} of ${user.email} ended.\n`))
     })
   })
 }
 
-const revokeAll = async ({ sessions }: Domain, { yes, json }: RevokeOptions): Promise<void> => {
+const revokeAll = async ({ sessions }: Domain, { yes, json }: RevokeOptions, record: RecordEvent): Promise<void> => {
   if (!yes && !(await confirms('End all sessions of all users?'))) throw new AppError('forbidden', 'nothing was ended')
   const ended = await sessions.endEverySession()
+  record('sessions revoke', 'session_end', { count: ended })
   await (json ? printJson({ ended }) : print(`${countOf(ended)} ended. Everybody has to log in again.\n`))
 }
 

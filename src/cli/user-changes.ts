@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { AccountEventName } from '../lib/account-event.ts'
 import { type Domain, requireUser, type User, withDomain } from './domain.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, print, printJson } from './output.ts'
@@ -7,6 +8,8 @@ import { splitRoles } from './user-creation.ts'
 import { userToJson } from './user-view.ts'
 
 interface Change {
+  command: string
+  event: AccountEventName
   json: boolean | undefined
   apply: (domain: Domain, user: User) => Promise<void>
   /** What was done, for people. */
@@ -23,10 +26,11 @@ const warnOfUnproved = ({ email, roles, emailVerifiedAtMs }: User): string | und
 
 /** `set-roles`, `disable`, `enable`. */
 export const addUserChanges = (users: Command, { loadConfig }: Surroundings): void => {
-  const change = (name: string, { json, apply, done, warn }: Change) =>
-    withDomain(loadConfig(), async (domain) => {
+  const change = (name: string, { command, event, json, apply, done, warn }: Change) =>
+    withDomain(loadConfig(), async (domain, record) => {
       const before = await requireUser(domain, name)
       await apply(domain, before)
+      record(command, event, { userId: before.id })
       const user = await requireUser(domain, before.id)
       await (json ? printJson(userToJson(user)) : print(`${done(user)}\n`))
       const warning = warn?.(user)
@@ -45,6 +49,8 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
   )
   withJson(setRoles).action((name: string, roles: string[], { json }: JsonOption) =>
     change(name, {
+      command: 'users set-roles',
+      event: 'roles_change',
       json,
       apply: (domain, { id }) => domain.users.setRoles(id, splitRoles(roles)),
       done: (user) => `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
@@ -57,6 +63,8 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
   ])
   withJson(disable).action((name: string, { json }: JsonOption) =>
     change(name, {
+      command: 'users disable',
+      event: 'account_disable',
       json,
       apply: (domain, { id }) => domain.users.setDisabled(id, true),
       done: ({ email }) => `${email} is disabled, and every session is ended.`,
@@ -66,6 +74,8 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
   const enable = addCommand(users, 'enable <user>', 'let a disabled user log in again', ['svc users enable ada'])
   withJson(enable).action((name: string, { json }: JsonOption) =>
     change(name, {
+      command: 'users enable',
+      event: 'account_enable',
       json,
       apply: (domain, { id }) => domain.users.setDisabled(id, false),
       done: ({ email }) => `${email} can log in again.`,

@@ -32,7 +32,7 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
     const email = oneEmail(create, argument, options.email)
     const config = loadConfig()
     if (options.deliver) requireWebhooks(config)
-    await withDomain(config, async (domain) => {
+    await withDomain(config, async (domain, record) => {
       const { username, role = [] } = options
       const user = await domain.users.create({
         email,
@@ -41,6 +41,7 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
         password: await readPassword(),
         emailVerified: true,
       })
+      record('users create', 'account_create', { userId: user.id })
       await (options.json
         ? printJson(userToJson(user))
         : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))

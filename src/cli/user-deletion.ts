@@ -21,10 +21,11 @@ export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): v
     requireConfirmable(deletion, yes)
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
-    await withDomain(config, async (domain) => {
+    await withDomain(config, async (domain, record) => {
       const user = await requireUser(domain, name)
       if (!yes) await requireConsent(user)
       await domain.users.delete(user.id)
+      record('users delete', 'account_delete', { userId: user.id })
       await (json ? printJson(userToJson(user)) : print(`Deleted ${user.email}, id ${user.id}.\n`))
       if (deliver) await deliverNow(domain, { type: 'user.deleted', userId: user.id })
     })

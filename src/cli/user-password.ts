@@ -30,9 +30,11 @@ export const addSetPassword = (users: Command, { loadConfig }: Surroundings): vo
     .addHelpText('after', HELP)
     .option('--keep-providers', 'leave the providers connected')
   withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
-    withDomain(loadConfig(), async (domain) => {
+    withDomain(loadConfig(), async (domain, record) => {
       const { id } = await requireUser(domain, name)
       const disconnected = await domain.users.setPassword(id, await readPassword(), { keepProviders })
+      record('users set-password', 'password_change', { userId: id })
+      for (const method of disconnected) record('users set-password', 'provider_disconnect', { userId: id, method })
       const user = await requireUser(domain, id)
       const connected = (await domain.oauth.list(id, true)).map(({ provider }) => provider)
       if (json)

@@ -6,6 +6,7 @@ import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { RefreshResult, Sessions } from '../sessions/sessions.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Users } from '../users/users.ts'
+import type { AccountLog } from './account-log.ts'
 import type { Recognition } from './browser/recognition.ts'
 import type { CookieWriter } from './cookies.ts'
 import type { HttpMeter } from './meter.ts'
@@ -34,6 +35,8 @@ export interface ServerParts {
   providers: ProviderView[]
   pages: Pages
   limits: RateLimits
+  /** A keyed hash of an email, for the log. */
+  pseudonymOf: (email: string) => string
   /** Undefined: nobody counts. */
   meter?: HttpMeter | undefined
   /** While it is so, every answer is the last on its connection. */
@@ -46,5 +49,6 @@ export interface ServerParts {
 export interface RouteParts extends ServerParts {
   cookieWriter: CookieWriter
   recognize: Recognition
+  accountLog: AccountLog
   noteRefresh: (visit: Visit, result: RefreshResult) => void
 }

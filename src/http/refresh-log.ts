@@ -18,7 +18,13 @@ export const createRefreshLog =
     meter?.countRefresh(result.outcome)
     if (result.outcome !== 'reused') return
     log.warn(
-      { request_id: requestId, session_id: result.sessionId, user_id: result.userId, client: device.address },
+      {
+        event: 'refresh_token_reuse',
+        request_id: requestId,
+        session_id: result.sessionId,
+        user_id: result.userId,
+        client: device.address,
+      },
       'refresh token reused: session revoked',
     )
   }

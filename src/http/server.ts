@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../lib/errors.ts'
+import { createAccountLog } from './account-log.ts'
 import { createAnswers } from './answers.ts'
 import { createArrivalCheck } from './arrival-check.ts'
+import { createBrokenConnections } from './broken-connection.ts'
 import { createRecognition } from './browser/recognition.ts'
 import { requestOrigins } from './client.ts'
-import { createBrokenConnections } from './broken-connection.ts'
 import { createCookieWriter } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
@@ -24,7 +25,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const cookieWriter = createCookieWriter(given)
   const noteRefresh = createRefreshLog(given)
   const recognize = createRecognition({ ...given, noteRefresh })
-  const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize }
+  const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize, accountLog: createAccountLog(given) }
   const routes = createRoutes(parts)
   const noRoute = createNoRoute(routes)
   const answers = createAnswers(given)

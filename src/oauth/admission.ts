@@ -82,17 +82,20 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
     async admit(
       vouched: Vouched,
       limitSignup: (signUp: () => Promise<void>) => Promise<void>,
-    ): Promise<Entrance | { taken: TakenEmail }> {
+    ): Promise<(Entrance & { isNew: boolean }) | { taken: TakenEmail }> {
       let isNew = false
       for (let tries = 1; ; tries += 1) {
         const entrance = await enterIfLinked(vouched)
         // Whose account is this new has nothing yet that he would have to be asked again for.
-        if (entrance) return isNew ? { ...entrance, authenticatedAtMs: clock.now() } : entrance
+        if (entrance) return { ...entrance, ...(isNew && { authenticatedAtMs: clock.now() }), isNew }
         // Nothing that is wrong with an email can be mended where there will be no account.
         if (!signupOpen && !vouched.emailVerified) throw signInProblem('signup_closed')
         const user = await findUserByEmail(db, requireVerifiedEmail(vouched).lower)
         // Asked again: he may have been made in between, by the same person in another tab.
-        if (user) return (await enterIfLinked(vouched)) ?? { taken: await describeTaken(user) }
+        if (user) {
+          const overtaken = await enterIfLinked(vouched)
+          return overtaken ? { ...overtaken, isNew } : { taken: await describeTaken(user) }
+        }
         if (!signupOpen) throw signInProblem('signup_closed')
         try {
           await limitSignup(() => register(vouched))

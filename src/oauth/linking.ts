@@ -99,18 +99,19 @@ export const createLinking = (parts: Parts) => {
       return admission.readmit(vouched, userId)
     },
 
-    /** `conflict` for the last way to sign in; every other session ends. */
-    async unlink(id: string, { userId, sessionId }: OwnSession): Promise<void> {
-      await db.inTransaction(async (transaction) => {
+    /** `conflict` for the last way to sign in; every other session ends. Resolves to the provider's name. */
+    unlink: (id: string, { userId, sessionId }: OwnSession): Promise<string> =>
+      db.inTransaction(async (transaction) => {
         await requireFreshSession(transaction, sessionId, userId)
         const user = await findUserById(transaction, userId)
         const linked = await findIdentitiesOfUser(transaction, userId)
-        if (!linked.some((identity) => identity.id === id)) throw gone()
+        const identity = linked.find((each) => each.id === id)
+        if (!identity) throw gone()
         if (!isRemovable(id, linked, user?.passwordHash !== null, providerNames)) throw signInProblem('last_way')
         await deleteIdentity(transaction, id, userId)
         await endSessions(transaction, userId, sessionId)
-      })
-    },
+        return identity.provider
+      }),
 
     /** Of a user, with whether each can be done without. */
     async list(userId: string, hasPassword: boolean): Promise<(Identity & { removable: boolean })[]> {

@@ -84,20 +84,25 @@ export const createRefresh = (parts: Parts) => {
     },
 
     /** The session of a refresh token that is good now, without refreshing it. */
-    async identify(refreshToken: string): Promise<string | undefined> {
+    async identify(refreshToken: string): Promise<SignedIn | undefined> {
       const claim = readRefreshToken(refreshToken)
-      return claim && (await findClaimed(claim))?.session.id
+      return claim && (await findClaimed(claim))?.signedIn
     },
 
-    /** Ends the session that took the place of the one of this refresh token a moment ago, in the same browser. */
-    async endSuccessor(refreshToken: string): Promise<void> {
+    /**
+     * Ends the session that took the place of the one of this refresh token a moment ago, in the same browser; resolves
+     * to those that it ended.
+     */
+    async endSuccessor(refreshToken: string): Promise<SignedIn[]> {
       const claim = readRefreshToken(refreshToken)
-      if (!claim) return
+      if (!claim) return []
+      const ended: SignedIn[] = []
       // The successor may be replaced in the same moment.
       for (;;) {
         const successor = await findSuccessor(claim)
-        if (!successor) return
+        if (!successor) return ended
         await end(successor.session.id)
+        ended.push(successor.signedIn)
       }
     },
   }

@@ -32,6 +32,13 @@ export interface FirstPassword {
   sessionId: string
 }
 
+/** Why a password proves nothing: for the log alone, never for the person who entered it. */
+export interface Refusal {
+  refusal: 'unknown_account' | 'password_wrong' | 'account_disabled'
+  /** Whose account it is; undefined when there is none. */
+  userId: string | undefined
+}
+
 export interface Proof {
   user: User
   /** Whether it is still so in this transaction. */
@@ -79,10 +86,12 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
     return replaced === 1 ? { ...user, passwordHash } : undefined
   }
 
-  const authenticate = async (email: string, password: string, caller?: Caller): Promise<Proof | undefined> => {
+  const authenticate = async (email: string, password: string, caller?: Caller): Promise<Proof | Refusal> => {
     const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
     const matches = await passwords.matches(password, user?.passwordHash, caller)
-    if (!matches || !user || user.disabled) return undefined
+    if (!user) return { refusal: 'unknown_account', userId: undefined }
+    if (!matches) return { refusal: 'password_wrong', userId: user.id }
+    if (user.disabled) return { refusal: 'account_disabled', userId: user.id }
     const current = await withCurrentHash(user, password, caller)
     return current ? proofOf(current) : authenticate(email, password, caller)
   }
@@ -91,8 +100,8 @@ export const createCredentials = ({ db, passwords, endSessions, requireSession, 
     requireOwnPassword,
 
     /**
-     * Proof that somebody knows this email's password, or undefined: unknown email, wrong password and a disabled
-     * account are one answer after the same work. An older hash is replaced on the way.
+     * Proof that the caller knows the password of this email, or why it is none. The caller must give one answer for
+     * every refusal; the work before it is the same. An older hash is replaced on the way.
      */
     authenticate,
 

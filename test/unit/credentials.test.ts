@@ -44,7 +44,8 @@ test('a login whose sender leaves after the check of the password is finished, s
   const user = newUser({ passwordHash: await passwords.hash(password) })
   await db.inTransaction((transaction) => insertUser(transaction, user))
   const { authenticate, callers, caller } = leavingAfterCheck()
-  assert.equal((await authenticate(user.email, password, caller))?.user.id, user.id)
+  const result = await authenticate(user.email, password, caller)
+  assert.ok('user' in result && result.user.id === user.id)
   assert.deepEqual(
     callers.map((one) => one?.network),
     [caller.network, caller.network],

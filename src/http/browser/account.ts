@@ -1,6 +1,8 @@
+import type { AccountEventName } from '../../lib/account-event.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
+import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../parts.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, redirect, type Visit } from '../visit.ts'
@@ -30,7 +32,7 @@ const done = (what: Done): Answer => redirect(pathAfter(what))
 
 /** `/auth/account`: what a person can see and change of his own account. */
 export const createAccount = (parts: RouteParts) => {
-  const { users, sessions, oauth, pages, limits, clock } = parts
+  const { users, sessions, oauth, pages, limits, clock, accountLog } = parts
   const waysToSignIn = createWaysToSignIn(parts)
 
   const listSessions = async ({ userId, sessionId }: SignedIn) => {
@@ -55,6 +57,14 @@ export const createAccount = (parts: RouteParts) => {
     (visit: Visit, signedIn: SignedIn, form: (refusal: Refusal) => Partial<AccountView>) => async (refusal: Refusal) =>
       pages.account({ ...(await view(visit, signedIn)), problem: refusal.problem, ...form(refusal) })
 
+  /** Does something to the own account and writes down how it ended. */
+  const noting = <T>(
+    visit: Visit,
+    { userId, sessionId }: SignedIn,
+    event: AccountEventName,
+    action: (found: EventInProgress) => Promise<T>,
+  ): Promise<T> => accountLog.watch(visit, { event, userId, sessionId }, action)
+
   const guardingPassword = <T>(userId: string, action: () => Promise<T>): Promise<T> =>
     limits.attempt(passwordFormLimits(userId), action)
 
@@ -62,21 +72,27 @@ export const createAccount = (parts: RouteParts) => {
    * Changes a password. The user has just given the current one: as after a confirmation, a session that is fresh takes
    * the place of the one before (OWASP ASVS 5, 7.2.4), so that what was connected can be disconnected at once.
    */
-  const replacePassword = async (visit: Visit, { userId, sessionId }: SignedIn, next: string): Promise<Answer> => {
+  const replacePassword = async (
+    visit: Visit,
+    { userId, sessionId }: SignedIn,
+    next: string,
+    found: EventInProgress,
+  ): Promise<Answer> => {
     const current = visit.form.get('current_password') ?? ''
     const change = await users.checkPasswordChange(userId, { current, next, sessionId }, visit)
     const target = pathAfter('password')
-    const answer = await enter(parts, visit, { userId, target, authenticatedAtMs: clock.now(), also: change.makeIn })
+    const now = { authenticatedAtMs: clock.now(), also: change.makeIn }
+    const answer = await enter(parts, visit, { userId, target, found, ...now })
     if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return answer
   }
 
   /** Changes the password of a user who has one, and sets the first one of a user who has none. */
-  const savePassword = async (visit: Visit, signedIn: SignedIn): Promise<Answer> => {
+  const savePassword = async (visit: Visit, signedIn: SignedIn, found: EventInProgress): Promise<Answer> => {
     const { userId, sessionId } = signedIn
     const next = visit.form.get('new_password') ?? ''
     if (await users.hasPassword(userId)) {
-      return guardingPassword(userId, () => replacePassword(visit, signedIn, next))
+      return guardingPassword(userId, () => replacePassword(visit, signedIn, next, found))
     }
     await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, visit))
     return done('password_set')
@@ -95,7 +111,9 @@ export const createAccount = (parts: RouteParts) => {
       return orShowAgain(
         visit,
         async () => {
-          await limits.attempt([['usernameOfUser', userId]], () => users.changeUsername(userId, value, sessionId))
+          await noting(visit, signedIn, 'username_change', () =>
+            limits.attempt([['usernameOfUser', userId]], () => users.changeUsername(userId, value, sessionId)),
+          )
           return done('username')
         },
         showAgain(visit, signedIn, (refusal) => ({ username: { value, error: refusal.errors.username } })),
@@ -105,7 +123,8 @@ export const createAccount = (parts: RouteParts) => {
     changePassword(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       return orShowAgain(
         visit,
-        () => orConfirm(() => savePassword(visit, signedIn)),
+        () =>
+          orConfirm(() => noting(visit, signedIn, 'password_change', (found) => savePassword(visit, signedIn, found))),
         showAgain(visit, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
       )
     },
@@ -113,12 +132,17 @@ export const createAccount = (parts: RouteParts) => {
     /** Ends one session, or all but this one. */
     async endSessions(visit: Visit, signedIn: SignedIn): Promise<Answer> {
       if (visit.form.get('all_others') === '1') {
-        await sessions.endOthers(signedIn.userId, signedIn.sessionId)
+        await noting(visit, signedIn, 'session_end', async (found) => {
+          found.count = await sessions.endOthers(signedIn.userId, signedIn.sessionId)
+        })
         return done('sessions')
       }
       const id = visit.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
-      await sessions.endOwn(signedIn.userId, id, signedIn.sessionId)
+      await noting(visit, signedIn, 'session_end', async (found) => {
+        await sessions.endOwn(signedIn.userId, id, signedIn.sessionId)
+        found.endedSessionId = id
+      })
       return done('session')
     },
 
@@ -128,7 +152,9 @@ export const createAccount = (parts: RouteParts) => {
       const wish = { provider: undefined, target: '/auth/account' }
       return orExplain(parts, visit, wish, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
-        await oauth.unlink(id, signedIn)
+        await noting(visit, signedIn, 'provider_disconnect', async (found) => {
+          found.method = await oauth.unlink(id, signedIn)
+        })
         return done('unlinked')
       })
     },
@@ -140,7 +166,9 @@ export const createAccount = (parts: RouteParts) => {
         visit,
         () =>
           orConfirm(async () => {
-            await guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit))
+            await noting(visit, signedIn, 'account_delete', () =>
+              guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, visit)),
+            )
             visit.leaveSession()
             return redirect('/auth/login?done=deleted')
           }),

@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { ConfirmView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
+import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../parts.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
@@ -10,7 +11,7 @@ import { createWaysToSignIn } from './ways-to-sign-in.ts'
 
 /** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
 export const createConfirmation = (parts: RouteParts) => {
-  const { users, pages, limits, clock } = parts
+  const { users, pages, limits, clock, accountLog } = parts
   const waysToSignIn = createWaysToSignIn(parts)
 
   const view = async (visit: Visit, signedIn: SignedIn): Promise<ConfirmView> => ({
@@ -20,17 +21,28 @@ export const createConfirmation = (parts: RouteParts) => {
     errors: {},
   })
 
-  const confirm = async (visit: Visit, { userId, email }: SignedIn, password: string): Promise<Answer> => {
-    const proof = await users.authenticate(email, password, visit)
-    const entrance = proof?.user.id === userId && {
-      userId,
-      target: '/auth/account?done=confirmed',
-      authenticatedAtMs: clock.now(),
-      holds: proof.holds,
-    }
-    const answer = entrance && (await enter(parts, visit, entrance))
+  const confirm = async (visit: Visit, { email }: SignedIn, password: string, found: EventInProgress) => {
+    const result = await users.authenticate(email, password, visit)
+    const isOwn = 'user' in result && result.user.id === found.userId
+    const answer =
+      isOwn &&
+      (await enter(parts, visit, {
+        userId: result.user.id,
+        target: '/auth/account?done=confirmed',
+        authenticatedAtMs: clock.now(),
+        holds: result.holds,
+        found,
+      }))
     if (answer) return answer
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
+  }
+
+  const confirmAndNote = (visit: Visit, signedIn: SignedIn, password: string): Promise<Answer> => {
+    const { userId, sessionId } = signedIn
+    const event: EventInProgress = { event: 'reauthentication', method: 'password', userId, sessionId }
+    return accountLog.watch(visit, event, (found) =>
+      limits.attempt(passwordFormLimits(userId), () => confirm(visit, signedIn, password, found)),
+    )
   }
 
   return {
@@ -41,7 +53,7 @@ export const createConfirmation = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        () => limits.attempt(passwordFormLimits(signedIn.userId), () => confirm(visit, signedIn, password)),
+        () => confirmAndNote(visit, signedIn, password),
         async (refusal) => pages.confirm({ ...(await view(visit, signedIn)), ...refusal }),
       )
     },

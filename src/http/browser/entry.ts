@@ -1,3 +1,5 @@
+import type { SignedIn } from '../../sessions/sessions.ts'
+import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../parts.ts'
 import { readReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../visit.ts'
@@ -17,17 +19,20 @@ export const sendOnOr = async (
 }
 
 /** The sessions that this browser can show, by either cookie: the access token may have run out. */
-export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<string[]> => {
+export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<SignedIn[]> => {
   const { access, refresh } = visit.cookies
-  const ids = [
-    access && (await sessions.authenticate(access))?.sessionId,
-    refresh && (await sessions.identify(refresh)),
-  ]
-  return [...new Set(ids.flatMap((id) => id || []))]
+  const found = [access && (await sessions.authenticate(access)), refresh && (await sessions.identify(refresh))]
+  const sessionsById = new Map(found.flatMap((session) => (session ? [[session.sessionId, session]] : [])))
+  return [...sessionsById.values()]
 }
 
-/** Who is let in, why, and where he goes. */
-type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'> & { userId: string; target: string }
+/** Who is let in, why, and where they go. */
+type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'> & {
+  userId: string
+  target: string
+  /** The event that it is part of. */
+  found: EventInProgress
+}
 
 /**
  * Starts a session in place of the one that this browser had, and sends it to its target; undefined when the proof no
@@ -37,14 +42,16 @@ type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'>
 export const enter = async (
   parts: Pick<RouteParts, 'sessions' | 'limits'>,
   visit: Visit,
-  { userId, target, ...proof }: Entrance,
+  { userId, target, found, ...proof }: Entrance,
 ): Promise<Answer | undefined> => {
-  const replaces = await sessionsOf(parts, visit)
+  found.userId = userId
+  const replaces = (await sessionsOf(parts, visit)).map(({ sessionId }) => sessionId)
   // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
   const tokens = await parts.limits.attempt([['successfulLogin', `${userId} ${visit.network}`]], () =>
     parts.sessions.start(userId, visit.device, { ...proof, replaces }),
   )
   if (!tokens) return undefined
+  found.sessionId = tokens.sessionId
   visit.startSession(tokens)
   return redirect(target)
 }

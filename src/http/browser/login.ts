@@ -1,6 +1,7 @@
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
+import type { EventInProgress } from '../account-log.ts'
 import { loginFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
@@ -17,7 +18,7 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -29,8 +30,21 @@ export const createLogin = (parts: RouteParts) => {
     providers,
   })
 
-  const logIn = async (visit: Visit, email: string, password: string, target: string): Promise<Answer> => {
-    requireFilled(email, password)
+  const startSession = async (visit: Visit, form: LoginForm, found: EventInProgress): Promise<Answer> => {
+    const { email, password, target } = form
+    const result = await users.authenticate(email, password, visit)
+    if ('refusal' in result) {
+      Object.assign(found, { userId: result.userId, reason: result.refusal })
+      throw wrongCredentials()
+    }
+    const { user, holds } = result
+    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now(), holds, found })
+    if (!answer) throw wrongCredentials()
+    return answer
+  }
+
+  const logIn = (visit: Visit, form: LoginForm, found: EventInProgress): Promise<Answer> => {
+    const { email } = form
     const { network } = visit
     const account = `${readEmail(email)?.lower ?? ''} ${network}`
     return limits.attempt(
@@ -38,19 +52,14 @@ export const createLogin = (parts: RouteParts) => {
         ['loginOfAddress', network],
         ['login', account],
       ],
-      async () => {
-        const proof = await users.authenticate(email, password, visit)
-        const entrance = proof && {
-          userId: proof.user.id,
-          target,
-          authenticatedAtMs: clock.now(),
-          holds: proof.holds,
-        }
-        const answer = entrance && (await enter(parts, visit, entrance))
-        if (!answer) throw wrongCredentials()
-        return answer
-      },
+      () => startSession(visit, form, found),
     )
+  }
+
+  const logInAndNote = async (visit: Visit, form: LoginForm): Promise<Answer> => {
+    requireFilled(form)
+    const event: EventInProgress = { event: 'login', method: 'password', email: form.email }
+    return accountLog.watch(visit, event, (found) => logIn(visit, form, found))
   }
 
   return {
@@ -63,7 +72,7 @@ export const createLogin = (parts: RouteParts) => {
       const password = visit.form.get('password') ?? ''
       return orShowAgain(
         visit,
-        () => watchOutcome(() => logIn(visit, email, password, target), loginFailure, meter?.countLogin),
+        () => watchOutcome(() => logInAndNote(visit, { email, password, target }), loginFailure, meter?.countLogin),
         (refusal) =>
           pages.login({
             ...view(visit, target, email),
@@ -75,7 +84,13 @@ export const createLogin = (parts: RouteParts) => {
   }
 }
 
-const requireFilled = (email: string, password: string): void => {
+interface LoginForm {
+  email: string
+  password: string
+  target: string
+}
+
+const requireFilled = ({ email, password }: LoginForm): void => {
   checkAll({
     email() {
       if (email.trim() !== '') return

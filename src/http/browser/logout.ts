@@ -11,9 +11,11 @@ export const createLogout = (parts: RouteParts) => ({
   },
 
   async submit(visit: Visit): Promise<Answer> {
-    for (const id of await sessionsOf(parts, visit)) await parts.sessions.end(id)
+    const ended = await sessionsOf(parts, visit)
+    for (const { sessionId } of ended) await parts.sessions.end(sessionId)
     // The user wants out, though a login in another tab may have been a moment faster.
-    if (visit.cookies.refresh) await parts.sessions.endSuccessor(visit.cookies.refresh)
+    if (visit.cookies.refresh) ended.push(...(await parts.sessions.endSuccessor(visit.cookies.refresh)))
+    for (const { userId, sessionId } of ended) parts.accountLog.note(visit, { event: 'logout', userId, sessionId })
     visit.leaveSession()
     return redirect('/')
   },

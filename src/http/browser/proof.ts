@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Pending, TakenEmail } from '../../oauth/oauth.ts'
 import { emailProblem } from '../../oauth/problems.ts'
 import type { ProofView, ProviderView } from '../../pages/pages.ts'
+import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
@@ -14,7 +15,7 @@ import { letIn, orExplain } from './provider-visit.ts'
  * his before the two are linked. Linking them by the email alone would let whoever made the account first share it.
  */
 export const createProof = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, users, limits, pages, providers, cookieWriter, clock } = parts
+  const { oauth, users, limits, pages, providers, cookieWriter, clock, accountLog } = parts
 
   const view = (visit: Visit, pending: Pending, taken: TakenEmail, binding: string): ProofView => {
     // The browser must be known for as long as the page is good.
@@ -44,24 +45,27 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
     })
   }
 
-  const linkByPassword = async (visit: Visit, pending: Pending, taken: TakenEmail): Promise<Answer> => {
-    const password = visit.form.get('password') ?? ''
+  const linkAndSignIn = async (visit: Visit, pending: Pending, email: string, found: EventInProgress) => {
+    const { userId, vouched, target } = pending
+    const result = await users.authenticate(email, visit.form.get('password') ?? '', visit)
+    const owner = 'user' in result &&
+      result.user.id === userId && { userId, authenticatedAtMs: clock.now(), holds: result.holds }
+    const entrance = owner && (await oauth.linkProven(vouched, owner))
+    if (!entrance) throw wrongPassword()
+    accountLog.note(visit, { event: 'provider_connect', method: provider.name, userId })
+    const answer = await enter(parts, visit, { ...entrance, target, found })
+    if (!answer) throw wrongPassword()
+    return answer
+  }
+
+  const linkByPassword = (visit: Visit, pending: Pending, taken: TakenEmail, found: EventInProgress) => {
     const { network } = visit
     return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', `${taken.email.toLowerCase()} ${network}`],
       ],
-      async () => {
-        const proof = await users.authenticate(taken.email, password, visit)
-        const isOwner = proof?.user.id === pending.userId
-        const { userId, vouched } = pending
-        const owner = isOwner && { userId, authenticatedAtMs: clock.now(), holds: proof.holds }
-        const entrance = owner && (await oauth.linkProven(vouched, owner))
-        const answer = entrance && (await enter(parts, visit, { ...entrance, target: pending.target }))
-        if (!answer) throw wrongPassword()
-        return answer
-      },
+      () => linkAndSignIn(visit, pending, taken.email, found),
     )
   }
 
@@ -79,13 +83,24 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
         const taken = await oauth.requireTaken(pending.userId)
         const showAgain = ({ errors, problem }: Refusal) =>
           pages.proof({ ...view(visit, pending, taken, binding), errors, problem })
-        return orShowAgain(visit, () => linkByPassword(visit, pending, taken), showAgain)
+        const event: EventInProgress = { event: 'login', method: 'password', userId: pending.userId }
+        return orShowAgain(
+          visit,
+          () => accountLog.watch(visit, event, (found) => linkByPassword(visit, pending, taken, found)),
+          showAgain,
+        )
       }),
 
     claim: (visit: Visit): Promise<Answer> =>
       answerForm(visit, async (pending) => {
-        const entrance = await oauth.claim(pending.vouched, pending.userId)
-        return letIn(parts, visit, entrance, pending.target)
+        const { userId, target, vouched } = pending
+        const by = { method: provider.name, userId }
+        const entrance = await accountLog.watch(visit, { event: 'account_reclaim', ...by }, () =>
+          oauth.claim(vouched, userId),
+        )
+        return accountLog.watch(visit, { event: 'login', ...by }, (found) =>
+          letIn(parts, visit, entrance, { target, found }),
+        )
       }),
   }
 }

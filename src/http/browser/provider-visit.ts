@@ -2,6 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { Entrance } from '../../oauth/oauth.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../oauth/problems.ts'
 import type { ProviderView } from '../../pages/pages.ts'
+import type { EventInProgress } from '../account-log.ts'
 import { statusOf } from '../errors.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
@@ -23,9 +24,9 @@ export const letIn = async (
   parts: RouteParts,
   visit: Visit,
   entrance: Entrance | undefined,
-  target: string,
+  { target, found }: { target: string; found: EventInProgress },
 ): Promise<Answer> => {
-  const answer = entrance && (await enter(parts, visit, { ...entrance, target }))
+  const answer = entrance && (await enter(parts, visit, { ...entrance, target, found }))
   // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
   if (!answer) throw signInProblem('disabled')
   return answer

@@ -1,8 +1,9 @@
 import { AppError } from '../../lib/errors.ts'
-import type { Errand, Flow, Vouched } from '../../oauth/oauth.ts'
+import type { Entrance, Errand, Flow, Vouched } from '../../oauth/oauth.ts'
 import { signInProblem } from '../../oauth/problems.ts'
 import type { ProviderView } from '../../pages/pages.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
+import type { EventInProgress } from '../account-log.ts'
 import { isToken, newToken } from '../cookies.ts'
 import { watchProvider } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
@@ -20,9 +21,22 @@ const readIntent = ({ get }: Visit['form']): Intent => {
   throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
 }
 
+/** What a user returns from a provider with. */
+interface Returned {
+  flow: Flow
+  /** The secret of the browser. */
+  binding: string
+  /** The event that the return is. */
+  found: EventInProgress
+}
+
+const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
+
+type PendingOfFlow = NonNullable<Flow['pending']>
+
 /** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
 export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, clock, meter } = parts
+  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, clock, meter, accountLog } = parts
   const proof = createProof(parts, provider)
 
   const requireSignedIn = async (visit: Visit): Promise<SignedIn> => {
@@ -55,26 +69,39 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
     return signedIn
   }
 
-  const signIn = async (visit: Visit, { pending: proven, target }: Flow, vouched: Vouched, binding: string) => {
-    if (proven) {
-      oauth.requireCurrent(proven)
-      const entrance = await oauth.readmit(vouched, proven.userId)
-      return letIn(parts, visit, await oauth.linkProven(proven.vouched, entrance), target)
+  /** The user has proved by this provider that the account is theirs: the pending one is connected to it. */
+  const linkProven = async (visit: Visit, proven: PendingOfFlow, vouched: Vouched): Promise<Entrance | undefined> => {
+    oauth.requireCurrent(proven)
+    const { userId } = proven
+    const entrance = await oauth.linkProven(proven.vouched, await oauth.readmit(vouched, userId))
+    if (entrance) accountLog.note(visit, { event: 'provider_connect', method: proven.vouched.provider, userId })
+    return entrance
+  }
+
+  const signIn = async (visit: Visit, returned: Returned, vouched: Vouched): Promise<Answer> => {
+    const { flow, binding, found } = returned
+    const { pending: proven, target } = flow
+    if (proven) return letIn(parts, visit, await linkProven(visit, proven, vouched), { target, found })
+    const { network } = visit
+    const admitted = await oauth.admit(vouched, (signUp) => limits.attempt([['signupOfAddress', network]], signUp))
+    if (!('taken' in admitted)) {
+      if (admitted.isNew) found.event = 'signup'
+      return letIn(parts, visit, admitted, { target, found })
     }
-    const admitted = await oauth.admit(vouched, (signUp) =>
-      limits.attempt([['signupOfAddress', visit.network]], signUp),
-    )
-    if (!('taken' in admitted)) return letIn(parts, visit, admitted, target)
+    Object.assign(found, { userId: admitted.taken.userId, reason: 'proof_required' })
     const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
     return proof.ask(visit, pending, admitted.taken, binding)
   }
 
-  const conclude = async (visit: Visit, flow: Flow, answer: URLSearchParams, binding: string): Promise<Answer> => {
+  const conclude = async (visit: Visit, returned: Returned): Promise<Answer> => {
+    const { flow, binding, found } = returned
     const owner = flow.intent === 'sign_in' ? undefined : await requireOwner(visit, flow)
-    const vouched = await oauth.finish(flow, answer, binding)
-    if (!owner) return signIn(visit, flow, vouched, binding)
+    Object.assign(found, { userId: owner?.userId, sessionId: owner?.sessionId })
+    const vouched = await oauth.finish(flow, readWhole(visit.query), binding)
+    if (!owner) return signIn(visit, returned, vouched)
     if (flow.intent === 'confirm') {
-      return letIn(parts, visit, await oauth.readmit(vouched, owner.userId), `${flow.target}?done=confirmed`)
+      const target = `${flow.target}?done=confirmed`
+      return letIn(parts, visit, await oauth.readmit(vouched, owner.userId), { target, found })
     }
     await oauth.linkOwn(vouched, owner)
     return redirect(`${flow.target}?done=linked`)
@@ -115,12 +142,15 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       const binding = cookies.oauth
       const recalled = oauth.recall(findState(query), provider.name, binding)
       const { flow, problem } = recalled
-      return orExplainAndCount(visit, wishOf(recalled, binding), async () => {
-        if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
-        const concluded = await conclude(visit, flow, readWhole(query), binding)
-        meter?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')
-        return concluded
-      })
+      const event: EventInProgress = { event: EVENTS[flow?.intent ?? 'sign_in'], method: provider.name }
+      return orExplainAndCount(visit, wishOf(recalled, binding), () =>
+        accountLog.watch(visit, event, async (found) => {
+          if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
+          const concluded = await conclude(visit, { flow, binding, found })
+          meter?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')
+          return concluded
+        }),
+      )
     },
 
     /** A provider that answers by a form posts from its own site, without our cookies: the `GET` will have them. */

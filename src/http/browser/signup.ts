@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
+import type { EventInProgress } from '../account-log.ts'
 import { signupFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
@@ -12,9 +13,14 @@ interface Typed {
   username: string
 }
 
+interface SignupForm extends Typed {
+  password: string
+  target: string
+}
+
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock } = parts
+  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
@@ -28,13 +34,20 @@ export const createSignup = (parts: RouteParts) => {
   const showEmpty = (visit: Visit, target: string): Answer =>
     page(signupOpen ? 200 : 403, pages.signup(view(visit, target, { email: '', username: '' })))
 
-  const signUp = async (visit: Visit, typed: Typed, password: string, target: string): Promise<Answer> => {
-    const user = await limits.attempt([['signupOfAddress', visit.network]], () =>
-      users.create({ ...typed, password }, visit),
+  const signUp = async (visit: Visit, form: SignupForm, found: EventInProgress): Promise<Answer> => {
+    const { email, username, password, target } = form
+    const { network } = visit
+    const user = await limits.attempt([['signupOfAddress', network]], () =>
+      users.create({ email, username, password }, visit),
     )
-    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now() })
+    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now(), found })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
+  }
+
+  const signUpAndNote = (visit: Visit, form: SignupForm): Promise<Answer> => {
+    const event: EventInProgress = { event: 'signup', method: 'password', email: form.email }
+    return accountLog.watch(visit, event, (found) => signUp(visit, form, found))
   }
 
   return {
@@ -50,7 +63,8 @@ export const createSignup = (parts: RouteParts) => {
       }
       return orShowAgain(
         visit,
-        () => watchOutcome(() => signUp(visit, typed, password, target), signupFailure, meter?.countSignup),
+        () =>
+          watchOutcome(() => signUpAndNote(visit, { ...typed, password, target }), signupFailure, meter?.countSignup),
         (refusal) => pages.signup({ ...view(visit, target, typed), ...refusal }),
       )
     },
