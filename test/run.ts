@@ -29,8 +29,9 @@ const ON_BOTH = 'test/spec/database-copy.test.ts'
  */
 const WITHOUT_DATA = [
   'settings',
-  'oauth-{settings,misbehaviour,presets}',
-  'rate-limits',
+  'oauth-{settings,misbehaviour,presets,limits}',
+  'rate-limits{,-counting}',
+  'hash-queue',
   'return-to',
   'login-redirect',
   'client-address',
