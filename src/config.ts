@@ -14,6 +14,7 @@ type WithFallback = { [K in keyof Settings]: K extends OptionalKey ? never : K }
 type OptionalKey =
   | 'baseUrl'
   | 'metricsPort'
+  | 'hstsMs'
   | 'secret'
   | 'previousSecret'
   | 'audiences'
@@ -92,10 +93,16 @@ export const readConfig = (
   }
 }
 
-const findContradictions = (environment: Environment, { database, port, metricsPort }: Read): string[] => [
+const findContradictions = (
+  environment: Environment,
+  { database, port, metricsPort, hstsMs, baseUrl }: Read,
+): string[] => [
   ...findHalfWebhook(environment),
   ...(metricsPort !== undefined && metricsPort === port
     ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics take a port of their own']
+    : []),
+  ...(hstsMs !== undefined && (baseUrl ? !baseUrl.startsWith('https:') : !environment.SVC_BASE_URL)
+    ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers take Strict-Transport-Security over https only']
     : []),
   ...(isGiven(SETTINGS.previousSecret, environment) && !isGiven(SETTINGS.secret, environment)
     ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']

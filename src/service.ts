@@ -62,6 +62,7 @@ export const createService = async (
     pages,
     providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
     limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
+    hstsMs: config.hstsMs,
     meter: metrics,
     isStopping: () => isStopping,
     async requireReady() {

@@ -45,6 +45,14 @@ export const SETTINGS = {
     fallbackShown: 'http://localhost:PORT',
     ...origin,
   }),
+  hstsMs: setting({
+    name: 'SVC_HSTS',
+    meaning:
+      'How long browsers that were here keep to https on this host (`Strict-Transport-Security`), such as `8760h`. It ' +
+      'holds for the application too; needs an https `SVC_BASE_URL`.',
+    fallbackShown: 'off',
+    ...duration(),
+  }),
   host: setting({ name: 'SVC_HOST', meaning: 'Address to listen on.', fallback: '127.0.0.1', ...host }),
   port: setting({
     name: 'SVC_PORT',

@@ -9,13 +9,14 @@ import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestVisit } from './request-visit.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Route } from './route.ts'
-import { COMMON_HEADERS, createPageHeaders } from './security-headers.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 import { type Answer, json, page } from './visit.ts'
 
 interface Parts {
   baseUrl: string
   log: Log
   pages: Pages
+  securityHeaders: SecurityHeaders
   isStopping: () => boolean
   meter?: HttpMeter | undefined
 }
@@ -35,12 +36,16 @@ type Headers = string[]
  * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
  * response itself: the web framework's way there costs as much as all the rest of a request.
  */
-export const createAnswers = ({ baseUrl, log, pages, isStopping, meter }: Parts) => {
-  const pageHeaders = createPageHeaders(pages.contentSecurityPolicy)
+export const createAnswers = ({ baseUrl, log, pages, securityHeaders, isStopping, meter }: Parts) => {
   const note = createRequestLog({ log, meter })
 
+  const securityHeadersOf = (visit: RequestVisit, speaks: Route['speaks']): readonly string[] => {
+    if (speaks === 'json') return securityHeaders.data
+    return speaks === 'html' ? securityHeaders.page(visit.hosts) : securityHeaders.asset
+  }
+
   const headersOf = (visit: RequestVisit, speaks: Route['speaks'], cacheSeconds = 0, more: Headers = []): Headers => {
-    const headers = ['x-request-id', visit.requestId, ...(speaks === 'html' ? pageHeaders : COMMON_HEADERS), ...more]
+    const headers = ['x-request-id', visit.requestId, ...securityHeadersOf(visit, speaks), ...more]
     pushCaching(headers, cacheSeconds, visit.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers

@@ -7,7 +7,7 @@ import { clientAddress } from './client.ts'
 import { toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
 import type { NoRoute } from './no-route.ts'
-import { COMMON_HEADERS } from './security-headers.ts'
+import type { SecurityHeaders } from './security-headers.ts'
 import { EXPECTATION, explainUnreadable, refuseConnect, type UnreadableRefusal } from './unreadable.ts'
 
 /** How long a refused client may take to read its answer and close the connection. */
@@ -18,11 +18,19 @@ interface Parts {
   newRequestId: () => string
   isTrustedProxy: (address: string) => boolean
   noRoute: NoRoute
+  securityHeaders: SecurityHeaders
   meter?: HttpMeter | undefined
 }
 
 /** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
-export const createBrokenConnections = ({ log, newRequestId, isTrustedProxy, noRoute, meter }: Parts) => {
+export const createBrokenConnections = ({
+  log,
+  newRequestId,
+  isTrustedProxy,
+  noRoute,
+  securityHeaders,
+  meter,
+}: Parts) => {
   const refused = new WeakSet<Duplex>()
 
   const note = (requestId: string, socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
@@ -43,7 +51,7 @@ export const createBrokenConnections = ({ log, newRequestId, isTrustedProxy, noR
       socket.destroy()
       return
     }
-    socket.end(toResponse(requestId, refusal))
+    socket.end(toResponse(requestId, securityHeaders.data, refusal))
     closeSoon(socket)
   }
 
@@ -75,9 +83,10 @@ const dropUnknownPeer = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy()
 }
 
-const toResponse = (requestId: string, { status, error, headers = [] }: UnreadableRefusal): string => {
+const toResponse = (requestId: string, security: readonly string[], refusal: UnreadableRefusal): string => {
+  const { status, error, headers = [] } = refusal
   const body = toErrorJson(error, requestId)
-  const all = ['x-request-id', requestId, ...COMMON_HEADERS, 'cache-control', 'no-store', ...headers]
+  const all = ['x-request-id', requestId, ...security, 'cache-control', 'no-store', ...headers]
   all.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)), 'connection', 'close')
   const lines = all.map((text, place) => (place % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`

@@ -37,6 +37,8 @@ export interface ServerParts {
   limits: RateLimits
   /** A keyed hash of an email, for the log. */
   pseudonymOf: (email: string) => string
+  /** How long browsers shall keep to https, in milliseconds; undefined: that is left to the proxy. */
+  hstsMs: number | undefined
   /** Undefined: nobody counts. */
   meter?: HttpMeter | undefined
   /** While it is so, every answer is the last on its connection. */

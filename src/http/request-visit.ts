@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../lib/address.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
-import { clientAddress } from './client.ts'
+import { clientAddress, requestOrigins } from './client.ts'
 import { type CookieWriter, lastOfEach, type RequestCookies, readCookies } from './cookies.ts'
 import { type CsrfTokens, namedSession } from './csrf-token.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
@@ -86,6 +86,12 @@ export class RequestVisit implements Visit {
   /** The other end of the connection. */
   get peer(): string {
     return this.#request.raw.socket.remoteAddress ?? ''
+  }
+
+  /** Under which this request was sent, as in the header `Host`: that one, and what a trusted proxy says of it. */
+  get hosts(): string[] {
+    const isFromProxy = this.#parts.isTrustedProxy(this.peer)
+    return requestOrigins(this.headers, isFromProxy).map((origin) => new URL(origin).host)
   }
 
   get signal(): AbortSignal {

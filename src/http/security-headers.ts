@@ -1,18 +1,49 @@
-/** Headers as name, value, name, value. For every answer: it is not taken for another type than it says. */
-export const COMMON_HEADERS = ['x-content-type-options', 'nosniff']
+/** Headers as name, value, name, value. */
+type Headers = readonly string[]
 
-/**
- * For pages (OWASP HTTP Headers Cheat Sheet). `same-origin` and not `no-referrer`: with that, browsers send
- * `Origin: null` with our own forms.
- */
-export const createPageHeaders = (contentSecurityPolicy: string): string[] => [
-  ...COMMON_HEADERS,
-  ...Object.entries({
-    'content-security-policy': contentSecurityPolicy,
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-    'referrer-policy': 'same-origin',
-    'x-frame-options': 'DENY',
-  }).flat(),
-]
+/** What an answer is: a page is shown, data are read by programs, an asset is part of a page. */
+export interface SecurityHeaders {
+  data: Headers
+  asset: Headers
+  /** `hosts` as in the header `Host`: those under which the page may have been opened, besides that of the base URL. */
+  page: (hosts: readonly string[]) => Headers
+}
+
+interface Parts {
+  baseUrl: string
+  /** How long browsers shall keep to https on this host (RFC 6797); undefined: that is left to the proxy. */
+  hstsMs: number | undefined
+  contentSecurityPolicy: (hosts: readonly string[]) => string
+}
+
+/** The headers of every answer, by what it is (OWASP HTTP Headers Cheat Sheet). */
+export const createSecurityHeaders = ({ baseUrl, hstsMs, contentSecurityPolicy }: Parts): SecurityHeaders => {
+  const asset = [
+    ...Object.entries({ 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }).flat(),
+    ...(hstsMs === undefined ? [] : ['strict-transport-security', `max-age=${Math.ceil(hstsMs / 1000)}`]),
+  ]
+  const baseHost = new URL(baseUrl).host
+  const pageUnder = (hosts: readonly string[]): Headers => [
+    ...asset,
+    'content-security-policy',
+    contentSecurityPolicy([baseHost, ...hosts]),
+    ...PAGE,
+  ]
+  const ofBaseHost = pageUnder([])
+  return {
+    data: [...asset, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
+    asset,
+    page(hosts) {
+      const others = hosts.filter((host) => host !== baseHost)
+      return others.length === 0 ? ofBaseHost : pageUnder(others)
+    },
+  }
+}
+
+/** `same-origin` and not `no-referrer`: with that, browsers send `Origin: null` with our own forms. */
+const PAGE: Headers = Object.entries({
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=()',
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+}).flat()

@@ -18,6 +18,7 @@ import { createRefreshLog } from './refresh-log.ts'
 import { createRequestIds } from './request-ids.ts'
 import { RequestVisit } from './request-visit.ts'
 import type { Route } from './route.ts'
+import { createSecurityHeaders } from './security-headers.ts'
 import { createRoutes } from './routes.ts'
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
@@ -28,7 +29,8 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize, accountLog: createAccountLog(given) }
   const routes = createRoutes(parts)
   const noRoute = createNoRoute(routes)
-  const answers = createAnswers(given)
+  const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
+  const answers = createAnswers({ ...given, securityHeaders })
   const guards = createGuards(parts)
   const checkArrival = createArrivalCheck(given)
 
@@ -69,7 +71,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   }
 
   const newRequestId = createRequestIds()
-  const brokenConnections = createBrokenConnections({ ...given, newRequestId, noRoute })
+  const brokenConnections = createBrokenConnections({ ...given, newRequestId, noRoute, securityHeaders })
   const app = createFramework({ newRequestId, notFound, onClientError: brokenConnections.onClientError })
   brokenConnections.watch(app.server)
   app.setErrorHandler((error, request, reply) => {

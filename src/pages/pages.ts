@@ -30,8 +30,8 @@ export { isFieldProblem } from './views.ts'
 export interface Pages {
   /** Stylesheet, script and icons; their paths change with their content. */
   assets: Asset[]
-  /** For the `Content-Security-Policy` header of every page. */
-  contentSecurityPolicy: string
+  /** For the `Content-Security-Policy` header of a page that may have been opened under these hosts. */
+  contentSecurityPolicy: (hosts: readonly string[]) => string
   login(view: LoginView): string
   signup(view: SignupView): string
   logout(view: LogoutView): string

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { runSvc } from '../support/command.ts'
 import { newcomer } from '../support/people.ts'
 import { providerSettings } from '../support/provider-service.ts'
+import { connectRaw } from '../support/raw-connection.ts'
 import { routeTable } from '../support/route-table.ts'
 import { startService } from '../support/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
 
@@ -47,4 +51,102 @@ describe('an answer that may be stored', () => {
     const answer = await createUserAgent(service).get('/auth/login', { cookie: repeated })
     assert.deepEqual([...new Set(answer.cleared)].toSorted(), NAMES.toSorted())
   })
+})
+
+const UNREADABLE = [
+  'nonsense\r\n\r\n',
+  'FETCH /auth/login HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'CONNECT x:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'GET /auth/login HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n',
+  `GET /auth/login HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+]
+
+/** The headers of what a connection is told that brought no readable request. */
+const refusalOf = async ({ port }: { port: number }, bytes: string, t: TestContext) => {
+  const connection = await connectRaw({ port }, t)
+  connection.write(bytes)
+  const lines = (await connection.answer()).split('\r\n\r\n', 1)[0]?.split('\r\n').slice(1) ?? []
+  return Object.fromEntries(lines.map((line) => [line.split(': ', 1)[0] ?? '', line.slice(line.indexOf(': ') + 2)]))
+}
+
+/** An answer of every route to every method, and of none. */
+const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer][]> => {
+  const agent = newcomer(own)
+  const asked = [
+    ...routes.map(({ path }) => path),
+    '/auth/nothing',
+    '/auth/api/v1/nothing',
+    '/',
+    '/auth/login?return_to=//x',
+  ]
+  const answers: [string, Answer][] = []
+  for (const path of new Set(asked))
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT']) answers.push([path, await agent.send({ method, path })])
+  return answers
+}
+
+describe('every answer', () => {
+  test('is not taken for another type, nor embedded by other origins; HTML is isolated from other windows', async () => {
+    const { host } = new URL(service.url)
+    for (const [path, { headers }] of await everyAnswer(service)) {
+      assert.equal(headers['x-content-type-options'], 'nosniff', path)
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path)
+      assert.equal(headers['strict-transport-security'], undefined, path)
+      if (path.startsWith('/auth/assets/') && headers['content-type'] !== 'text/html; charset=utf-8') continue
+      const policy = String(headers['content-security-policy'])
+      assert.match(policy, /default-src 'none';.*frame-ancestors 'none'/, path)
+      if (!headers['content-type']?.startsWith('text/html')) continue
+      assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path)
+      assert.ok(policy.includes(`style-src ${host}/auth/assets/; script-src ${host}/auth/assets/;`), policy)
+    }
+  })
+
+  test('to what could not be read as a request is not taken for another type, nor framed or embedded', async (t) => {
+    for (const bytes of UNREADABLE) {
+      const headers = await refusalOf(service, bytes, t)
+      assert.equal(headers['x-content-type-options'], 'nosniff', bytes)
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+      assert.match(headers['content-security-policy'] ?? '', /default-src 'none'; frame-ancestors 'none'/)
+    }
+  })
+})
+
+test('a page lets in scripts and styles under the host that it was opened under, too, and nothing made up', async () => {
+  const { host } = new URL(service.url)
+  const sourcesOf = async (headers: Record<string, string>) => {
+    const answer = await newcomer(service).get('/auth/login', headers)
+    return /script-src ([^;]*);/.exec(String(answer.headers['content-security-policy']))?.[1]
+  }
+  const own = `${host}/auth/assets/`
+  assert.equal(await sourcesOf({ host: 'app.example.com' }), `${own} app.example.com/auth/assets/`)
+  const forwarded = { host: '127.0.0.1:1', 'x-forwarded-host': 'app.example.com' }
+  assert.equal(await sourcesOf(forwarded), `${own} 127.0.0.1:1/auth/assets/ app.example.com/auth/assets/`)
+  assert.equal(await sourcesOf({ host: "a.example;script-src'unsafe-inline'" }), `${own} 'self'`)
+  assert.equal(await sourcesOf({ host: '[::1]:8080' }), `${own} 'self'`)
+})
+
+describe('SVC_HSTS', () => {
+  test('is on every answer, for that long, and for this host alone', async (t) => {
+    const env = { ...service.env, SVC_PORT: '0', SVC_BASE_URL: 'https://app.example.com', SVC_HSTS: '8760h' }
+    const secure = await startService({ t, env })
+    const values = (await everyAnswer(secure)).map(([, { headers }]) => headers['strict-transport-security'])
+    for (const bytes of UNREADABLE) values.push((await refusalOf(secure, bytes, t))['strict-transport-security'])
+    assert.deepEqual([...new Set(values)], ['max-age=31536000'])
+  })
+
+  for (const [what, env, named] of [
+    [
+      'with a base URL of http',
+      { SVC_HSTS: '8760h', SVC_BASE_URL: 'http://app.example.com' },
+      /^svc: SVC_HSTS .*https/,
+    ],
+    ['without a base URL', { SVC_HSTS: '8760h' }, /^svc: SVC_HSTS .*https/],
+    ['that is no duration', { SVC_HSTS: '365d', SVC_BASE_URL: 'https://app.example.com' }, /^svc: SVC_HSTS/],
+  ] as const) {
+    test(`is a mistake of the configuration ${what}`, async (t) => {
+      const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+      assert.equal(code, 78, stderr)
+      assert.match(stderr, named)
+    })
+  }
 })

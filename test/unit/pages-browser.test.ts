@@ -10,14 +10,28 @@ import { statesWith, WRONG_STATES } from './pages-views.ts'
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
 const states = statesWith('text')
 
+const [style, script] = pages.assets.map(({ path }) => path)
+/** A page into which links to what people uploaded to the application were slipped. */
+const INJECTED = `<!doctype html><title>untouched</title><link rel="stylesheet" href="${style}"><script src="${script}"></script>
+<link rel="stylesheet" href="/uploads/style.css"><script src="/uploads/script.js"></script>
+<script src="/auth/assets/../../uploads/script.js"></script><script src="/auth/assetsx/script.js"></script>`
+const UPLOADS: Record<string, [contentType: string, body: string]> = {
+  '/injected': ['text/html', INJECTED],
+  '/uploads/style.css': ['text/css', 'html { cursor: wait }'],
+  '/uploads/script.js': ['text/javascript', 'document.title = "taken over"'],
+  '/auth/assetsx/script.js': ['text/javascript', 'document.title = "taken over"'],
+}
+
 const server = createServer((request, response) => {
   const path = decodeURIComponent(request.url ?? '').split('?')[0] ?? ''
   const body = states[path.slice(1)]?.(pages)
   // A provider's icon is any of ours.
   const asset = pages.assets.find((asset) => asset.path === path) ?? pages.assets.at(-1)
-  response.setHeader('content-security-policy', pages.contentSecurityPolicy)
-  response.setHeader('content-type', body ? 'text/html; charset=utf-8' : (asset?.contentType ?? ''))
-  response.end(body ?? asset?.body)
+  response.setHeader('content-security-policy', pages.contentSecurityPolicy([request.headers.host ?? '']))
+  const [type, upload] = UPLOADS[path] ?? []
+  if (type) response.setHeader('content-type', type)
+  else response.setHeader('content-type', body ? 'text/html; charset=utf-8' : (asset?.contentType ?? ''))
+  response.end(upload ?? body ?? asset?.body)
 })
 
 let browser: Browser
@@ -106,3 +120,19 @@ test('without scripts there is no button that would do nothing', async () => {
     assert.equal(await page.getByRole('button', { name: 'Show password' }).count(), 0)
   })
 })
+
+for (const host of ['127.0.0.1', 'localhost', 'app.localhost']) {
+  test(`scripts and styles run from the folder of the assets alone, under whatever name the page is opened: ${host}`, async () => {
+    const page = await browser.newPage()
+    const refused: string[] = []
+    page.on('console', (message) => refused.push(message.text()))
+    const loaded: string[] = []
+    page.on('requestfinished', (request) => loaded.push(new URL(request.url()).pathname))
+    await page.goto(`${baseURL.replace('127.0.0.1', host)}/injected`)
+    assert.equal(await page.title(), 'untouched')
+    assert.equal(await page.evaluate('getComputedStyle(document.documentElement).cursor'), 'auto')
+    assert.deepEqual(new Set(loaded), new Set(['/injected', style, script]))
+    assert.equal(refused.filter((text) => text.includes('Content Security Policy')).length, 4, refused.join('\n'))
+    await page.close()
+  })
+}

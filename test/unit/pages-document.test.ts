@@ -149,12 +149,13 @@ test('an asset is named by its content', () => {
   )
 })
 
-const policyWith = (logoUrl: string | undefined): string => createPages({ ...branding, logoUrl }).contentSecurityPolicy
+const policyWith = (logoUrl: string | undefined, hosts = ['app.example.com']): string =>
+  createPages({ ...branding, logoUrl }).contentSecurityPolicy(hosts)
 
 test('the policy lets in nothing inline, and no origin but the logo’s', () => {
   assert.equal(
     policyWith(undefined),
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   )
   assert.match(policyWith('/logo.svg'), /img-src 'self';/)
   assert.match(policyWith('https://cdn.example:8443/logo.svg?x'), /img-src 'self' https:\/\/cdn\.example:8443;/)
@@ -164,14 +165,33 @@ test('the policy lets in nothing inline, and no origin but the logo’s', () => 
 })
 
 const policyOf = (iconUrls: string[], formActions: string[]): string =>
-  createPages({ ...branding, logoUrl: 'https://cdn.example/logo.svg', providers: { iconUrls, formActions } })
-    .contentSecurityPolicy
+  createPages({
+    ...branding,
+    logoUrl: 'https://cdn.example/logo.svg',
+    providers: { iconUrls, formActions },
+  }).contentSecurityPolicy(['app.example.com'])
+
+const scriptsUnder = (...hosts: string[]): string | undefined =>
+  /script-src ([^;]*);/.exec(policyWith(undefined, hosts))?.[1]
+
+test('scripts and styles come from the folder of our assets, under each host of the page', () => {
+  for (const host of ['localhost:8080', '127.0.0.1:8080', 'app.example.com', 'xn--bcher-kva.example'])
+    assert.equal(scriptsUnder(host), `${host}/auth/assets/`)
+  assert.equal(scriptsUnder('a.example', 'a.example', 'b.example:1'), 'a.example/auth/assets/ b.example:1/auth/assets/')
+})
+
+test('under an address, which a policy cannot name, they come from the origin; nothing else gets into the policy', () => {
+  for (const host of ['[::1]:8080', '192.0.2.1', '10.0.0.1:8080', '', '*', '*:*', "'unsafe-inline'", 'a; script-src *'])
+    assert.equal(scriptsUnder(host), "'self'", host)
+  for (const host of ['a b', 'a,b', 'a/b', 'http://a', 'a:*', 'a:123456', 'a_b', '.', 'a..b'])
+    assert.equal(scriptsUnder(host), "'self'", host)
+})
 
 test('with providers the policy lets in the origins of their icons, and forms that end elsewhere', () => {
   const icons = ['https://cdn.example/a.svg', '/b.svg', 'https://icons.example:8443/c.svg?x']
   assert.equal(
     policyOf(icons, ['https:', 'http://localhost:*', 'http://127.0.0.1:*']),
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' https://cdn.example https://icons.example:8443; form-action 'self' https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; img-src 'self' https://cdn.example https://icons.example:8443; form-action 'self' https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'",
   )
   for (const iconUrl of ['javascript:alert(1)', 'data:image/svg+xml,x', 'https://a;script-src/']) {
     assert.throws(() => policyOf([iconUrl], []), TypeError, iconUrl)
