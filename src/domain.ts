@@ -8,6 +8,8 @@ import { createOAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
+import { siteNames } from './users/password-names.ts'
+import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords } from './users/passwords.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts'
@@ -74,6 +76,7 @@ export const createDomain = (
     clock,
     passwords,
     announce: webhooks.announce,
+    requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
     disconnectProviders: disconnectAllIn,
     ...sessionRules,
   })

@@ -2,7 +2,7 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { readEmail } from './email.ts'
-import { normalizePassword, requireGoodPassword } from './password-rules.ts'
+import { normalizePassword, type RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import {
   findUserByEmail,
@@ -48,6 +48,7 @@ export interface Proof {
 interface Parts {
   db: Database
   passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
   /** Ends a user's sessions in the transaction of the action: all, or all but one. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
   /** `unauthorized` when the session of who asks has ended while his password was checked. */
@@ -63,7 +64,9 @@ const hasPassword = (): AppError =>
   new AppError('conflict', 'This account has a password already. Load the account page again to change it.')
 
 /** Passwords as proof of who somebody is. */
-export const createCredentials = ({ db, passwords, endSessions, requireSession, requireFreshSession }: Parts) => {
+export const createCredentials = (parts: Parts) => {
+  const { db, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = parts
+
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, caller?: Caller) => {
     if (!(await passwords.matches(entered, user.passwordHash, caller))) throw wrongPassword(field)

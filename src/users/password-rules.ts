@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
+import { accountNames, isMadeOf } from './password-names.ts'
 
 const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 256
@@ -12,25 +13,64 @@ const isCommon = (password: string): boolean => {
   return commonPasswords.has(password.toLowerCase())
 }
 
+/**
+ * Whether it is nothing but a sequence again and again, at least twice, that would be too short to be a password itself:
+ * repeating makes nothing harder to guess.
+ */
+const isRepetition = (password: string): boolean => {
+  const characters = [...password.toLowerCase()]
+  const longest = Math.min(MIN_CHARACTERS - 1, Math.floor(characters.length / 2))
+  const repeatsEvery = (length: number): boolean =>
+    characters.every((character, index) => index < length || character === characters[index - length])
+  return Array.from({ length: longest }, (_, index) => index + 1).some(repeatsEvery)
+}
+
 /** The form in which passwords are counted, hashed and compared (Unicode NFC). */
 export const normalizePassword = (entered: string): string => entered.normalize('NFC')
 
+/** What is wrong with a new password: a reason, and the same in words. Undefined: nothing. */
+const problemOf = (
+  password: string,
+  names: readonly string[],
+  namesOfSite: readonly string[],
+): readonly [reason: string, message: string] | undefined => {
+  const characters = [...password].length
+  if (characters === 0) return ['password_missing', 'Enter a password.']
+  if (characters < MIN_CHARACTERS)
+    return ['password_too_short', `A password has at least ${MIN_CHARACTERS} characters.`]
+  if (characters > MAX_CHARACTERS) return ['password_too_long', `A password has at most ${MAX_CHARACTERS} characters.`]
+  if (isRepetition(password)) {
+    return ['password_repeats', 'This password is the same few characters again and again.']
+  }
+  if (isCommon(password)) return ['password_common', 'This password is on the list of commonly used ones.']
+  if (isMadeOf(password, accountNames(names))) {
+    return [
+      'password_same_as_account',
+      'The password must not be the email address or the username, nor these with digits or punctuation added.',
+    ]
+  }
+  if (isMadeOf(password, namesOfSite)) {
+    return [
+      'password_same_as_site',
+      'The password must not be the name of this site or its host, nor these with digits or punctuation added.',
+    ]
+  }
+  return undefined
+}
+
+/** Checks a new password for an account with these names, and gives its normal form; `unprocessable` on `field`. */
+export type RequireGoodPassword = (entered: string, names: string[], field?: string) => string
+
 /**
- * Checks a new password and gives its normal form: 8 to 256 characters of any kind, not commonly used (OWASP ASVS 5,
- * 6.2.4), not the account's email or username. `unprocessable` on `field`.
+ * The rules for new passwords: 8 to 256 characters of any kind, not a short sequence again and again, not commonly used
+ * (OWASP ASVS 5, 6.2.4), not a name of the account or of the site (6.2.11), nor such a name with digits added.
  */
-export const requireGoodPassword = (entered: string, names: string[], field = 'password'): string => {
-  const password = normalizePassword(entered)
-  const refuse = (reason: string, message: string): never => {
+export const createPasswordRules =
+  (namesOfSite: readonly string[]): RequireGoodPassword =>
+  (entered, names, field = 'password') => {
+    const password = normalizePassword(entered)
+    const problem = problemOf(password, names, namesOfSite)
+    if (!problem) return password
+    const [reason, message] = problem
     throw new AppError('unprocessable', message, { field, reason })
   }
-  const characters = [...password].length
-  if (characters === 0) refuse('password_missing', 'Enter a password.')
-  if (characters < MIN_CHARACTERS) refuse('password_too_short', `A password has at least ${MIN_CHARACTERS} characters.`)
-  if (characters > MAX_CHARACTERS) refuse('password_too_long', `A password has at most ${MAX_CHARACTERS} characters.`)
-  if (isCommon(password)) refuse('password_common', 'This password is on the list of commonly used ones.')
-  if (names.some((name) => name.toLowerCase() === password.toLowerCase())) {
-    refuse('password_same_as_account', 'The password must not be the email address or the username.')
-  }
-  return password
-}

@@ -4,7 +4,7 @@ import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import { type Email, requireEmail } from './email.ts'
-import { requireGoodPassword } from './password-rules.ts'
+import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
 import { insertUser, type User, type UserRecord } from './user-store.ts'
@@ -14,6 +14,7 @@ interface Parts {
   db: Database
   clock: Clock
   passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
   /** Writes down, in the transaction of the action, that the application must be told. */
   announce: (transaction: Transaction, type: 'user.created', userId: string) => Promise<void>
 }
@@ -39,7 +40,7 @@ export interface VouchedUser {
 type Also = (transaction: Transaction, userId: string) => Promise<unknown>
 
 /** Creates accounts, and has the application told. */
-export const createRegistration = ({ db, clock, passwords, announce }: Parts) => {
+export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: Parts) => {
   /** Inserts and announces; `conflict` when email or username is taken. */
   const insert = async (user: UserRecord, also?: Also): Promise<User> => {
     try {
@@ -82,7 +83,7 @@ export const createRegistration = ({ db, clock, passwords, announce }: Parts) =>
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller): Promise<User> {
-      const { email, username, password } = requireAccount(given)
+      const { email, username, password } = requireAccount(given, requireGoodPassword)
       const user: UserRecord = {
         ...recordOf(email),
         passwordHash: await passwords.hash(password, caller),
@@ -108,7 +109,7 @@ interface Account {
   password: string
 }
 
-const requireAccount = ({ email, password, username }: NewUser): Account => {
+const requireAccount = ({ email, password, username }: NewUser, requireGoodPassword: RequireGoodPassword): Account => {
   // Without a username of his own choice, somebody most likely gets the first that is made for him.
   const [made = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
   return checkAll({

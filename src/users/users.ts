@@ -8,7 +8,7 @@ import {
   type FirstPassword,
   type PasswordChange,
 } from './credentials.ts'
-import { requireGoodPassword } from './password-rules.ts'
+import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { createRegistration, takenError } from './registration.ts'
 import { requireRoles } from './roles.ts'
@@ -43,6 +43,7 @@ interface Parts {
   requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** To be called in the transaction that changes a user's row, or deletes it, and before the deletion. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
+  requireGoodPassword: RequireGoodPassword
   /** Disconnects every provider of a user in the transaction of the action; resolves to their names. */
   disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
 }
@@ -57,7 +58,7 @@ interface Deletion {
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
 export const createUsers = (parts: Parts) => {
   const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = parts
-  const { disconnectProviders } = parts
+  const { disconnectProviders, requireGoodPassword } = parts
   const { create, createVouched } = createRegistration(parts)
   const { authenticate, checkPasswordChange, setFirstPassword, requireOwnPassword } = createCredentials(parts)
 

@@ -1112,7 +1112,7 @@ describe('a user without a password can set one', () => {
     await assertCannotLogIn(service, { ...newPerson(), email: user.email })
     assert.match((await agent.get('/auth/account')).text, /Set a password/)
     const { password } = newPerson()
-    for (const bad of ['short', 'password', user.email]) {
+    for (const bad of ['short', 'password', user.email, `${user.username}1`, 'abcabcabc', 'localhost1']) {
       assertPage(await agent.post('/auth/account/password', { new_password: bad }), 422)
     }
     await assertSignedIn(elsewhere)

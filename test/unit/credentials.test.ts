@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/lib/bounded-queue.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { createCredentials } from '../../src/users/credentials.ts'
+import { createPasswordRules } from '../../src/users/password-rules.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../contract/place.ts'
@@ -22,6 +23,7 @@ const leavingAfterCheck = () => {
   const credentials = createCredentials({
     db,
     ...sessionRules,
+    requireGoodPassword: createPasswordRules([]),
     passwords: {
       ...passwords,
       isOutdated: () => true,

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { AppError } from '../../src/lib/errors.ts'
+import { siteNames } from '../../src/users/password-names.ts'
+import { createPasswordRules } from '../../src/users/password-rules.ts'
+
+const requireGoodPassword = createPasswordRules(siteNames('https://www.acme-shop.co.example:8443', 'Blue Kettle'))
+const account = ['Grace.Hopper+Shop@navy.example', 'admiral_7']
+
+/** The reason why a password is refused; undefined when it is not. */
+const reasonFor = (password: string, names = account): string | undefined => {
+  try {
+    requireGoodPassword(password, names)
+    return undefined
+  } catch (error) {
+    assert.ok(error instanceof AppError && error.code === 'unprocessable')
+    return error.reason
+  }
+}
+
+const REFUSED: Record<string, readonly string[]> = {
+  password_repeats: [
+    'aaaaaaaa',
+    'AAAAaaaa',
+    '0'.repeat(256),
+    '        ',
+    '12121212',
+    'abcabcabc',
+    'abcabcab',
+    'AbcaBCabc',
+    'passpass',
+    '1234512345',
+    'qwertyqwerty',
+    'abcdefgabcdefg',
+    '😀😀😀😀😀😀😀😀',
+    '😀🦊😀🦊😀🦊😀🦊',
+    'éa'.repeat(4),
+    'e\u0301a'.repeat(4),
+  ],
+  password_same_as_account: [
+    'grace.hopper+shop@navy.example',
+    'Grace.Hopper+Shop@Navy.Example1',
+    'grace.hopper',
+    'GraceHopper',
+    'grace-hopper-1906',
+    '!!grace hopper!!',
+    '1906 Grace Hopper',
+    'grace.hopper+shop',
+    'gracehoppershop99',
+    'admiral15',
+    'Admiral_2024!',
+    '2024admiral',
+    '¡admiral!',
+    'admiral_7',
+  ],
+  password_same_as_site: [
+    'www.acme-shop.co.example',
+    'acme-shop.co.example',
+    'ACME-SHOP.co.example2024',
+    'acmeshop',
+    'acme-shop',
+    'Acme Shop 24',
+    'acmeshop1!',
+    '#1 acme-shop.co',
+    'bluekettle',
+    'Blue Kettle',
+    'blue-kettle-2026',
+    '12bluekettle34',
+  ],
+}
+
+const ACCEPTED = [
+  'a blue kettle on the stove',
+  'bluekettles everywhere',
+  'the acme-shop opens at 9',
+  'grace.hopper wrote compilers',
+  'my admiral_7 password',
+  'hopper grace',
+  'kettle blue',
+  'abcdefghabcdefgh',
+  'correct horse battery staple',
+  'banana bandana',
+  'tomato tomato potato',
+  'aaaaaaab',
+  'abcdabce',
+  '8305719264',
+  '$%^&*()_+{}|',
+]
+
+describe('a new password', () => {
+  for (const [reason, passwords] of Object.entries(REFUSED)) {
+    for (const password of passwords) {
+      test(`is refused, ${reason}: ${JSON.stringify(password.slice(0, 40))}`, () => {
+        assert.equal(reasonFor(password), reason)
+      })
+    }
+  }
+
+  for (const password of ACCEPTED) {
+    test(`is accepted, though it looks a little like that: ${JSON.stringify(password)}`, () => {
+      assert.equal(reasonFor(password), undefined)
+      assert.equal(requireGoodPassword(password, account), password)
+    })
+  }
+
+  test('names of one or two letters, and of digits alone, refuse nothing but themselves', () => {
+    const names = ['x@a.example', '1234567890', 'q-9']
+    for (const password of ['83x05719264', '71234567890', '1983-q-2004', '48151623x']) {
+      assert.equal(reasonFor(password, names), undefined, password)
+    }
+    assert.equal(reasonFor('1234567890123', ['1234567890123']), 'password_same_as_account')
+    const short = createPasswordRules(siteNames('https://x.ai', 'Go'))
+    assert.equal(short('8305719go264', names), '8305719go264')
+  })
+})
+
+describe('the names of a site', () => {
+  test('of a host on an address are that address alone: no digit of it is a name', () => {
+    for (const [url, host] of [
+      ['http://127.0.0.1:8080', '127.0.0.1'],
+      ['http://[2001:db8::1]:8080', '[2001:db8::1]'],
+    ] as const) {
+      assert.deepEqual(siteNames(url, undefined), [host])
+      const rules = createPasswordRules(siteNames(url, undefined))
+      assert.throws(() => rules(host, []), { reason: 'password_same_as_site' })
+      assert.equal(rules('8305719264', []), '8305719264')
+    }
+  })
+
+  test('of a host of one label, and of one beyond ASCII, in both spellings', () => {
+    const local = createPasswordRules(siteNames('http://localhost:8080', undefined))
+    for (const password of ['localhost', 'Localhost123', '8080localhost'])
+      assert.throws(() => local(password, []), { reason: 'password_same_as_site' })
+    const names = siteNames('https://b\u00fccherregal.example', undefined)
+    const rules = createPasswordRules(names)
+    for (const password of ['b\u00fccherregal1', 'B\u00dcCHERREGAL', 'xn--bcherregal-9db.example'])
+      assert.throws(() => rules(password, []), { reason: 'password_same_as_site' }, names.join())
+  })
+
+  test('a top level alone is none', () => {
+    assert.equal(requireGoodPassword('example123', account), 'example123')
+  })
+})
