@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { canonicalAddress } from '../lib/address.ts'
 import { isLoopbackUrl } from '../lib/origin.ts'
 import type { Log } from '../lib/log.ts'
 
@@ -41,7 +42,10 @@ export const createArrivalCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log 
   const checkPeer = (arrival: Arrival): void => {
     if (isFromProxy(arrival)) return
     checksPeer = false
-    log.warn({ setting: 'SVC_TRUST_PROXY', peer: arrival.socket.remoteAddress }, UNTRUSTED_PROXY)
+    log.warn(
+      { setting: 'SVC_TRUST_PROXY', peer: canonicalAddress(arrival.socket.remoteAddress ?? '') },
+      UNTRUSTED_PROXY,
+    )
   }
 
   const checkOrigin = (arrival: Arrival): void => {
