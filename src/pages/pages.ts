@@ -9,6 +9,7 @@ import { createLogoutPage } from './logout.ts'
 import { createProofPage } from './proof.ts'
 import { createProviderIcons } from './provider-icons.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
+import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
 import type {
   AccountView,
@@ -18,6 +19,7 @@ import type {
   LogoutView,
   ProofView,
   ProviderProblemView,
+  RedirectLoopView,
   SignupView,
 } from './views.ts'
 
@@ -39,6 +41,7 @@ export interface Pages {
   confirm(view: ConfirmView): string
   proof(view: ProofView): string
   providerProblem(view: ProviderProblemView): string
+  redirectLoop(view: RedirectLoopView): string
   error(view: ErrorView): string
   /** The address of our own icon for a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -68,6 +71,7 @@ export const createPages = ({
     confirm: createConfirmPage(layout),
     proof: createProofPage(layout),
     providerProblem: createProviderProblemPage(layout),
+    redirectLoop: createRedirectLoopPage(layout),
     error: createErrorPage(layout),
   }
 }

@@ -193,6 +193,22 @@ export const texts = {
   tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
   requestId: 'When you ask for help, mention request',
   startAgain: 'Start again',
+
+  loop: 'You keep coming back here',
+  loopAbout: (appName: string): string =>
+    `${appName} sends you to log in again and again, although you are logged in as`,
+  loopAdvice: (appName: string): string =>
+    `This is not your fault: something about ${appName} is not set up right. Try again in a minute. If that does not help, contact the people who run ${appName}, and mention the number below.`,
+  loopTryAgain: 'Try again',
+  loopDetails: (appName: string): string => `For the people who run ${appName}`,
+  loopDetailsAbout: 'Five times within ten seconds, a user with a valid session was redirected to the login page from',
+  loopCauses: 'Usual causes:',
+  loopIssuer:
+    'The application verifies the access token itself, and expects another audience (aud) or issuer (iss). The issuer is',
+  loopClock: 'Its clock is wrong. Here it is',
+  loopKeys: 'It verifies with old public keys, or with those of another service.',
+  loopCookie: 'The cookie with the access token does not reach it, because a proxy drops or shortens cookies.',
+  loopOutage: 'It redirects to the login page on every error, and not on 401 alone.',
   home: (appName: string): string => `Go to ${appName}`,
 
   deviceOn: (browser: string, system: string): string => `${browser} on ${system}`,

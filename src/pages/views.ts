@@ -128,6 +128,17 @@ export interface AccountView extends FormView {
   signIn?: SignInView | undefined
 }
 
+/** The application does not accept the session of a signed-in user, and redirects to the login page without end. */
+export interface RedirectLoopView {
+  email: string
+  /** The path of the application that does so, with its query. */
+  target: string
+  /** The `iss` of access tokens. */
+  issuer: string
+  nowMs: number
+  requestId: string
+}
+
 export interface ErrorView {
   status: number
   /** For people; shown. */

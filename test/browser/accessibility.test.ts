@@ -122,6 +122,14 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     },
   ],
   ['logout without a session', 200, (visitor) => visitor.open('/auth/logout')],
+  [
+    'redirect loop',
+    409,
+    async (visitor) => {
+      await signIn(visitor)
+      for (let times = 0; times < 6; times += 1) await visitor.open('/auth/login?return_to=%2Fauth%2Faccount%3Fdone')
+    },
+  ],
   ['error 400', 400, (visitor) => visitor.open('/auth/login?return_to=%2F%2Fevil.example')],
   [
     'error 403',

@@ -85,6 +85,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'signup while busy': (pages) =>
       pages.signup({ ...signup, problem: { kind: 'busy', retryAfterSeconds: 2, requestId: 'r-2' } }),
     'signup closed': (pages) => pages.signup({ ...signup, closed: true }),
+    'redirect loop': (pages) =>
+      pages.redirectLoop({ email: text, target: `/${text}`, issuer: text, nowMs, requestId: text }),
     logout: (pages) => pages.logout({ csrfToken: text, signedIn: true, email: text }),
     'logged out': (pages) => pages.logout({ csrfToken: text, signedIn: false }),
     account: (pages) => pages.account(account),

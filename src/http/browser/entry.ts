@@ -8,16 +8,6 @@ import { type Answer, redirect, type Visit } from '../visit.ts'
 export const targetOf = (visit: Visit, baseUrl: string): string =>
   readReturnTo(visit.form.get('return_to') ?? visit.query.get('return_to'), baseUrl)
 
-/** Sends a visitor who is signed in on to his target, and shows anybody else the page. */
-export const sendOnOr = async (
-  { recognize, baseUrl }: Pick<RouteParts, 'recognize' | 'baseUrl'>,
-  visit: Visit,
-  show: (target: string) => Answer,
-): Promise<Answer> => {
-  const target = targetOf(visit, baseUrl)
-  return (await recognize(visit)) ? redirect(target) : show(target)
-}
-
 /** The sessions that this browser can show, by either cookie: the access token may have run out. */
 export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<SignedIn[]> => {
   const { access, refresh } = visit.cookies

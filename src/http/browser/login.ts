@@ -6,8 +6,9 @@ import { loginFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
-import { enter, sendOnOr, targetOf } from './entry.ts'
+import { enter, targetOf } from './entry.ts'
 import { orShowAgain } from './problems.ts'
+import type { SendOnOr } from './send-on.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
 
@@ -17,8 +18,8 @@ const noticeOf = (visit: Visit): LoginView['notice'] => {
 }
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
-export const createLogin = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
+export const createLogin = (parts: RouteParts & { sendOnOr: SendOnOr }) => {
+  const { sendOnOr, users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
 
   const view = (visit: Visit, target: string, email: string): LoginView => ({
     csrfToken: visit.csrfToken,
@@ -64,7 +65,7 @@ export const createLogin = (parts: RouteParts) => {
 
   return {
     show: (visit: Visit): Promise<Answer> =>
-      sendOnOr(parts, visit, (target) => page(200, pages.login(view(visit, target, '')))),
+      sendOnOr(visit, (target) => page(200, pages.login(view(visit, target, '')))),
 
     async submit(visit: Visit): Promise<Answer> {
       const target = targetOf(visit, baseUrl)

@@ -7,14 +7,16 @@ import { createLogin } from './login.ts'
 import { createLoginRedirect } from './login-redirect.ts'
 import { createLogout } from './logout.ts'
 import { createProviderRoutes } from './provider-routes.ts'
+import { createSendOnOr } from './send-on.ts'
 import { createSignup } from './signup.ts'
 
 const ONE_YEAR_SECONDS = 31_536_000
 
 /** The routes that a person opens. */
 export const createBrowserRoutes = (parts: RouteParts): Route[] => {
-  const login = createLogin(parts)
-  const signup = createSignup(parts)
+  const entryParts = { ...parts, sendOnOr: createSendOnOr(parts) }
+  const login = createLogin(entryParts)
+  const signup = createSignup(entryParts)
   const logout = createLogout(parts)
   const account = createAccount(parts)
   const confirmation = createConfirmation(parts)

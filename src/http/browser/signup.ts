@@ -5,8 +5,9 @@ import { signupFailure, watchOutcome } from '../meter.ts'
 import type { RouteParts } from '../parts.ts'
 import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../visit.ts'
-import { enter, sendOnOr, targetOf } from './entry.ts'
+import { enter, targetOf } from './entry.ts'
 import { orShowAgain } from './problems.ts'
+import type { SendOnOr } from './send-on.ts'
 
 interface Typed {
   email: string
@@ -19,8 +20,8 @@ interface SignupForm extends Typed {
 }
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
-export const createSignup = (parts: RouteParts) => {
-  const { users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
+export const createSignup = (parts: RouteParts & { sendOnOr: SendOnOr }) => {
+  const { sendOnOr, users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
 
   const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
     csrfToken: visit.csrfToken,
@@ -51,7 +52,7 @@ export const createSignup = (parts: RouteParts) => {
   }
 
   return {
-    show: (visit: Visit): Promise<Answer> => sendOnOr(parts, visit, (target) => showEmpty(visit, target)),
+    show: (visit: Visit): Promise<Answer> => sendOnOr(visit, (target) => showEmpty(visit, target)),
 
     async submit(visit: Visit): Promise<Answer> {
       const target = targetOf(visit, baseUrl)
