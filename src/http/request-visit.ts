@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../lib/address.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
+import { currentTimeMs, type Device, type SignedIn, type Tokens } from '../sessions/sessions.ts'
 import { clientAddress, requestOrigins } from './client.ts'
 import { type CookieWriter, lastOfEach, type RequestCookies, readCookies } from './cookies.ts'
 import { type CsrfTokens, namedSession } from './csrf-token.ts'
@@ -150,7 +150,9 @@ export class RequestVisit implements Visit {
   }
 
   get #sessionSeconds(): number | undefined {
-    return this.signedIn && Math.max(0, Math.round((this.signedIn.expiresAtMs - this.#parts.clock.now()) / 1000))
+    const { signedIn } = this
+    if (!signedIn) return undefined
+    return Math.max(0, Math.round((signedIn.expiresAtMs - currentTimeMs(signedIn, this.#parts.clock)) / 1000))
   }
 
   get method(): string {

@@ -14,6 +14,9 @@ export interface MonotonicClock {
 
 export const monotonicClock: MonotonicClock = { elapsedMs: () => performance.now() }
 
+/** How far the clock of a replica may be ahead of that of the database's server, or behind it (docs/scaling.md). */
+export const MAX_CLOCK_SKEW_MS = 60_000
+
 /** `2026-11-21T10:47:00.123Z` */
 export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
 import type { KeyRing, SigningKey } from './key-ring.ts'
@@ -94,9 +94,9 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
   }
 
   return {
-    /** A signed token for these claims, and what is left to fill in: issuer, time of issue and a number of its own. */
-    issue(claims: Omit<AccessClaims, 'iss' | 'iat' | 'jti'>, key: SigningKey): string {
-      const all: AccessClaims = { iss: issuer, ...claims, iat: Math.floor(clock.now() / 1000), jti: randomUUID() }
+    /** A signed token for these claims, and what is left to fill in: the issuer and a number of its own. */
+    issue(claims: Omit<AccessClaims, 'iss' | 'jti'>, key: SigningKey): string {
+      const all: AccessClaims = { iss: issuer, ...claims, jti: randomUUID() }
       const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
       const message = `${header}.${encodeJson(all)}`
       const token = `${message}.${signEs256(key.privateKey, message)}`
@@ -104,13 +104,16 @@ export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
       return token
     },
 
-    /** What a token says if it is ours, unchanged, of a key that is still good, and not run out. */
+    /**
+     * What a token says if it is ours, unchanged, and of a key that is still good. Whether it has run out is told by the
+     * clock that it was issued by, which is that of its session's row; here it is only refused when no clock could differ.
+     */
     read(token: string, ring: KeyRing): CheckedToken | 'unknown key' | undefined {
       const facts = recall(token) ?? check(token, ring)
       if (!facts || facts === 'unknown key') return facts
       const key = ring.verifying.get(facts.keyId)
       const nowMs = clock.now()
-      return key && key.untilMs > nowMs && facts.expiresAtMs > nowMs ? facts : undefined
+      return key && key.untilMs > nowMs && facts.expiresAtMs + MAX_CLOCK_SKEW_MS > nowMs ? facts : undefined
     },
   }
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
+import { currentTimeMs } from './lifetime.ts'
 import { deleteSessionsEndedBy, findSessionEnds } from './session-store.ts'
 
 const WINDOW = 500
@@ -22,10 +23,11 @@ export const deleteExpiredSessions = async ({ db, clock, shortestMs }: Parts): P
   let after = ''
   let deleted = 0
   for (;;) {
-    const nowMs = clock.now()
     const window = await findSessionEnds(db, { after, before, limit: WINDOW })
-    const expired = window.filter((session) => session.expires_at <= nowMs)
     const last = window.at(-1)
+    // By the clock that they are refused by: that of this machine may be ahead.
+    const nowMs = currentTimeMs({ readAtMs: last?.read_at ?? undefined }, clock)
+    const expired = window.filter((session) => session.expires_at <= nowMs)
     if (last && expired.length > 0) deleted += await deleteSessionsEndedBy(db, { after, upTo: last.id, nowMs })
     if (!last || window.length < WINDOW) return deleted
     after = last.id

@@ -67,10 +67,6 @@ export const isInGrace = (session: Session, generation: number, nowMs: number, {
   return replacedAtMs !== undefined && nowMs < replacedAtMs + graceMs
 }
 
-/** Whether somebody has proved so short a time ago who he is that it can be taken to be he who sits there. */
-export const isFresh = ({ authenticatedAtMs }: Pick<Session, 'authenticatedAtMs'>, nowMs: number): boolean =>
-  authenticatedAtMs !== undefined && nowMs - authenticatedAtMs < FRESH_MS
-
 /**
  * The time by which a row is judged, in milliseconds since 1970: that of the database's server as it was read, which is
  * the same for all replicas, whatever their own clocks say; without a server that of this machine, at this moment.
@@ -81,3 +77,15 @@ export const currentTimeMs = ({ readAtMs }: { readAtMs: number | undefined }, cl
 /** Whether a session has not run out, and its user may use it. */
 export const isUsable = (session: SessionOfUser, clock: Clock): boolean =>
   session.expiresAtMs > currentTimeMs(session, clock) && !session.user.disabled
+
+/** When the user of a session last proved who they are, and the time by which that is judged. */
+export type Authenticated = Pick<SessionOfUser, 'authenticatedAtMs' | 'readAtMs'>
+
+/** Whether that was so short a time ago that it can be taken to be the same person who is there now. */
+export const isFresh = (session: Authenticated, clock: Clock): boolean => {
+  const { authenticatedAtMs } = session
+  return authenticatedAtMs !== undefined && currentTimeMs(session, clock) - authenticatedAtMs < FRESH_MS
+}
+
+/** A time that was taken by the clock of this process, which says `hereMs`, on a clock that says `thereMs`. */
+export const toOtherClock = (timeMs: number, hereMs: number, thereMs: number): number => thereMs - (hereMs - timeMs)

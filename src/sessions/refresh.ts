@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { type Known, type KnownSessions, toKnown } from './known-session.ts'
-import { type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
+import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
 import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
 import type { Replacement } from './replacement.ts'
 import { rotateSession } from './session-store.ts'
@@ -40,7 +40,7 @@ export const createRefresh = (parts: Parts) => {
 
   /** Undefined when another request, here or elsewhere, was first. */
   const rotate = async (found: Known, device: Device): Promise<Known | undefined> => {
-    const next = moveOn(found.session, device, clock.now(), lifetimes)
+    const next = moveOn(found.session, device, currentTimeMs(found.session, clock), lifetimes)
     const rotated = toKnown(next)
     const committing = db.single((changes) => {
       // The user's row may have changed while the statement waited for its turn: then what was found is old.
@@ -72,7 +72,7 @@ export const createRefresh = (parts: Parts) => {
         if (claim.generation === session.generation) {
           const rotated = await rotate(found, device)
           if (rotated) return { outcome: 'rotated', ...(await trade(rotated, audience)) }
-        } else if (isInGrace(session, claim.generation, clock.now(), lifetimes)) {
+        } else if (isInGrace(session, claim.generation, currentTimeMs(session, clock), lifetimes)) {
           // The winner's rotation may be on its way to the disk still; its token must not get out before it is there.
           await db.durable()
           return { outcome: 'grace', ...(await trade(found, audience)) }

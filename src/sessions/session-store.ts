@@ -131,14 +131,14 @@ export const lockSession = async (
   db: Queries,
   id: string,
   userId: string,
-): Promise<Pick<Session, 'authenticatedAtMs'> | undefined> => {
+): Promise<Pick<SessionOfUser, 'authenticatedAtMs' | 'readAtMs'> | undefined> => {
   await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
-  const row = await db.get<Pick<SessionRow, 'authenticated_at'>>(
-    'SELECT authenticated_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
+  const row = await db.get<Pick<SessionOfUserRow, 'authenticated_at' | 'read_at'>>(
+    'SELECT authenticated_at, server_time() AS read_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
     id,
     userId,
   )
-  return row && { authenticatedAtMs: row.authenticated_at ?? undefined }
+  return row && { authenticatedAtMs: row.authenticated_at ?? undefined, readAtMs: row.read_at ?? undefined }
 }
 
 /** Sessions of a user that have not run out: one before all others, then the last seen first. */
@@ -254,12 +254,17 @@ export const deleteSessionsUpTo = (
   { after, last }: { after: string; last: string },
 ): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
 
-/** The next so many sessions in order of id, each with its end. */
+/** The next so many sessions in order of id, each with its end, and the time of the server where there is one. */
 export const findSessionEnds = (
   db: Queries,
   { after, before, limit }: { after: string; before: string; limit: number },
-): Promise<{ id: string; expires_at: number }[]> =>
-  db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
+): Promise<{ id: string; expires_at: number; read_at: number | null }[]> =>
+  db.all(
+    'SELECT id, expires_at, server_time() AS read_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
+    after,
+    before,
+    limit,
+  )
 
 /** Of the sessions between two ids, the last included, those whose end has come. */
 export const deleteSessionsEndedBy = (

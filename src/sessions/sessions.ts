@@ -6,7 +6,15 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
 import { cacheKnownSessions } from './known-session.ts'
-import { beginSession, currentTimeMs, type Device, isFresh, type Lifetimes } from './lifetime.ts'
+import {
+  type Authenticated,
+  beginSession,
+  currentTimeMs,
+  type Device,
+  isFresh,
+  type Lifetimes,
+  toOtherClock,
+} from './lifetime.ts'
 import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 import { createReplacement } from './replacement.ts'
@@ -29,7 +37,7 @@ import type { SignedIn } from './signed-in.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import { createIssue, type Tokens } from './tokens.ts'
 
-export type { Device } from './lifetime.ts'
+export { currentTimeMs, type Device } from './lifetime.ts'
 export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
 export type { SignedIn } from './signed-in.ts'
@@ -47,7 +55,7 @@ interface Parts {
 }
 
 interface Terms {
-  /** When he was last seen to prove who he is; undefined when nobody can say. */
+  /** When the user was last seen to prove who they are, by the clock of this process; undefined when nobody can say. */
   authenticatedAtMs: number | undefined
   holds?: (transaction: Queries) => Promise<boolean>
   /** More to be done in the transaction of the start. */
@@ -55,6 +63,11 @@ interface Terms {
   /** Sessions that end as this one begins. */
   replaces?: string[]
 }
+
+/** The session that asks for the list of its user's. */
+type Current = Pick<SignedIn, 'sessionId' | 'readAtMs'>
+
+const NO_SESSION: Current = { sessionId: '', readAtMs: undefined }
 
 /** Sessions: that somebody is here, on this browser. */
 export const createSessions = (parts: Parts) => {
@@ -105,7 +118,9 @@ export const createSessions = (parts: Parts) => {
         if (!user || (holds && !(await holds(transaction)))) return undefined
         await also?.(transaction)
         const nowMs = currentTimeMs(user, clock)
-        await insertSession(transaction, beginSession({ id, userId, device, nowMs, authenticatedAtMs }, lifetimes))
+        const provenAtMs = authenticatedAtMs && toOtherClock(authenticatedAtMs, clock.now(), nowMs)
+        const beginning = { id, userId, device, nowMs, authenticatedAtMs: provenAtMs }
+        await insertSession(transaction, beginSession(beginning, lifetimes))
         await replaceIn(transaction, replaces, id, nowMs)
         await endTooMany(transaction, { id, userId, nowMs })
         return findSession(transaction, id)
@@ -122,7 +137,8 @@ export const createSessions = (parts: Parts) => {
       if (!session || session.userId !== token.userId || session.user.disabled) return undefined
       // The row tells of a change of the keys: the key that signed this token may have been revoked by it.
       if (!keys.isLatest(session.newestKeyId) && !(await readAgain(accessToken))) return undefined
-      return session.expiresAtMs > clock.now() ? signedIn : undefined
+      const nowMs = currentTimeMs(session, clock)
+      return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined
     },
 
     ...createRefresh({ ...parts, refreshTokens, known, issue, end, findSuccessor }),
@@ -160,20 +176,24 @@ export const createSessions = (parts: Parts) => {
 
     /** The same, and `forbidden` when the session is not fresh. */
     async requireFreshIn(transaction: Transaction, id: string, userId: string): Promise<void> {
-      requireFresh(await requireIn(transaction, id, userId), clock.now())
+      requireFresh(await requireIn(transaction, id, userId), clock)
     },
 
     /** `forbidden` for who has not just proved who he is; what changes how he signs in asks for it (OWASP ASVS 5, 7.5.1). */
-    requireFresh: (signedIn: SignedIn): void => requireFresh(signedIn, clock.now()),
+    requireFresh: (signedIn: SignedIn): void => requireFresh(signedIn, clock),
 
-    isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock.now()),
+    isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock),
 
     /** To be called in the transaction that changes a user's row, and before the row is deleted. */
     userChanged: forgetUserIn,
 
-    /** So many sessions at most, `firstId` and then those last seen, and how many there are. */
-    async list(userId: string, limit: number, firstId = ''): Promise<{ sessions: Session[]; count: number }> {
-      const nowMs = clock.now()
+    /** So many sessions at most, the current one and then those last seen, and how many there are. */
+    async list(
+      userId: string,
+      limit: number,
+      { sessionId: firstId, readAtMs }: Current = NO_SESSION,
+    ): Promise<{ sessions: Session[]; count: number }> {
+      const nowMs = currentTimeMs({ readAtMs }, clock)
       const sessions = await findSessionsOfUser(db, { userId, firstId, nowMs, limit })
       return { sessions, count: sessions.length < limit ? sessions.length : await countSessions(db, userId, nowMs) }
     },
@@ -191,7 +211,7 @@ const requireIn = async (transaction: Transaction, id: string, userId: string) =
   })
 }
 
-const requireFresh = (session: Pick<Session, 'authenticatedAtMs'>, nowMs: number): void => {
-  if (isFresh(session, nowMs)) return
+const requireFresh = (session: Authenticated, clock: Clock): void => {
+  if (isFresh(session, clock)) return
   throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
 }

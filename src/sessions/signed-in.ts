@@ -12,11 +12,20 @@ export interface SignedIn {
   authenticatedAtMs: number | undefined
   /** When the session ends if nothing happens. */
   expiresAtMs: number
+  /** The time of the database's server as that was read; undefined where there is no server. */
+  readAtMs: number | undefined
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
 
-export const toSignedIn = ({ id, userId, authenticatedAtMs, expiresAtMs, user }: SessionOfUser): SignedIn => ({
+export const toSignedIn = ({
+  id,
+  userId,
+  authenticatedAtMs,
+  expiresAtMs,
+  readAtMs,
+  user,
+}: SessionOfUser): SignedIn => ({
   sessionId: id,
   userId,
   email: user.email,
@@ -24,6 +33,7 @@ export const toSignedIn = ({ id, userId, authenticatedAtMs, expiresAtMs, user }:
   createdAtMs: user.createdAtMs,
   authenticatedAtMs,
   expiresAtMs,
+  readAtMs,
   userJson: JSON.stringify({
     id: userId,
     email: user.email,

@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { seal, unseal } from '../lib/secrets.ts'
 import { shareRuns } from '../lib/shared-run.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, toRing } from './key-ring.ts'
 import {
@@ -43,8 +43,9 @@ const SEALING = 'signing keys'
 
 /** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
-  // Twice the lifetime: the setting may have been shortened since the last token was signed.
-  const graceMs = 2 * accessTokenLifetimeMs
+  // Twice the lifetime: the setting may have been shortened since the last token was signed. Of the replica that signs, the
+  // clock may be behind, and of the one that reads it may be ahead.
+  const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
   const ringParts = { graceMs, openPrivateKey: (key: KeyRecord) => openPrivateKey(rootSecret, key) }
   let ring: KeyRing | undefined
 

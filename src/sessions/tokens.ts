@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { AccessTokens } from './access-token.ts'
-import type { Lifetimes } from './lifetime.ts'
+import { currentTimeMs, type Lifetimes } from './lifetime.ts'
 import type { RefreshTokens } from './refresh-token.ts'
 import type { SessionOfUser } from './session-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -26,13 +26,14 @@ interface Parts {
 export const createIssue =
   ({ clock, keys, accessTokens, refreshTokens, lifetimes }: Parts) =>
   async (session: SessionOfUser, audience: string): Promise<Tokens> => {
-    const nowMs = clock.now()
+    const nowMs = currentTimeMs(session, clock)
+    const iat = Math.floor(nowMs / 1000)
     const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
-    const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, exp }
+    const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, iat, exp }
     return {
       sessionId: session.id,
       accessToken: accessTokens.issue(claims, await keys.signingKey(session.newestKeyId)),
-      accessTokenSeconds: exp - Math.floor(nowMs / 1000),
+      accessTokenSeconds: exp - iat,
       refreshToken: refreshTokens.make(session, session.generation),
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
     }

@@ -17,7 +17,7 @@ import {
   type Session,
 } from '../../src/sessions/session-store.ts'
 import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase, testOnPostgres } from './place.ts'
 import { newKey, newSession, newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()
@@ -166,19 +166,34 @@ describe('sessions that have run out', () => {
     const { db } = await freshDatabase(t)
     const user = newUser()
     await insertUser(db, user)
+    const nowMs = Date.now()
     await db.inTransaction(async (transaction) => {
       for (let index = 0; index < 1300; index++) {
-        const expiresAtMs = index % 3 === 0 ? T0 + 100_000 : T0
-        await insertSession(transaction, newSession(user.id, { id: idAt(T0 - 5000, index), expiresAtMs }))
+        const expiresAtMs = index % 3 === 0 ? nowMs + 100_000 : nowMs
+        await insertSession(transaction, newSession(user.id, { id: idAt(nowMs - 5000, index), expiresAtMs }))
       }
-      await insertSession(transaction, newSession(user.id, { id: idAt(T0, 1), expiresAtMs: T0 }))
+      await insertSession(transaction, newSession(user.id, { id: idAt(nowMs, 1), expiresAtMs: nowMs }))
     })
-    const clock = { now: () => T0 + 1 }
+    const clock = { now: () => nowMs + 1 }
     assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 866)
     assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 0)
     const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM sessions')
     assert.equal(row?.count, 435, 'the youngest is not looked at yet')
   })
+})
+
+testOnPostgres('a clean-up by a replica whose clock is ahead deletes no session before its end', async (t) => {
+  const { db } = await freshDatabase(t)
+  const user = newUser()
+  await insertUser(db, user)
+  const nowMs = Date.now()
+  for (const leftMs of [-1000, 40_000])
+    await insertSession(
+      db,
+      newSession(user.id, { id: idAt(nowMs - 5000, leftMs > 0 ? 1 : 2), expiresAtMs: nowMs + leftMs }),
+    )
+  const clock = { now: () => nowMs + 60_000 }
+  assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 1)
 })
 
 test('the key that signs comes with the session: the newest that is not retired', async (t) => {

@@ -46,6 +46,8 @@ const entries: Record<string, Entry> = {
   'login as another user': async (agent) => logIn(agent, (await signedUp(service)).person),
   signup: (agent) => signUp(agent, newPerson()),
   confirmation: confirm,
+  'change of the password': (agent, { password }) =>
+    agent.post('/auth/account/password', { current_password: password, new_password: newPerson().password }),
 }
 
 /** A browser with a session, and what a request under way still sends: the cookies from before the session was replaced. */

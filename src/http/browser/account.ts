@@ -1,7 +1,7 @@
 import type { AccountEventName } from '../../lib/account-event.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
-import type { SignedIn } from '../../sessions/sessions.ts'
+import { currentTimeMs, type SignedIn } from '../../sessions/sessions.ts'
 import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../parts.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
@@ -35,16 +35,16 @@ export const createAccount = (parts: RouteParts) => {
   const { users, sessions, oauth, pages, limits, clock, accountLog } = parts
   const waysToSignIn = createWaysToSignIn(parts)
 
-  const listSessions = async ({ userId, sessionId }: SignedIn) => {
-    const { sessions: shown, count } = await sessions.list(userId, SHOWN_SESSIONS, sessionId)
-    const views = shown.map((session) => ({ ...session, current: session.id === sessionId }))
+  const listSessions = async (signedIn: SignedIn) => {
+    const { sessions: shown, count } = await sessions.list(signedIn.userId, SHOWN_SESSIONS, signedIn)
+    const views = shown.map((session) => ({ ...session, current: session.id === signedIn.sessionId }))
     return { sessions: views, moreSessions: count - shown.length }
   }
 
   const view = async (visit: Visit, signedIn: SignedIn): Promise<AccountView> => ({
     csrfToken: visit.csrfToken,
     user: signedIn,
-    nowMs: clock.now(),
+    nowMs: currentTimeMs(signedIn, clock),
     ...(await listSessions(signedIn)),
     username: { value: signedIn.username },
     password: { errors: {} },
