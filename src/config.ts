@@ -95,13 +95,16 @@ export const readConfig = (
 
 const findContradictions = (
   environment: Environment,
-  { database, port, metricsPort, hstsMs, baseUrl }: Read,
+  { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl }: Read,
 ): string[] => [
   ...findHalfWebhook(environment),
   ...(metricsPort !== undefined && metricsPort === port
     ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics take a port of their own']
     : []),
-  ...(hstsMs !== undefined && (baseUrl ? !baseUrl.startsWith('https:') : !environment.SVC_BASE_URL)
+  ...(cookiePrefix && isPlain(baseUrl, environment)
+    ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers take such cookies over https only']
+    : []),
+  ...(hstsMs !== undefined && isPlain(baseUrl, environment)
     ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers take Strict-Transport-Security over https only']
     : []),
   ...(isGiven(SETTINGS.previousSecret, environment) && !isGiven(SETTINGS.secret, environment)
@@ -111,6 +114,10 @@ const findContradictions = (
     ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process']
     : []),
 ]
+
+/** Whether the base URL is not https; one that cannot be read is a mistake of its own. */
+const isPlain = (baseUrl: string | undefined, { SVC_BASE_URL: given }: Environment): boolean =>
+  baseUrl ? !baseUrl.startsWith('https:') : !given
 
 const findHalfWebhook = (environment: Environment): string[] => {
   const url = environment.SVC_WEBHOOK_URL

@@ -54,6 +54,7 @@ export const createService = async (
   const server = createServer({
     ...domain,
     rootSecret: installation.rootSecret,
+    cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
     audiences: config.audiences,
     signupOpen: config.signup,

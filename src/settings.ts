@@ -135,6 +135,14 @@ export const SETTINGS = {
     fallback: '30s',
     ...duration(),
   }),
+  cookiePrefix: setting({
+    name: 'SVC_COOKIE_PREFIX',
+    meaning:
+      '`on`: names of cookies begin with `__Host-` (that of the refresh token with `__Secure-`), so that no other host of ' +
+      'the domain sets the access or CSRF cookie. Needs https in `SVC_BASE_URL`.',
+    fallback: 'off',
+    ...onOff,
+  }),
   signup: setting({
     name: 'SVC_SIGNUP',
     meaning: '`off`: no new accounts except by the command line.',

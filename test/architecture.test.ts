@@ -123,11 +123,10 @@ const RULES: readonly Rule[] = [
     breach: `await db.all('SELECT id FROM users')`,
   },
   {
-    // A whole name in quotes, or one that a value follows. Messages may name a cookie; openapi.ts documents them; in
-    // csrf.ts the name's type is the cookies' own.
+    // A whole name in quotes, with a prefix or without, or one that a value follows.
     title: 'cookies are read and written in http/cookies.ts',
-    pattern: /['"`]svc_(?:access|refresh|csrf|oauth)['"`]|\bsvc_(?:access|refresh|csrf|oauth)=/,
-    places: /^http\/(?:cookies|openapi|csrf)\.ts$/,
+    pattern: /['"`](?:__(?:Host|Secure)-)?svc_(?:access|refresh|csrf|oauth)['"`]|\bsvc_(?:access|refresh|csrf|oauth)=/,
+    places: /^http\/cookies\.ts$/,
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },
   {

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
+import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
 import type { HttpMeter } from './meter.ts'
@@ -18,6 +19,7 @@ interface Parts {
   pages: Pages
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
+  cookieTable: CookieTable
   meter?: HttpMeter | undefined
 }
 
@@ -36,7 +38,9 @@ type Headers = string[]
  * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
  * response itself: the web framework's way there costs as much as all the rest of a request.
  */
-export const createAnswers = ({ baseUrl, log, pages, securityHeaders, isStopping, meter }: Parts) => {
+export const createAnswers = (parts: Parts) => {
+  const { baseUrl, log, pages, securityHeaders, isStopping, meter } = parts
+  const challenge = challengeOf(parts.cookieTable)
   const note = createRequestLog({ log, meter })
 
   const securityHeadersOf = (visit: RequestVisit, speaks: Route['speaks']): readonly string[] => {
@@ -62,7 +66,7 @@ export const createAnswers = ({ baseUrl, log, pages, securityHeaders, isStopping
     const { status, body, contentType, retryAfterSeconds } = answer
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
-    if (status === 401) headers.push('www-authenticate', CHALLENGE)
+    if (status === 401) headers.push('www-authenticate', challenge)
     // What is ASCII needs no encoder, and its length is known.
     const isAscii = ASCII.test(body)
     headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
@@ -125,7 +129,8 @@ const givesCsrfToken = ({ field }: AppError, { headers, method, path }: RequestV
 const ASCII = /^\p{ASCII}*$/u
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
-const CHALLENGE = 'Cookie realm="svc", form-action="/auth/login", cookie-name=svc_access'
+const challengeOf = ({ access }: CookieTable): string =>
+  `Cookie realm="svc", form-action="/auth/login", cookie-name=${access.name}`
 
 /**
  * The one place that writes `Set-Cookie`: never on an answer that may be stored, since a cache in front would hand the

@@ -12,7 +12,7 @@ const MAC_HEX_DIGITS = 32
  * The session that the cookies of a browser name, whoever made them: nothing is checked and no row is read. Undefined
  * where they name none. The refresh token comes first: it outlives the access token.
  */
-export const namedSession = ({ svc_refresh: refresh, svc_access: access }: RequestCookies['single']) =>
+export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
   (refresh ? readRefreshToken(refresh)?.sessionId : undefined) ?? (access ? readSessionId(access) : undefined)
 
 /**
@@ -28,6 +28,9 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
     return rootSecret.find(check) === true
   }
 
+  const isGood = (token: string | undefined, sessionId: string | undefined): token is string =>
+    isToken(token) && (sessionId === undefined || isBound(token, sessionId))
+
   return {
     /** A new token for a session, or for a browser without one. */
     make: (sessionId: string | undefined): string =>
@@ -36,8 +39,16 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
         : bind(rootSecret.keys, Buffer.from(randomToken(RANDOM_BYTES), 'base64url'), sessionId),
 
     /** Whether a token is bound to this session; without a session, whether it has the shape of one. */
-    isGood: (token: string | undefined, sessionId: string | undefined): token is string =>
-      isToken(token) && (sessionId === undefined || isBound(token, sessionId)),
+    isGood,
+
+    /**
+     * Whether the CSRF cookie is one of the session that the refresh cookie names. Another host of the domain can set a
+     * `__Secure-` cookie, and so sign a visitor in to an account of its own, but no `__Host-` cookie beside it.
+     */
+    confirmsRefresh({ refresh = '', csrf }: RequestCookies['single']): boolean {
+      const sessionId = readRefreshToken(refresh)?.sessionId
+      return sessionId !== undefined && isGood(csrf, sessionId)
+    },
   }
 }
 

@@ -10,6 +10,8 @@ export const CSRF_FIELD = 'X-CSRF-Token'
 interface StateChange {
   headers: IncomingHttpHeaders
   cookies: RequestCookies
+  /** The name of the cookie that the token must equal. */
+  cookieName: string
   /** The form field `csrf_token`. */
   formToken: string | undefined
   /** Whether a token is good for the session that the request names. */
@@ -25,7 +27,7 @@ export const requireOwnRequest = (change: StateChange): void => {
   const { headers, cookies, formToken, isGoodToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
   if (typeof sent === 'string' && equalInConstantTime(sent, cookies.csrf) && isGoodToken(sent)) return
-  throw new AppError('forbidden', describeMismatch(sent, cookies), { field: CSRF_FIELD })
+  throw new AppError('forbidden', describeMismatch(sent, change), { field: CSRF_FIELD })
 }
 
 /** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */
@@ -49,11 +51,11 @@ const requireOwnOrigin = ({ headers, ownOrigins, baseUrl }: StateChange): void =
   })
 }
 
-const describeMismatch = (sent: unknown, cookies: RequestCookies): string => {
-  if (cookies.repeated.includes('svc_csrf')) return 'The cookie svc_csrf came more than once. Load the page again.'
-  if (!cookies.csrf) return 'The cookie svc_csrf is missing. Load the page again, and allow cookies for this site.'
-  if (!isToken(cookies.csrf)) return 'The cookie svc_csrf is none of this service. Load the page again.'
+const describeMismatch = (sent: unknown, { cookies, cookieName: name }: StateChange): string => {
+  if (cookies.repeated.includes('csrf')) return `The cookie ${name} came more than once. Load the page again.`
+  if (!cookies.csrf) return `The cookie ${name} is missing. Load the page again, and allow cookies for this site.`
+  if (!isToken(cookies.csrf)) return `The cookie ${name} is none of this service. Load the page again.`
   if (!sent) return 'The CSRF token is missing: send it in the header X-CSRF-Token or the form field csrf_token.'
-  if (sent !== cookies.csrf) return 'The CSRF token does not match the cookie svc_csrf. Load the page again.'
-  return 'The CSRF token is not one of this session; the cookie svc_csrf has a new one now. Load the page again.'
+  if (sent !== cookies.csrf) return `The CSRF token does not match the cookie ${name}. Load the page again.`
+  return `The CSRF token is not one of this session; the cookie ${name} has a new one now. Load the page again.`
 }

@@ -5,17 +5,17 @@ import type { Route } from './route.ts'
 import { type Answer, redirect } from './visit.ts'
 
 /** Lets through who may come, as the route's row says, and asks the route for its answer. */
-export const createGuards = ({ sessions, recognize }: RouteParts) => ({
+export const createGuards = ({ sessions, recognize, cookieTable }: RouteParts) => ({
   /** What is refused before anything else is looked at. */
   precheck(route: Route, visit: RequestVisit): void {
     if (route.guard !== 'refresh_token' || visit.cookies.bringsRefresh) return
-    throw unauthorized('The cookie svc_refresh is missing. Log in.')
+    throw unauthorized(`The cookie ${cookieTable.refresh.name} is missing. Log in.`)
   },
 
   async answer(route: Route, visit: RequestVisit): Promise<Answer> {
     if (route.guard === 'none') return route.answer(visit)
     if (route.guard === 'refresh_token') {
-      if (!visit.cookies.refresh) throw unauthorized('A cookie of the service came more than once. Log in.')
+      if (!visit.cookies.refresh) throw unauthorized(unusable(visit))
       return route.answer(visit, visit.cookies.refresh)
     }
     if (route.guard === 'access_token') {
@@ -30,5 +30,10 @@ export const createGuards = ({ sessions, recognize }: RouteParts) => ({
     return route.answer(visit, signedIn)
   },
 })
+
+const unusable = ({ cookies }: RequestVisit): string =>
+  cookies.repeated.length > 0
+    ? 'A cookie of the service came more than once. Log in.'
+    : 'The cookies for refresh and CSRF token are not of one session. Log in.'
 
 const unauthorized = (message: string): AppError => new AppError('unauthorized', message)

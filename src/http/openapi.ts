@@ -1,4 +1,5 @@
 import { refTo, SCHEMAS } from './api/schemas.ts'
+import type { RouteParts } from './parts.ts'
 import type { Documentation, ResponseHeader, Route } from './route.ts'
 
 type JsonRoute = Extract<Route, { speaks: 'json' }>
@@ -56,7 +57,10 @@ const toOperation = ({ guard, documentation }: JsonRoute) => {
 }
 
 /** The OpenAPI 3.1 document of all routes that speak JSON. */
-export const createOpenApi = (routes: Route[], { baseUrl }: { baseUrl: string }): string => {
+export const createOpenApi = (
+  routes: Route[],
+  { baseUrl, cookieTable }: Pick<RouteParts, 'baseUrl' | 'cookieTable'>,
+): string => {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.speaks !== 'json') continue
@@ -77,8 +81,8 @@ export const createOpenApi = (routes: Route[], { baseUrl }: { baseUrl: string })
       schemas: SCHEMAS,
       headers: HEADERS,
       securitySchemes: {
-        access: { type: 'apiKey', in: 'cookie', name: 'svc_access' },
-        refresh: { type: 'apiKey', in: 'cookie', name: 'svc_refresh' },
+        access: { type: 'apiKey', in: 'cookie', name: cookieTable.access.name },
+        refresh: { type: 'apiKey', in: 'cookie', name: cookieTable.refresh.name },
       },
     },
   })

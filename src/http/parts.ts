@@ -8,7 +8,8 @@ import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Users } from '../users/users.ts'
 import type { AccountLog } from './account-log.ts'
 import type { Recognition } from './browser/recognition.ts'
-import type { CookieWriter } from './cookies.ts'
+import type { CookieWriter } from './cookie-writer.ts'
+import type { CookieTable } from './cookies.ts'
 import type { HttpMeter } from './meter.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Visit } from './visit.ts'
@@ -21,6 +22,8 @@ export interface ServerParts {
   /** Audiences that may be asked for; none listed: any. */
   audiences: string[]
   signupOpen: boolean
+  /** Whether the names of all cookies begin with `__Host-` or `__Secure-`. */
+  cookiePrefix: boolean
   /** What CSRF tokens are bound to a session with. */
   rootSecret: RootSecret
   /** Whether an address is a proxy whose `X-Forwarded-*` headers are believed. */
@@ -49,6 +52,7 @@ export interface ServerParts {
 
 /** The same with what routes share. */
 export interface RouteParts extends ServerParts {
+  cookieTable: CookieTable
   cookieWriter: CookieWriter
   recognize: Recognition
   accountLog: AccountLog

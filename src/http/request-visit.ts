@@ -3,12 +3,14 @@ import { networkOf } from '../lib/address.ts'
 import type { Clock } from '../lib/time.ts'
 import { currentTimeMs, type Device, type SignedIn, type Tokens } from '../sessions/sessions.ts'
 import { clientAddress, requestOrigins } from './client.ts'
-import { type CookieWriter, lastOfEach, type RequestCookies, readCookies } from './cookies.ts'
+import { type CookieWriter, lastOfEach } from './cookie-writer.ts'
+import type { RequestCookies } from './cookies.ts'
 import { type CsrfTokens, namedSession } from './csrf-token.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from './visit.ts'
 
 interface Parts {
+  readCookies: (header: string | undefined) => RequestCookies
   cookieWriter: CookieWriter
   csrfTokens: CsrfTokens
   isTrustedProxy: (address: string) => boolean
@@ -39,7 +41,7 @@ export class RequestVisit implements Visit {
     this.#parts = parts
     this.requestId = request.id
     this.headers = request.raw.headers
-    this.cookies = readCookies(this.headers.cookie)
+    this.cookies = parts.readCookies(this.headers.cookie)
     if (this.cookies.repeated.length > 0) {
       this.setCookies(parts.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
     }

@@ -6,7 +6,8 @@ import { createArrivalCheck } from './arrival-check.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createRecognition } from './browser/recognition.ts'
 import { requestOrigins } from './client.ts'
-import { createCookieWriter } from './cookies.ts'
+import { createCookieWriter } from './cookie-writer.ts'
+import { createCookieReader, createCookieTable } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { readForm } from './form.ts'
@@ -23,18 +24,25 @@ import { createRoutes } from './routes.ts'
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerParts): FastifyInstance => {
-  const cookieWriter = createCookieWriter(given)
+  const cookieTable = createCookieTable(given)
+  const cookieWriter = createCookieWriter(cookieTable, given)
   const noteRefresh = createRefreshLog(given)
   const recognize = createRecognition({ ...given, noteRefresh })
-  const parts: RouteParts = { ...given, cookieWriter, noteRefresh, recognize, accountLog: createAccountLog(given) }
+  const accountLog = createAccountLog(given)
+  const parts: RouteParts = { ...given, cookieTable, cookieWriter, noteRefresh, recognize, accountLog }
   const routes = createRoutes(parts)
   const noRoute = createNoRoute(routes)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
-  const answers = createAnswers({ ...given, securityHeaders })
+  const answers = createAnswers({ ...parts, securityHeaders })
   const guards = createGuards(parts)
   const checkArrival = createArrivalCheck(given)
 
-  const visitParts = { ...parts, csrfTokens: createCsrfTokens(given.rootSecret) }
+  const csrfTokens = createCsrfTokens(given.rootSecret)
+  const visitParts = {
+    ...parts,
+    readCookies: createCookieReader(cookieTable, given.cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
+    csrfTokens,
+  }
   const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, visitParts)
 
   /** Where the base URL was set, only that is ours: any host can be named in a request. */
@@ -47,6 +55,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
     requireOwnRequest({
       headers: visit.headers,
       cookies: visit.cookies,
+      cookieName: cookieTable.csrf.name,
       formToken: visit.form.get('csrf_token'),
       isGoodToken: (token) => visit.isCsrfToken(token),
       baseUrl: parts.baseUrl,

@@ -175,13 +175,16 @@ describe('authorization code, PKCE S256, `state` and `nonce` bound to this brows
     assert.ok(!url.href.includes(agent.cookies.get('svc_oauth') ?? 'none'))
   })
 
-  test('the cookie is HttpOnly, of the provider routes alone, and lasts for ten minutes; Secure where all is', async (t) => {
+  test('the cookie is HttpOnly, of the provider routes alone, and lasts for ten minutes; with https, __Host- and Secure', async (t) => {
     const plain = (await newAgent().post('/auth/oauth/corp')).cookie('svc_oauth')
     assert.deepEqual(plain?.attributes, { path: '/auth/oauth', 'max-age': '600', httponly: '', samesite: 'Lax' })
     assert.match(plain?.value ?? '', /^[\w-]{43}$/)
     const secure = await startServiceWith(providers, { t, env: { SVC_BASE_URL: 'https://app.example' } })
     const answer = await createUserAgent(secure).post('/auth/oauth/corp', {}, { host: 'app.example' })
-    assert.equal(answer.cookie('svc_oauth')?.attributes.secure, '')
+    const { name, attributes } = answer.cookie('__Host-svc_oauth') ?? {}
+    assert.equal(name, '__Host-svc_oauth', 'no other host of the domain can set it')
+    assert.deepEqual(attributes, { path: '/', 'max-age': '600', httponly: '', secure: '', samesite: 'Lax' })
+    assert.equal(answer.cookie('svc_oauth'), undefined)
     const { searchParams } = new URL(answer.location ?? '')
     assert.equal(searchParams.get('redirect_uri'), 'https://app.example/auth/oauth/corp/callback')
   })

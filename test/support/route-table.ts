@@ -1,3 +1,4 @@
+import { createCookieTable } from '../../src/http/cookies.ts'
 import type { RouteParts } from '../../src/http/parts.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/routes.ts'
@@ -11,5 +12,7 @@ const pages = createPages({ appName: 'Any', logoUrl: undefined, accentColor: '#0
  */
 export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
-  return createRoutes({ pages, providers, baseUrl: 'http://localhost' } as unknown as RouteParts)
+  const baseUrl = 'http://localhost'
+  const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
+  return createRoutes({ pages, providers, baseUrl, cookieTable } as unknown as RouteParts)
 }

@@ -106,9 +106,12 @@ export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = c
 
   const get = (path: string, headers: OutgoingHttpHeaders = {}) => send({ method: 'GET', path, headers })
 
+  /** With SVC_COOKIE_PREFIX, under its other name. */
+  const csrfCookie = () => cookies.get('__Host-svc_csrf') ?? cookies.get('svc_csrf')
+
   const csrfToken = async () => {
-    if (cookies.get('svc_csrf') === undefined) await get('/auth/login?return_to=%2F')
-    return cookies.get('svc_csrf') ?? ''
+    if (csrfCookie() === undefined) await get('/auth/login?return_to=%2F')
+    return csrfCookie() ?? ''
   }
 
   return {
@@ -125,7 +128,7 @@ export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = c
       send({
         method: 'POST',
         path: `/auth/api/v1/sessions/refresh${query === '' ? '' : `?${query}`}`,
-        headers: { 'x-csrf-token': cookies.get('svc_csrf') ?? '', ...headers },
+        headers: { 'x-csrf-token': csrfCookie() ?? '', ...headers },
       }),
     copy: () => createUserAgent({ url }, cookies.copy()),
   }

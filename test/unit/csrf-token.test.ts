@@ -71,13 +71,13 @@ test('the root secret before this one counts until it is taken away; new tokens 
 
 test('the session is the one that the refresh token names, else the access token, and none where they name none', () => {
   const refresh = `${sid}.7.${'x'.repeat(43)}`
-  assert.equal(namedSession({ svc_refresh: refresh, svc_access: jwt({ sid: other }) }), sid)
-  assert.equal(namedSession({ svc_refresh: 'nonsense', svc_access: jwt({ sid }) }), sid)
-  assert.equal(namedSession({ svc_access: jwt({ sid }) }), sid)
+  assert.equal(namedSession({ refresh: refresh, access: jwt({ sid: other }) }), sid)
+  assert.equal(namedSession({ refresh: 'nonsense', access: jwt({ sid }) }), sid)
+  assert.equal(namedSession({ access: jwt({ sid }) }), sid)
   const nonsense = ['', '.', '..', 'x', 'a.b.c', jwt(null), jwt([]), jwt({}), jwt({ sid: 1 }), jwt({ sid: 'x' })]
   for (const access of [...nonsense, jwt({ sid: sid.toUpperCase() }), `${jwt({ sid })}${'x'.repeat(8192)}`]) {
-    assert.equal(namedSession({ svc_access: access }), undefined, access.slice(0, 60))
-    assert.equal(namedSession({ svc_refresh: access, svc_access: access }), undefined)
+    assert.equal(namedSession({ access: access }), undefined, access.slice(0, 60))
+    assert.equal(namedSession({ refresh: access, access: access }), undefined)
   }
   assert.equal(namedSession({}), undefined)
 })

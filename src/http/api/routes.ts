@@ -1,6 +1,5 @@
 import type { RouteParts } from '../parts.ts'
 import { CSRF_FIELD } from '../csrf.ts'
-import { CSRF_COOKIE } from '../cookies.ts'
 import type { ResponseHeader, Route } from '../route.ts'
 import { json } from '../visit.ts'
 import { createRefresh } from './refresh.ts'
@@ -61,7 +60,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
           schema: CSRF_TOKEN,
         },
         {
-          name: CSRF_COOKIE,
+          name: parts.cookieTable.csrf.name,
           in: 'cookie',
           required: true,
           description: 'The CSRF token; every page under /auth sets it, and scripts can read it',

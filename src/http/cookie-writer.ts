@@ -1,0 +1,80 @@
+import { FLOW_LIFETIME_MS } from '../oauth/oauth.ts'
+import type { Tokens } from '../sessions/sessions.ts'
+import type { CookieRole, CookieTable } from './cookies.ts'
+
+/** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
+export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: string }) => {
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
+  const domains = parentDomains(new URL(baseUrl).hostname)
+
+  const write = (role: CookieRole, value: string, maxAgeSeconds?: number): string => {
+    const { name, path, httpOnly } = table[role]
+    const maxAge = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`
+    return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
+  }
+
+  /** Ends a cookie on one path, for this host and for the whole domain, which other hosts may have set. */
+  const ends = (name: string, path: string): string[] => {
+    const end = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
+    return [end(''), ...domains.map((domain) => end(`; Domain=${domain}`))]
+  }
+
+  return {
+    /** A new or renewed session. The CSRF token lasts as long. */
+    session: (tokens: Tokens, csrfToken: string): string[] => [
+      write('access', tokens.accessToken, tokens.accessTokenSeconds),
+      write('refresh', tokens.refreshToken, tokens.sessionSeconds),
+      write('csrf', csrfToken, tokens.sessionSeconds),
+    ],
+
+    clearedSession: (): string[] => [write('access', '', 0), write('refresh', '', 0)],
+
+    /** Lasts until the browser closes where there is no session to outlast it. */
+    csrf: (token: string, sessionSeconds?: number): string => write('csrf', token, sessionSeconds),
+
+    /** For as long as a sign-in by a provider may take. */
+    oauth: (binding: string): string => write('oauth', binding, FLOW_LIFETIME_MS / 1000),
+
+    /**
+     * Ends all cookies of a name that came twice: ours, those on other paths that lead to this one, and those of the
+     * whole domain. With the prefix `__Host-` there is one place alone where a browser keeps a cookie.
+     */
+    endOfRepeated: (roles: CookieRole[], requestPath: string): string[] =>
+      roles.flatMap((role) => {
+        const { name } = table[role]
+        if (name.startsWith('__Host-')) return [write(role, '', 0)]
+        return ancestorPaths(requestPath).flatMap((path) => ends(name, path))
+      }),
+  }
+}
+
+export type CookieWriter = ReturnType<typeof createCookieWriter>
+
+/** No route of ours lies deeper. */
+const MAX_DEPTH = 5
+
+/** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
+const ancestorPaths = (path: string): string[] => {
+  // Nothing that could end the attribute and begin another.
+  const [safe = ''] = /^[\w./~-]*/.exec(path) ?? []
+  const parts = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
+  return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
+}
+
+/** `login.app.example.com` → itself, `app.example.com`, `example.com`. None of an address or a bare name. */
+const parentDomains = (host: string): string[] => {
+  const labels = host.split('.')
+  if (labels.length < 2 || /^[\d.]+$|:/.test(host)) return []
+  return labels.slice(0, -1).map((_, index) => labels.slice(index).join('.'))
+}
+
+/** Of several `Set-Cookie` values for one cookie (name, path, domain), the last: RFC 6265bis wants one of each. */
+export const lastOfEach = (cookies: string[]): string[] => {
+  const last = new Map<string, string>()
+  for (const cookie of cookies) {
+    const [pair = '', ...attributes] = cookie.split('; ')
+    const scope = attributes.filter((attribute) => /^(?:path|domain)=/i.test(attribute))
+    last.set([pair.slice(0, pair.indexOf('=')), ...scope].join(';'), cookie)
+  }
+  return [...last.values()]
+}
