@@ -10,6 +10,7 @@ import { runSvc } from '../support/command.ts'
 import { type MeteredService, startMeteredService } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
+import type { Person } from '../support/people.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedLine } from '../support/request-log.ts'
@@ -52,6 +53,16 @@ const pidsOf = async (own: MeteredService): Promise<number[]> => {
     return pids.size === 2
   })
   return [...pids]
+}
+
+/** A login as bytes, for a connection that can be closed before the answer. */
+const loginRequest = ({ email, password }: Person): string => {
+  const csrf = 'x'.repeat(43)
+  const body = urlEncoded({ email, password, csrf_token: csrf })
+  return (
+    `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nCookie: svc_csrf=${csrf}\r\n` +
+    `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  )
 }
 
 describe('the listener of the metrics', { concurrency: 3 }, () => {
@@ -345,21 +356,33 @@ describe('what is told', { concurrency: 3 }, () => {
   test('a login whose sender leaves while it waits is given up', async (t) => {
     const own = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
     const { person } = await signedUp(own)
-    const csrf = 'x'.repeat(43)
     const storm = Array.from({ length: 150 }, () => logIn(newcomer(own), person))
-    const body = urlEncoded({ email: person.email, password: person.password, csrf_token: csrf })
     const leaving = await connectRaw(own, t)
     await eventually('many are before it', async () => (await own.scrape()).value('svc_password_hashes_waiting') !== 0)
-    leaving.write(
-      `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nCookie: svc_csrf=${csrf}\r\n` +
-        `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
+    leaving.write(loginRequest(person))
     await sleep(50)
     leaving.close()
     await Promise.all(storm)
     const metrics = await own.scrape()
     assert.equal(metrics.value('svc_logins_total', { outcome: 'given_up' }), 1)
     assert.equal(metrics.value('svc_logins_total', { outcome: 'succeeded' }), storm.length)
+  })
+
+  test('tries whose sender leaves while they wait do not count, neither here nor against a limit', async (t) => {
+    const own = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1', SVC_RATE_LIMIT: 'on' } })
+    const { person } = await signedUp(own)
+    const guess = (one = newPerson()) => logIn(newcomer(own), { ...one, password: 'wrong password' })
+    const others = Array.from({ length: 80 }, () => guess())
+    const waiting = async () => (await own.scrape()).value('svc_password_hashes_waiting') ?? 0
+    const leaving = await Promise.all(Array.from({ length: 10 }, () => connectRaw(own, t)))
+    await eventually('many are before them', async () => (await waiting()) > 40)
+    for (const sender of leaving) sender.write(loginRequest({ ...person, password: 'wrong password' }))
+    await sleep(50)
+    for (const sender of leaving) sender.close()
+    await Promise.all(others)
+    assert.equal((await own.scrape()).value('svc_logins_total', { outcome: 'given_up' }), 10)
+    for (let tries = 0; tries < 10; tries++) assert.equal((await guess(person)).status, 401)
+    assert.equal((await guess(person)).status, 429)
   })
 
   test('deliveries by outcome, open events, and for how long the oldest has been due', async (t) => {
