@@ -40,8 +40,9 @@ export const createService = async (
 
   await keys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without.
-  const [{ createServer }, { createClosing }, { createPages }] = await Promise.all([
+  const [{ createServer }, { listen }, { createClosing }, { createPages }] = await Promise.all([
     import('./http/server.ts'),
+    import('./http/listening.ts'),
     import('./http/closing.ts'),
     import('./pages/pages.ts'),
   ])
@@ -64,6 +65,7 @@ export const createService = async (
     providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
     limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     hstsMs: config.hstsMs,
+    maxConnections: config.maxConnections,
     meter: metrics,
     isStopping: () => isStopping,
     async requireReady() {
@@ -104,7 +106,7 @@ export const createService = async (
     async start({ sharesPort = false } = {}): Promise<string> {
       // Of several workers, the supervisor answers for all.
       if (!sharesPort) await metrics?.start()
-      const address = await server.listen(placeOf(config, sharesPort))
+      const address = await listen(server, placeOf(config, sharesPort))
       webhooks.start()
       housekeeping.start()
       return address
@@ -141,11 +143,14 @@ const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
 const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
 /** Nothing of it is loaded where nobody asks for it. */
-const loadMetrics = async ({ host, metricsPort, oauthProviders }: Config, log: Log): Promise<Metrics | undefined> => {
+const loadMetrics = async (
+  { metricsHost, metricsPort, oauthProviders }: Config,
+  log: Log,
+): Promise<Metrics | undefined> => {
   if (metricsPort === undefined) return undefined
   const { createMetrics } = await import('./metrics/metrics.ts')
   const providers = oauthProviders.map(({ name }) => name)
-  return createMetrics({ version: readVersion(), log, host, port: metricsPort, providers })
+  return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
 /** Reserves chores for this process, under a name that no other has. */

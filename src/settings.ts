@@ -62,9 +62,21 @@ export const SETTINGS = {
   }),
   metricsPort: setting({
     name: 'SVC_METRICS_PORT',
-    meaning: 'Port on `SVC_HOST` where Prometheus finds `/auth/metrics`. Not for the public: keep it from the proxy.',
+    meaning: 'Port where Prometheus finds `/auth/metrics`. Not for the public: keep it from the proxy.',
     fallbackShown: 'off',
     ...wholeNumber(1, 65_535),
+  }),
+  metricsHost: setting({
+    name: 'SVC_METRICS_HOST',
+    meaning: 'Address to listen on for Prometheus, whatever `SVC_HOST` is. Whoever reaches it can read the metrics.',
+    fallback: '127.0.0.1',
+    ...host,
+  }),
+  maxConnections: setting({
+    name: 'SVC_MAX_CONNECTIONS',
+    meaning: 'Connections that each process holds open at once; past that, new ones are closed unread.',
+    fallback: '10000',
+    ...wholeNumber(1, 1_000_000),
   }),
   workers: setting({
     name: 'SVC_WORKERS',

@@ -67,7 +67,7 @@ const describe = (config: Config, listen: string) => ({
   mail: 'off',
 })
 
-const metricsUrl = ({ host, metricsPort }: Config): string | undefined =>
+const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>
   metricsPort === undefined
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`

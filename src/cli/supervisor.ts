@@ -54,10 +54,16 @@ export const serveWithWorkers = async (given: Config, { log, announce, stopWithi
 }
 
 /** The supervisor answers Prometheus for all workers, which each have their own part of the truth. */
-const loadMetrics = async ({ host, metricsPort }: Config, log: Log, workers: Workers) => {
+const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, workers: Workers) => {
   if (metricsPort === undefined) return undefined
   const { createFleetMetrics } = await import('../metrics/fleet.ts')
-  return createFleetMetrics({ version: readVersion(), log, host, port: metricsPort, members: workers.alive })
+  return createFleetMetrics({
+    version: readVersion(),
+    log,
+    host: metricsHost,
+    port: metricsPort,
+    members: workers.alive,
+  })
 }
 
 /** What would fail in every worker fails here, once: the database, its schema, the secret, the first signing key. */

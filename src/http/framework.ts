@@ -27,9 +27,6 @@ export const createFramework = ({ newRequestId, onClientError, notFound }: Parts
       headersTimeout: HEADERS_TIMEOUT_MS,
       // We look for the Host header ourselves: Node's refusal has no id.
       requireHostHeader: false,
-      // An `Upgrade` is ignored (RFC 9110 section 7.8). With `SVC_HOST=localhost` the web framework would hand over the
-      // connections of the second address, and nothing would ever close them.
-      shouldUpgradeCallback: () => false,
     },
     forceCloseConnections: 'idle',
     // Whoever still has a connection while we stop is served, and told to open another one next time.

@@ -21,6 +21,8 @@ export interface HttpMeter {
   observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void
   /** What never became a request. */
   countUnreadable: (status: number) => void
+  /** One past the limit. */
+  countRefusedConnection: () => void
   countRefresh: (outcome: RefreshResult['outcome']) => void
   countLogin: (outcome: LoginOutcome) => void
   countSignup: (outcome: SignupOutcome) => void

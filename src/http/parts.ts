@@ -42,6 +42,8 @@ export interface ServerParts {
   pseudonymOf: (email: string) => string
   /** How long browsers shall keep to https, in milliseconds; undefined: that is left to the proxy. */
   hstsMs: number | undefined
+  /** Connections that this process holds open at once. */
+  maxConnections: number
   /** Undefined: nobody counts. */
   meter?: HttpMeter | undefined
   /** While it is so, every answer is the last on its connection. */

@@ -6,6 +6,7 @@ import { createArrivalCheck } from './arrival-check.ts'
 import { createBrokenConnections } from './broken-connection.ts'
 import { createRecognition } from './browser/recognition.ts'
 import { requestOrigins } from './client.ts'
+import { limitConnections } from './connection-limit.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader, createCookieTable } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
@@ -83,6 +84,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
   const brokenConnections = createBrokenConnections({ ...given, newRequestId, noRoute, securityHeaders })
   const app = createFramework({ newRequestId, notFound, onClientError: brokenConnections.onClientError })
   brokenConnections.watch(app.server)
+  limitConnections({ ...given, server: app.server })
   app.setErrorHandler((error, request, reply) => {
     const visit = visitOf(request, reply)
     const method = request.method === 'HEAD' ? 'GET' : request.method

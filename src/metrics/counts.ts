@@ -27,6 +27,11 @@ const createHttpCounts = (registry: Registry) => {
     'Requests that could not be read as HTTP and were refused before any route, by status.',
     'status',
   )
+  const refusedConnections = new Counter({
+    name: 'svc_http_connections_refused_total',
+    help: 'Connections that were closed unread because there were too many (SVC_MAX_CONNECTIONS).',
+    registers: [registry],
+  })
   const countLimited = counter(
     'svc_rate_limit_refusals_total',
     'Tries that were refused because there had been too many, by limit.',
@@ -35,6 +40,7 @@ const createHttpCounts = (registry: Registry) => {
   )
   return {
     observeRequest: createRequestDurations(registry),
+    countRefusedConnection: () => refusedConnections.inc(),
     countUnreadable: (status) => countUnreadable(String(status)),
     countLogin: counter('svc_logins_total', 'Logins that were tried, by outcome.', 'outcome', LOGIN_OUTCOMES),
     countSignup: counter('svc_signups_total', 'Signups that were tried, by outcome.', 'outcome', SIGNUP_OUTCOMES),

@@ -63,6 +63,6 @@ const listenError = (error: unknown, host: string, port: number): AppError => {
   const message =
     code === 'EADDRINUSE'
       ? `Port ${port} on ${host} is taken: set SVC_METRICS_PORT to another.`
-      : `Cannot listen for metrics on ${host} port ${port}, SVC_METRICS_PORT (${code}).`
+      : `Cannot listen for metrics on ${host} port ${port}, SVC_METRICS_HOST and SVC_METRICS_PORT (${code}).`
   return new AppError('unavailable', message)
 }

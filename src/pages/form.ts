@@ -35,7 +35,9 @@ const attribute = (name: string, value: string | number | undefined): HtmlFragme
 const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   attribute('value', it.value),
   !it.optional && html` required`,
-  it.type !== 'password' && html` autocapitalize="none" spellcheck="false"`,
+  // Of an email field browsers ignore it (HTML section 6.8.5).
+  it.type === 'text' && html` autocapitalize="none"`,
+  it.type !== 'password' && html` spellcheck="false"`,
   attribute('minlength', it.minLength),
   attribute('maxlength', it.maxLength),
   attribute('aria-invalid', (it.problem ?? it.describedBy) && 'true'),

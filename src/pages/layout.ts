@@ -51,7 +51,8 @@ const brandOf = ({ appName, logoUrl }: Branding): HtmlFragment =>
     ? html`<a class="brand" href="/"><img src="${logoUrl}" alt="${appName}"></a>`
     : html`<a class="brand" href="/"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
 
-const headOf = ({ theme, style, icon }: Parts): HtmlFragment => html`
+const headOf = ({ theme, style, icon }: Parts, appName: string): HtmlFragment => html`
+<meta name="description" content="${texts.documentDescription(appName)}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="${toHex(theme.light.wash)}" media="(prefers-color-scheme:light)">
@@ -62,7 +63,7 @@ const headOf = ({ theme, style, icon }: Parts): HtmlFragment => html`
 /** The frame of all pages: what is the same for each of them is made once. */
 export const createLayout = (branding: Branding, parts: Parts): Layout => {
   const { appName } = branding
-  const head = headOf(parts)
+  const head = headOf(parts, appName)
   const brand = brandOf(branding)
   const script = html`
 <script src="${parts.script.path}" defer></script>`

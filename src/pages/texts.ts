@@ -52,6 +52,8 @@ export const texts = {
   locale: 'en-GB',
 
   documentTitle: (page: string, appName: string): string => `${page} · ${appName}`,
+  documentDescription: (appName: string): string =>
+    `Log in to ${appName}, create an account, or look after the one you have.`,
   documentTitleWrong: (title: string): string => `Error: ${title}`,
 
   email: 'Email',

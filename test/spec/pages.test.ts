@@ -108,3 +108,13 @@ test('HEAD answers like GET, without a body', async () => {
   assert.equal(answer.status, 200)
   assert.equal(answer.text, '')
 })
+
+for (const [name, open] of pages) {
+  test(`${name}: says in its head what it is for, and asks browsers for nothing that they ignore`, async () => {
+    const { text } = await open()
+    const [, head = ''] = text.split(/<\/?head>/)
+    assert.match(head, /<meta name="description" content="Log in to localhost, create an account, [^"]+">/)
+    const fields = [...text.matchAll(/<input [^>]*>/g)].filter(([input]) => !input.includes(' readonly'))
+    for (const [input] of fields) assert.equal(input.includes('autocapitalize'), input.includes('type="text"'), input)
+  })
+}
