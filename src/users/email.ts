@@ -14,9 +14,17 @@ export interface Email {
   lower: string
 }
 
+/** Without the spaces around it. By index: an expression for those at the end takes the square of a text's length. */
+const withoutSpacesAround = (text: string): string => {
+  let [start, end] = [0, text.length]
+  while (text[start] === ' ') start += 1
+  while (end > start && text[end - 1] === ' ') end -= 1
+  return text.slice(start, end)
+}
+
 /** Reads an email address: RFC 5321 dot-atom in ASCII, and a domain with a dot. */
 export const readEmail = (entered: string): Email | undefined => {
-  const shown = entered.replace(/^ +| +$/g, '')
+  const shown = withoutSpacesAround(entered)
   return isEmail(shown) ? { shown, lower: shown.toLowerCase() } : undefined
 }
 

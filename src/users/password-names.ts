@@ -4,18 +4,23 @@ import { localPart } from './username.ts'
 
 /** Shorter ones are in every other password. */
 const MIN_LETTERS = 3
+/** Longer ones are no names, which is said elsewhere. */
+const MAX_LENGTH = 256
 
 /** What a name and a password are compared by: their letters, and the digits in between. */
-const coreOf = (text: string): string =>
-  text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '')
-    .replace(/^\P{L}+|\P{L}+$/gu, '')
+const coreOf = (text: string): string => {
+  // By index: an expression for the end of a text takes the square of its length, and a form may be 16 KiB long.
+  const kept = text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []
+  return kept.slice(kept.findIndex(isLetter), kept.findLastIndex(isLetter) + 1).join('')
+}
+
+const isLetter = (character: string): boolean => /\p{L}/u.test(character)
 
 /** Whether a password is one of these names, in any case, alone or with nothing but digits and punctuation added. */
 export const isMadeOf = (password: string, names: readonly string[]): boolean => {
   const core = coreOf(password)
-  return names.some(
+  const possible = names.filter(({ length }) => length <= MAX_LENGTH)
+  return possible.some(
     (name) => name.toLowerCase() === password.toLowerCase() || (core.length >= MIN_LETTERS && core === coreOf(name)),
   )
 }

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { readEmail } from '../../src/users/email.ts'
+import { accountNames, isMadeOf } from '../../src/users/password-names.ts'
+
+/** As long as a form may be. */
+const LENGTH = 16_000
+const ROUNDS = 20
+
+// With work that grows with the square of the length, these take ten seconds and more; else some milliseconds.
+// Each round lets the timer of the test have its turn.
+const options = { timeout: 5000 }
+
+test('an email field full of spaces takes no longer than it is', options, async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await setImmediate()
+    assert.equal(readEmail(`a${' '.repeat(LENGTH)}a`), undefined)
+  }
+  assert.equal(readEmail(`${' '.repeat(LENGTH)}a@b.example${' '.repeat(LENGTH)}`)?.shown, 'a@b.example')
+})
+
+test('names full of digits, beside which a password is looked at, take no longer than they are', options, async () => {
+  const name = `a${'1'.repeat(LENGTH)}a`
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await setImmediate()
+    assert.equal(isMadeOf('correct horse battery', accountNames([name, `${name}@${name}`, name])), false)
+  }
+})
