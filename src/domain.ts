@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './lib/time.ts'
 import { disconnectAllIn } from './oauth/disconnection.ts'
 import { createOAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
+import { createSecretRotation } from './sessions/secret-rotation.ts'
 import { createSessions } from './sessions/sessions.ts'
 import { createSigningKeys } from './sessions/signing-keys.ts'
 import { siteNames } from './users/password-names.ts'
@@ -35,6 +36,7 @@ export const createDomain = (
   const { audiences } = config
 
   const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
+  const secretRotation = createSecretRotation({ db, clock, rootSecret, keys })
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
   const sessions = createSessions({
     db,
@@ -94,7 +96,7 @@ export const createDomain = (
   /** Sixteen hexadecimal digits that stand for an email in the log, for whoever has not got the root secret. */
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
-  return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, sessions, users, webhooks }
+  return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
 }
 
 export type Domain = ReturnType<typeof createDomain>

@@ -42,11 +42,16 @@ const openFile = async (
   { clock = systemClock }: Options,
 ): Promise<Installation> => {
   // Before the database: one without a secret of its own is told from one whose secret was lost.
-  const rootSecret = givenSecret(config) ?? (await orExplain(file, () => openSecretFile(file)))
+  const rootSecret = givenSecret(config) ?? (await orExplain(file, () => openSecretFile(file, secretListeners(log))))
   const db = await orExplain(file, () => openSqliteFile(file, log))
   await bringUpToDate(db, log, clock)
   return { db, rootSecret }
 }
+
+const secretListeners = (log: Log) => ({
+  onChange: () => log.info('the root secret was rotated: new tokens come from the new one'),
+  onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
+})
 
 /** The root secret of the settings; undefined where it lies in a file beside the database. */
 const givenSecret = ({ secret, previousSecret }: Config): RootSecret | undefined =>

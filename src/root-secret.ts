@@ -1,11 +1,14 @@
 import {
   closeSync,
   existsSync,
+  fchownSync,
   fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -27,24 +30,34 @@ export const previousSecretFile = (databaseFile: string): string => `${rootSecre
 
 /**
  * The root secret beside a database file with the one before it; made at first start. A rotation by another process is
- * taken over when it is looked for. `onProblem` is told when the files do not go together with what is known.
+ * taken over when it is looked for. What is read then has to go
+ * together with what is known.
  */
-export const openSecretFile = (databaseFile: string, onProblem: (error: Error) => void = () => {}): RootSecret => {
+export const openSecretFile = (databaseFile: string, { onChange, onProblem }: Listeners = {}): RootSecret => {
   let known = loadPair(databaseFile)
   return createRootSecret(known, () => {
     if (stampOf(databaseFile) === known.stamp) return undefined
     try {
       const next = loadPair(databaseFile)
       requireContinuity(known, next, rootSecretFile(databaseFile))
+      const isRotated = Buffer.compare(next.current, known.current) !== 0
       known = next
+      if (isRotated) onChange?.()
       return next
     } catch (error) {
       // What is known goes on being good. One problem is told once.
       known = { ...known, stamp: stampOf(databaseFile) }
-      onProblem(error as Error)
+      onProblem?.(error as Error)
       return undefined
     }
   })
+}
+
+interface Listeners {
+  /** Another process has rotated the secret. */
+  onChange?: () => void
+  /** The files do not go together with what is known: that goes on being used. */
+  onProblem?: (error: Error) => void
 }
 
 interface Loaded extends SecretPair {
@@ -58,6 +71,35 @@ const loadPair = (databaseFile: string): Loaded => {
   const file = previousSecretFile(databaseFile)
   const previous = existsSync(file) ? readSecret(file) : undefined
   return { current, previous, stamp }
+}
+
+/**
+ * Puts a new root secret in the place of the one in the file, which stays beside it as the previous one. Each step is on
+ * disk before the next, so that a kill leaves files that hold the secret of the database.
+ */
+export const rotateSecretFile = (databaseFile: string): void => {
+  // A link stays one; what it leads to is replaced.
+  const file = realpathSync(rootSecretFile(databaseFile))
+  try {
+    replaceDurably(previousSecretFile(databaseFile), readFileSync(file, 'utf8'), file)
+    replaceDurably(file, `${randomToken(SECRET_BYTES)}\n`, file)
+  } catch (error) {
+    throw new AppError('unavailable', `The secret beside ${databaseFile} cannot be written; it stays as it was.`, {
+      cause: error,
+    })
+  }
+}
+
+/** The file has its old content or the new one, and the owner of `model`, whoever runs the command. */
+const replaceDurably = (file: string, text: string, model: string): void => {
+  const draft = `${file}.${randomToken(6)}`
+  try {
+    writeDurably(draft, text, statSync(model))
+    renameSync(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+  syncFolder(dirname(file))
 }
 
 /** Changes with each change of the files. */
@@ -121,9 +163,10 @@ const create = (file: string, databaseExists: boolean): void => {
   syncFolder(dirname(file))
 }
 
-const writeDurably = (file: string, text: string): void => {
+const writeDurably = (file: string, text: string, owner?: { uid: number; gid: number }): void => {
   const descriptor = openSync(file, 'wx', 0o600)
   writeSync(descriptor, text)
+  if (owner && process.getuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid)
   fsyncSync(descriptor)
   closeSync(descriptor)
 }

@@ -19,6 +19,9 @@ export interface Overrides {
   clock?: Clock
 }
 
+/** How often a file with the root secret is looked at; besides, it is when something comes that nobody here has made. */
+const LOOK_AT_SECRET_EVERY_MS = 5000
+
 /** How long a stop waits for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
 
@@ -37,6 +40,7 @@ export const createService = async (
   })
   const { baseUrl, clock, db, keys, webhooks } = domain
   let isStopping = false
+  let secretLook: NodeJS.Timeout | undefined
 
   await keys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without.
@@ -107,6 +111,7 @@ export const createService = async (
       // Of several workers, the supervisor answers for all.
       if (!sharesPort) await metrics?.start()
       const address = await listen(server, placeOf(config, sharesPort))
+      secretLook = setInterval(installation.rootSecret.refresh, LOOK_AT_SECRET_EVERY_MS).unref()
       webhooks.start()
       housekeeping.start()
       return address
@@ -118,6 +123,7 @@ export const createService = async (
     /** Says that it is not ready, finishes what was begun, closes the database. */
     async stop(drainMs = config.drainMs): Promise<void> {
       isStopping = true
+      clearInterval(secretLook)
       await closing.drain(drainMs)
       // A database that answers nobody must not hold up the end for as long as its own limits allow.
       const ends = [closing.close(STOP_PATIENCE_MS), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()]

@@ -8,6 +8,7 @@ import { addIdentities } from './identities.ts'
 import { addKeys } from './keys.ts'
 import { addMigrate } from './migrate.ts'
 import { Interrupted } from './prompt.ts'
+import { addSecret } from './secret.ts'
 import { addSessions } from './sessions.ts'
 import { addConfig } from './settings.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -52,6 +53,7 @@ const createProgram = (surroundings: Surroundings): Command => {
   addSessions(program, surroundings)
   addIdentities(program, surroundings)
   addKeys(program, surroundings)
+  addSecret(program, surroundings)
   addWebhooks(program, surroundings)
   addHealthcheck(program, surroundings)
   addBackup(program, surroundings)

@@ -16,6 +16,8 @@ export interface DerivedKeys {
 export interface RootSecret {
   /** The keys that new tokens are made with. */
   readonly keys: DerivedKeys
+  /** Whether there is one before it that is accepted too. */
+  readonly hasPrevious: boolean
   /** The first answer that is not undefined, of the current root secret and then of the one before it. */
   find<T>(use: (keys: DerivedKeys) => T | undefined): T | undefined
   /** Takes over a root secret that was rotated meanwhile; whether it was. */
@@ -43,6 +45,9 @@ export const createRootSecret = (pair: SecretPair, readAgain?: () => SecretPair 
   return {
     get keys() {
       return accepted[0]
+    },
+    get hasPrevious() {
+      return accepted.length > 1
     },
     // What no known root secret has made may come from a process that has learnt of the next one before.
     find: (use) => find(use) ?? (refresh() ? find(use) : undefined),

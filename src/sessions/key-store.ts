@@ -75,3 +75,23 @@ export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
 /** Deletes keys that have retired, or were revoked, before a time. */
 export const deleteKeysRetiredBefore = (db: Queries, timeMs: number): Promise<number> =>
   db.run('DELETE FROM signing_keys WHERE retired_at IS NOT NULL AND COALESCE(revoked_at, retired_at) < ?', timeMs)
+
+/** Another seal on the same private key. */
+export const replaceSealed = (db: Queries, id: string, privateJwkSealed: string): Promise<number> =>
+  db.run('UPDATE signing_keys SET private_jwk_sealed = ? WHERE id = ?', privateJwkSealed, id)
+
+const RESEALED = 'root secret since'
+
+/** Writes down that the keys are sealed with another root secret from now on. */
+export const noteResealed = (db: Queries, nowMs: number): Promise<number> =>
+  db.run(
+    'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+    RESEALED,
+    String(nowMs),
+  )
+
+/** Since when, in milliseconds since 1970; undefined when the root secret was never another. */
+export const findResealedAt = async (db: Queries): Promise<number | undefined> => {
+  const row = await db.get<{ value: string }>('SELECT value FROM installation WHERE name = ?', RESEALED)
+  return row && Number(row.value)
+}

@@ -190,6 +190,20 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.authenticatedAtMs ?? null,
   )
 
+/** How many sessions were last seen before a time and have not run out, and when the last of them ends. */
+export const findLongestUnseen = async (
+  db: Queries,
+  beforeMs: number,
+  nowMs: number,
+): Promise<{ count: number; lastEndMs: number | undefined }> => {
+  const row = await db.get<{ count: number; last_end: number | null }>(
+    'SELECT COUNT(*) AS count, MAX(expires_at) AS last_end FROM sessions WHERE last_seen_at < ? AND expires_at > ?',
+    beforeMs,
+    nowMs,
+  )
+  return { count: row?.count ?? 0, lastEndMs: row?.last_end ?? undefined }
+}
+
 /** Moves a session on by one generation; 0 when somebody else has done so, or the session is gone. */
 export const rotateSession = (db: Pick<Queries, 'run'>, session: Session): Promise<number> =>
   db.run(

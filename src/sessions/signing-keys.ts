@@ -1,11 +1,11 @@
-import { createHash, createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
-import { seal, unseal } from '../lib/secrets.ts'
 import { shareRuns } from '../lib/shared-run.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, toRing } from './key-ring.ts'
+import { createKeySealing } from './key-sealing.ts'
 import {
   deleteKeysRetiredBefore,
   findKeys,
@@ -38,23 +38,20 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
   state: KeyState
 }
 
-/** The purpose of the key that private keys are sealed with. */
-const SEALING = 'signing keys'
-
 /** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
   // Twice the lifetime: the setting may have been shortened since the last token was signed. Of the replica that signs, the
   // clock may be behind, and of the one that reads it may be ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
-  const ringParts = { graceMs, openPrivateKey: (key: KeyRecord) => openPrivateKey(rootSecret, key) }
+  const sealing = createKeySealing(rootSecret)
+  const ringParts = { graceMs, openPrivateKey: sealing.open }
   let ring: KeyRing | undefined
 
   const generate = (signsAtMs: number | null): KeyRecord => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const publicJwk = pair.publicKey.export({ format: 'jwk' })
     const id = thumbprint(publicJwk)
-    const privateJwk = JSON.stringify(pair.privateKey.export({ format: 'jwk' }))
-    const privateJwkSealed = seal(rootSecret.keys.for(SEALING), privateJwk, id)
+    const privateJwkSealed = sealing.seal(pair.privateKey.export({ format: 'jwk' }), id)
     return {
       id,
       publicJwk,
@@ -91,7 +88,12 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
 
   const signingKeyIn = (current: KeyRing): SigningKey => signingKeyAt(current, clock.now())
 
+  const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
+
   return {
+    /** Within a transaction and under `lockKeys`: seals all keys with the current root secret; resolves to how many. */
+    reseal,
+
     /** How long verifiers may keep the JWK Set. */
     jwksMaxAgeSeconds: JWKS_MAX_AGE_SECONDS,
 
@@ -108,10 +110,14 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     signingKey: (newestId: string): SigningKey | Promise<SigningKey> =>
       held().newestId === newestId ? signingKeyIn(held()) : reload().then(signingKeyIn),
 
-    /** Makes the first key where there is none; `internal_error` when the root secret is another than at first. */
+    /**
+     * Makes the first key where there is none, and seals those there are with the current root secret. `internal_error`
+     * when neither the root secret nor the one before it is that of this database.
+     */
     async prepare(): Promise<void> {
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
+        await reseal(transaction)
         const keys = await findKeys(transaction)
         if (keys.length === 0) await insertKey(transaction, generate(null))
       })
@@ -125,6 +131,8 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     async rotate({ now }: { now: boolean }): Promise<KeySummary> {
       const key = await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
+        // Under the lock: a key that is sealed with a root secret of before could not be opened one day.
+        await reseal(transaction)
         const next = now ? await replaceAll(transaction) : await publish(transaction)
         await insertKey(transaction, next)
         return next
@@ -155,15 +163,6 @@ const toSummary = (key: KeyRecord, state: KeyState): KeySummary => ({
   retiredAtMs: key.retiredAtMs,
   revokedAtMs: key.revokedAtMs,
 })
-
-const openPrivateKey = (rootSecret: RootSecret, key: KeyRecord): KeyObject => {
-  const jwk = rootSecret.find((keys) => unseal(keys.for(SEALING), key.privateJwkSealed, key.id))?.toString()
-  if (jwk) return createPrivateKey({ key: JSON.parse(jwk) as JsonWebKey, format: 'jwk' })
-  throw new AppError(
-    'internal_error',
-    'SVC_SECRET is not the secret that this database was made with. Put the old one back: nobody is logged out by that.',
-  )
-}
 
 /** RFC 7638 section 3 for a key on a NIST curve. */
 const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>

@@ -1,0 +1,56 @@
+import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
+import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
+import { seal, unseal } from '../lib/secrets.ts'
+import type { Queries } from '../storage/database.ts'
+import { findKeys, type KeyRecord, noteResealed, replaceSealed } from './key-store.ts'
+
+/** The purpose of the key that private keys are sealed with. */
+const SEALING = 'signing keys'
+
+/** Private halves of signing keys lie in the database encrypted with a key from the root secret. */
+export const createKeySealing = (rootSecret: RootSecret) => {
+  const sealAnew = (text: string, id: string): string => seal(rootSecret.keys.for(SEALING), text, id)
+
+  /** Seals a key with the current root secret; false where it is so already, or no known root secret opens it. */
+  const resealOne = async (transaction: Queries, key: KeyRecord): Promise<boolean> => {
+    if (openWith(rootSecret.keys, key)) return false
+    const text = rootSecret.find((keys) => openWith(keys, key))
+    if (!text) return false
+    await replaceSealed(transaction, key.id, sealAnew(text, key.id))
+    return true
+  }
+
+  return {
+    seal: (privateJwk: JsonWebKey, id: string): string => sealAnew(JSON.stringify(privateJwk), id),
+
+    /** `internal_error` when no known root secret opens it. */
+    open(key: KeyRecord): KeyObject {
+      const text = rootSecret.find((keys) => openWith(keys, key))
+      if (text) return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: 'jwk' })
+      throw otherSecret()
+    },
+
+    /**
+     * Seals with the current root secret what was sealed with the one before it; to be called under `lockKeys`. Resolves
+     * to how many keys that were.
+     */
+    async reseal(transaction: Queries, nowMs: number): Promise<number> {
+      rootSecret.refresh()
+      let resealed = 0
+      for (const key of await findKeys(transaction)) if (await resealOne(transaction, key)) resealed += 1
+      if (resealed > 0) await noteResealed(transaction, nowMs)
+      return resealed
+    },
+  }
+}
+
+const openWith = (keys: DerivedKeys, key: KeyRecord): string | undefined =>
+  unseal(keys.for(SEALING), key.privateJwkSealed, key.id)?.toString()
+
+const otherSecret = (): AppError =>
+  new AppError(
+    'internal_error',
+    'SVC_SECRET is not the secret that this database was made with. Put the old one back, or set SVC_SECRET_PREVIOUS to ' +
+      'it: nobody is logged out by that.',
+  )

@@ -1,0 +1,91 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
+import { type Clock, toTimestamp } from '../lib/time.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { findResealedAt, lockKeys } from './key-store.ts'
+import { findLongestUnseen } from './session-store.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+interface Parts {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  keys: Pick<SigningKeys, 'prepare' | 'reseal'>
+}
+
+/** Which sessions may still have a refresh token of the previous root secret. Times in milliseconds since 1970. */
+export interface SecretStatus {
+  /** Since when new tokens come from the current one; undefined when it was never rotated. */
+  rotatedAtMs: number | undefined
+  hasPrevious: boolean
+  /** Sessions that were not refreshed since. */
+  sessions: number
+  /** When the last of them ends, unless it is refreshed before. */
+  neededUntilMs: number | undefined
+}
+
+/** How long a running service may take to notice, and two clocks may differ. */
+const TAKEN_OVER_WITHIN_MS = 60_000
+
+/** The change from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
+export const createSecretRotation = ({ db, clock, rootSecret, keys }: Parts) => {
+  const read = async (queries: Queries): Promise<SecretStatus> => {
+    const nowMs = clock.now()
+    const rotatedAtMs = await findResealedAt(queries)
+    const { hasPrevious } = rootSecret
+    if (!hasPrevious) return { rotatedAtMs, hasPrevious, sessions: 0, neededUntilMs: undefined }
+    const beforeMs = (rotatedAtMs ?? nowMs) + TAKEN_OVER_WITHIN_MS
+    const { count: sessions, lastEndMs } = await findLongestUnseen(queries, beforeMs, nowMs)
+    return { rotatedAtMs, hasPrevious, sessions, neededUntilMs: lastEndMs }
+  }
+
+  const requireReplaceable = async (transaction: Queries, isForced: boolean): Promise<void> => {
+    const { rotatedAtMs, hasPrevious, sessions, neededUntilMs } = await read(transaction)
+    if (!hasPrevious) return
+    // A service that runs must see one change after the other.
+    if (rotatedAtMs !== undefined && rotatedAtMs + TAKEN_OVER_WITHIN_MS > clock.now()) throw tooSoon()
+    if (sessions > 0 && !isForced) throw stillNeeded(sessions, neededUntilMs)
+  }
+
+  return {
+    status: (): Promise<SecretStatus> => read(db),
+
+    /**
+     * Puts a new root secret in place by `change` and seals the signing keys with it. `conflict` when sessions need the
+     * one before the current one, which `change` overwrites, unless that is forced. A kill at any moment leaves a pair of
+     * root secrets that opens everything.
+     */
+    async rotate(change: () => void, { isForced }: { isForced: boolean }): Promise<SecretStatus> {
+      await keys.prepare()
+      let isChanged = false
+      await db.inTransaction(async (transaction) => {
+        await lockKeys(transaction)
+        const resealed = await keys.reseal(transaction)
+        // The transaction may be run a second time; the files are changed once.
+        if (!isChanged) {
+          // Sealed with the previous one, which is about to be overwritten: another rotation has come in between.
+          if (resealed > 0) throw tooSoon()
+          await requireReplaceable(transaction, isForced)
+          change()
+          isChanged = true
+          await keys.reseal(transaction)
+        }
+      })
+      return read(db)
+    },
+  }
+}
+
+const tooSoon = (): AppError =>
+  new AppError(
+    'conflict',
+    'The root secret was rotated less than a minute ago. Running services have to take that one over first: try again in a minute.',
+  )
+
+const stillNeeded = (sessions: number, neededUntilMs = 0): AppError =>
+  new AppError(
+    'conflict',
+    `Sessions that were not refreshed since the last rotation (${sessions}) need the previous root secret, which another ` +
+      `rotation would overwrite: they would be logged out. Wait until they have been refreshed, which is at ` +
+      `${toTimestamp(neededUntilMs)} at the latest, or use --force.`,
+  )

@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { decodeProtectedHeader } from 'jose'
+import { accessToken } from '../support/access-tokens.ts'
+import { assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'
+import { spawnSvc } from '../support/command.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
+import { startOpenIdProvider } from '../support/openid-provider.ts'
+import { operate, operateJson } from '../support/operator.ts'
+import { eventually } from '../support/patience.ts'
+import { loggedIn, signedUp } from '../support/people.ts'
+import { startServiceWith } from '../support/provider-service.ts'
+import { comeBack, startAt } from '../support/provider-sign-in.ts'
+import { newOpenIdPerson } from '../support/openid-provider-people.ts'
+import { at, startReplicas } from '../support/replicas.ts'
+import { startService, type Service } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
+import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
+
+interface Status {
+  secret: string
+  previous: string | null
+  rotated_at: string | null
+  sessions: number
+  needed_until: string | null
+}
+
+const MINUTE = 60_000
+
+const secretFile = ({ directory }: { directory: string }) => path.join(directory, 'data', 'svc.secret')
+const previousFile = (service: { directory: string }) => `${secretFile(service)}.previous`
+const readSecrets = (service: { directory: string }) =>
+  [secretFile(service), previousFile(service)].map((file) => existsSync(file) && readFileSync(file, 'utf8'))
+
+const rotate = (service: Service, ...options: string[]) =>
+  operateJson<Status>(service, ['secret', 'rotate', ...options])
+const status = (service: Service) => operateJson<Status>(service, ['secret', 'status'])
+
+const assertRefreshes = async (agent: UserAgent) => {
+  const answer = await agent.refresh()
+  assert.equal(answer.status, 200, answer.text)
+  await assertSignedIn(agent)
+}
+
+const noticed = ({ logLines }: Service) =>
+  logLines().filter(({ message }) => message.startsWith('the root secret was rotated')).length
+
+/** A token that nobody has made, of a session that there is: the service looks whether there is another secret. */
+const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
+  const [id, generation, proof = ''] = (agent.cookies.get('svc_refresh') ?? '').split('.')
+  const stranger = createUserAgent(service, agent.cookies.copy())
+  stranger.cookies.set('svc_refresh', `${id}.${generation}.${[...proof].toReversed().join('')}`, '/auth')
+  assertJsonError(await stranger.refresh(), 401, 'unauthorized')
+}
+
+describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () => {
+  testOnSqlite(
+    'writes a new secret and keeps the old one; the running service uses it, and nobody is logged out',
+    async (t) => {
+      const service = await startService({ t })
+      const { agent, person } = await signedUp(service)
+      const idle = await loggedIn(service, person)
+      const [old] = readSecrets(service)
+      const found = await rotate(service)
+      const [current, previous] = readSecrets(service)
+      assert.equal(previous, old)
+      assert.notEqual(current, old)
+      for (const file of [secretFile(service), previousFile(service)]) assert.equal(statSync(file).mode & 0o777, 0o600)
+      assert.deepEqual([found.secret, found.previous], [secretFile(service), previousFile(service)])
+      assert.equal(found.sessions, 2)
+
+      await assertSignedIn(agent)
+      await askWithUnknownToken(service, agent)
+      await eventually('the log says so', () => noticed(service) === 1)
+      await assertRefreshes(agent)
+      const late = await loggedIn(service, person)
+
+      // What the new secret has made is good without the old one; what the old one has made is not.
+      rmSync(previousFile(service))
+      await service.restart()
+      for (const it of [agent, late]) await assertRefreshes(it)
+      assertJsonError(await idle.refresh(), 401, 'unauthorized')
+    },
+  )
+
+  testOnSqlite('a token of the previous secret has its grace, and a replay past it ends the session', async (t) => {
+    const clock = turnedClock(t)
+    const service = await startService({ t, env: clock.env })
+    const { agent } = await signedUp(service)
+    const [tab, thief] = [agent.cookies.copy(), agent.cookies.copy()].map((jar) => createUserAgent(service, jar))
+    assert.ok(tab && thief)
+    await rotate(service)
+    await askWithUnknownToken(service, agent)
+    await assertRefreshes(agent)
+    await assertRefreshes(tab)
+    await assertRefreshes(agent)
+    await clock.turnTo(MINUTE)
+    assertJsonError(await thief.refresh(), 401, 'unauthorized')
+    assertJsonError(await agent.refresh(), 401, 'unauthorized')
+    assert.ok(service.logLines().some(({ message }) => message === 'refresh token reused: session revoked'))
+  })
+
+  testOnSqlite('a running service opens a signing key that was made after the rotation', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    await rotate(service)
+    const { id } = await operateJson<{ id: string }>(service, ['keys', 'rotate', '--now'])
+    await assertRefreshes(agent)
+    assert.equal(decodeProtectedHeader(accessToken(agent)).kid, id)
+  })
+
+  testOnSqlite('each of several workers takes it over by itself, those that start later too', async (t) => {
+    const service = await startService({ t, env: { SVC_WORKERS: '2' } })
+    const { agent } = await signedUp(service)
+    await rotate(service)
+    await eventually('both have noticed', () => noticed(service) === 2)
+    for (let visit = 0; visit < 6; visit++) await assertRefreshes(agent)
+    rmSync(previousFile(service))
+    await service.restart()
+    await assertRefreshes(agent)
+  })
+
+  testOnSqlite('a sign-in by a provider that was under way ends well', async (t) => {
+    const corp = await startOpenIdProvider()
+    const service = await startServiceWith({ corp }, { t })
+    const agent = createUserAgent(service)
+    const callback = await corp.visit(await startAt(agent, 'corp', { return_to: '/there' }), {
+      person: newOpenIdPerson(),
+    })
+    await rotate(service)
+    await service.restart()
+    assertRedirect(await comeBack(agent, callback), '/there')
+    await assertSignedIn(agent)
+  })
+
+  testOnSqlite('is refused while sessions need the secret that it would overwrite, unless it is forced', async (t) => {
+    const clock = turnedClock(t)
+    const service = await startService({ t, env: clock.env })
+    const { agent, person } = await signedUp(service)
+    const idle = await loggedIn(service, person)
+    await rotate(service)
+    const secrets = readSecrets(service)
+
+    const early = await service.cli(['secret', 'rotate', '--force'])
+    assert.deepEqual([early.code, early.stdout], [1, ''])
+    assert.match(early.stderr, /less than a minute ago/)
+
+    await clock.turnTo(2 * MINUTE)
+    await askWithUnknownToken(service, agent)
+    await assertRefreshes(agent)
+    const { sessions, needed_until } = await status(service)
+    assert.equal(sessions, 1)
+    const days = (Date.parse(needed_until ?? '') - Date.now()) / 86_400_000
+    assert.ok(days > 13 && days < 14.1, `${days} days`)
+    assert.match(await operate(service, ['secret', 'status']), /previous needed +by one session, until \S+ \S+ UTC/)
+
+    const refused = await service.cli(['secret', 'rotate'])
+    assert.deepEqual([refused.code, refused.stdout], [1, ''])
+    assert.match(refused.stderr, /not refreshed since the last rotation \(1\) .* --force\.\n$/)
+    assert.deepEqual(readSecrets(service), secrets)
+
+    await rotate(service, '--force')
+    await askWithUnknownToken(service, agent)
+    await assertRefreshes(agent)
+    assertJsonError(await idle.refresh(), 401, 'unauthorized')
+  })
+
+  testOnSqlite('is done once no session needs it: the one before is gone for good', async (t) => {
+    const clock = turnedClock(t)
+    const service = await startService({ t, env: clock.env })
+    const { agent } = await signedUp(service)
+    for (let round = 1; round <= 3; round++) {
+      const [old] = readSecrets(service)
+      await rotate(service)
+      await clock.turnTo(2 * round * MINUTE)
+      await askWithUnknownToken(service, agent)
+      await assertRefreshes(agent)
+      assert.equal((await status(service)).sessions, 0)
+      assert.equal(readSecrets(service)[1], old)
+    }
+    await eventually('the log says so each time', () => noticed(service) === 3)
+  })
+
+  testOnSqlite('killed at any moment, it leaves secrets that the database is opened with', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    await service.kill()
+    for (let round = 0; round < 4; round++) {
+      const child = spawnSvc({ args: ['secret', 'rotate', '--force'], cwd: service.directory, env: service.env })
+      const before = readSecrets(service)[0]
+      const ended = new Promise((resolve) => child.once('exit', resolve))
+      // At once when the file changes, which is in the midst of it; some rounds not at all.
+      while (child.exitCode === null && readSecrets(service)[0] === before) {
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      if (round % 2 === 0) child.kill('SIGKILL')
+      await ended
+      await service.restart()
+      await assertRefreshes(agent)
+      await service.kill()
+    }
+  })
+
+  for (const [moment, leave] of Object.entries({
+    'after the previous secret was written': (service: Service) =>
+      copyFileSync(secretFile(service), previousFile(service)),
+    'after the new secret was written': (service: Service) => {
+      copyFileSync(secretFile(service), previousFile(service))
+      writeFileSync(secretFile(service), `${randomBytes(32).toString('base64url')}\n`)
+    },
+    'with a draft left behind': (service: Service) => writeFileSync(`${secretFile(service)}.AbCdEfGh`, 'draft'),
+  })) {
+    testOnSqlite(`a rotation that ended ${moment} is completed by the next start`, async (t) => {
+      const service = await startService({ t })
+      const { agent } = await signedUp(service)
+      await service.kill()
+      leave(service)
+      await service.restart()
+      await assertRefreshes(agent)
+      // The keys are sealed with the current one by now.
+      rmSync(previousFile(service), { force: true })
+      await service.restart()
+      await assertRefreshes(agent)
+    })
+  }
+
+  testOnSqlite('two at once: one is done, and the other done after it or refused', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const [old] = readSecrets(service)
+    const results = await Promise.all([1, 2, 3].map(() => service.cli(['secret', 'rotate', '--force'])))
+    assert.deepEqual(
+      results.map(({ code }) => Number(code)).toSorted((a, b) => a - b),
+      [0, 1, 1],
+    )
+    assert.equal(readSecrets(service)[1], old)
+    await service.restart()
+    await assertRefreshes(agent)
+  })
+
+  testOnSqlite('a link to the file stays one', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    await service.kill()
+    const elsewhere = path.join(service.directory, 'elsewhere')
+    copyFileSync(secretFile(service), elsewhere)
+    rmSync(secretFile(service))
+    symlinkSync(elsewhere, secretFile(service))
+    const before = readFileSync(elsewhere, 'utf8')
+    await rotate(service)
+    assert.notEqual(readFileSync(elsewhere, 'utf8'), before)
+    assert.equal(readSecrets(service)[0], readFileSync(elsewhere, 'utf8'))
+    await service.restart()
+    await assertRefreshes(agent)
+  })
+
+  testOnSqlite(
+    'a file that is replaced by a mistake while the service runs is not used, and the log says so',
+    async (t) => {
+      const service = await startService({ t })
+      const { agent } = await signedUp(service)
+      const [right] = readSecrets(service)
+      writeFileSync(secretFile(service), `${randomBytes(32).toString('base64url')}\n`)
+      for (let times = 0; times < 3; times++) await askWithUnknownToken(service, agent)
+      await assertRefreshes(agent)
+      const complaints = () =>
+        service.logLines().filter(({ message }) => message === 'the changed root secret is not used').length
+      await eventually('the log says so', () => complaints() > 0)
+      assert.equal(complaints(), 1)
+      assert.ok(!service.logs().includes(String(right).trim()))
+      const { code, stderr } = await service.cli(['secret', 'rotate'])
+      assert.equal(code, 1)
+      assert.match(stderr, /SVC_SECRET is not the secret that this database was made with/)
+    },
+  )
+
+  testOnSqlite('a backup of before the rotation can be restored with the previous secret', async (t) => {
+    const service = await startService({ t })
+    const { agent } = await signedUp(service)
+    const backup = path.join(service.directory, 'backup.db')
+    await operate(service, ['backup', backup])
+    await rotate(service)
+    await service.kill()
+    for (const ending of ['-wal', '-shm'])
+      rmSync(path.join(service.directory, 'data', `svc.db${ending}`), { force: true })
+    copyFileSync(backup, path.join(service.directory, 'data', 'svc.db'))
+    await service.restart()
+    await assertRefreshes(agent)
+  })
+})
+
+describe('the root secret of SVC_SECRET', { concurrency: 2 }, () => {
+  const [first = '', second = '', third = ''] = [1, 2, 3].map(() => randomBytes(32).toString('hex'))
+
+  test('svc secret rotate refuses, changes nothing, and says how to go through SVC_SECRET_PREVIOUS', async (t) => {
+    const service = await startService({ t, env: { SVC_SECRET: first } })
+    const { code, stdout, stderr } = await service.cli(['secret', 'rotate'])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, /^svc: the root secret comes from SVC_SECRET/)
+    assert.match(stderr, /Set SVC_SECRET to the new secret and SVC_SECRET_PREVIOUS to the old one/)
+    assert.ok(!existsSync(secretFile(service)) && !existsSync(previousFile(service)))
+  })
+
+  test('rotated as the documents say, with replicas that restart one after the other: nobody is logged out', async (t) => {
+    const replicas = await startReplicas({ t, env: { SVC_SECRET: first } })
+    const agents = await Promise.all(replicas.map(async (replica) => (await signedUp(replica)).agent))
+    const idle = await Promise.all(replicas.map(async (replica) => (await signedUp(replica)).agent))
+
+    const assertNobodyLoggedOut = async () => {
+      for (const agent of agents) for (const replica of replicas) await assertRefreshes(at(replica, agent))
+      for (const replica of replicas) agents.push((await signedUp(replica)).agent)
+    }
+    const restartAll = async (env: Record<string, string | undefined>) => {
+      for (const replica of replicas) {
+        await replica.restart({ env })
+        await assertNobodyLoggedOut()
+      }
+    }
+    await restartAll({ SVC_SECRET: first, SVC_SECRET_PREVIOUS: second })
+    await restartAll({ SVC_SECRET: second, SVC_SECRET_PREVIOUS: first })
+    // A replica that is restarted with the settings of the step before must not put the keys out of reach.
+    await replicas[0].restart({ env: { SVC_SECRET: first, SVC_SECRET_PREVIOUS: second } })
+    await assertNobodyLoggedOut()
+    await replicas[0].restart({ env: { SVC_SECRET: second, SVC_SECRET_PREVIOUS: first } })
+    await assertNobodyLoggedOut()
+    const found = await status(replicas[0])
+    assert.deepEqual([found.secret, found.previous], ['SVC_SECRET', 'SVC_SECRET_PREVIOUS'])
+    for (const agent of idle) await assertRefreshes(agent)
+    await restartAll({ SVC_SECRET: second, SVC_SECRET_PREVIOUS: undefined })
+  })
+
+  test('a start with neither the secret of the database nor the one before it fails and says what to do', async (t) => {
+    const service = await startService({ t, env: { SVC_SECRET: first } })
+    const env = { SVC_SECRET: second, SVC_SECRET_PREVIOUS: third }
+    const { code, stderr } = await service.cli(['keys', 'rotate'], { env })
+    assert.equal(code, 1)
+    assert.match(stderr, /SVC_SECRET is not the secret that this database was made with.* SVC_SECRET_PREVIOUS/)
+    const alone = await service.cli(['keys', 'list'], { env: { SVC_SECRET: undefined, SVC_SECRET_PREVIOUS: first } })
+    assert.equal(alone.code, 78)
+    assert.match(alone.stderr, /SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is/)
+    const moved = await service.cli(['keys', 'rotate'], { env: { SVC_SECRET: second, SVC_SECRET_PREVIOUS: first } })
+    assert.equal(moved.code, 0, moved.stderr)
+  })
+})
