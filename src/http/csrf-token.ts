@@ -21,15 +21,25 @@ export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
  * cookie that another host of the domain has set does not pass for one of this session; without a session all are random.
  */
 export const createCsrfTokens = (rootSecret: RootSecret) => {
-  const isBound = (token: string, sessionId: string): boolean => {
+  /**
+   * A good token with the MAC that the current root secret gives it: the token itself, unless the root secret was
+   * rotated since. Undefined for a token that is not bound to the session.
+   */
+  const renewBound = (token: string, sessionId: string): string | undefined => {
     const random = Buffer.from(token, 'base64url').subarray(0, RANDOM_BYTES)
-    const check = (keys: DerivedKeys) => equalInConstantTime(token, bind(keys, random, sessionId)) || undefined
-    // The one before a rotation of the root secret counts as well.
-    return rootSecret.find(check) === true
+    const isOf = (keys: DerivedKeys) => equalInConstantTime(token, bind(keys, random, sessionId)) || undefined
+    const { keys } = rootSecret
+    if (isOf(keys)) return token
+    return rootSecret.find(isOf) && bind(rootSecret.keys, random, sessionId)
+  }
+
+  const renew = (token: string | undefined, sessionId: string | undefined): string | undefined => {
+    if (!isToken(token)) return undefined
+    return sessionId === undefined ? token : renewBound(token, sessionId)
   }
 
   const isGood = (token: string | undefined, sessionId: string | undefined): token is string =>
-    isToken(token) && (sessionId === undefined || isBound(token, sessionId))
+    renew(token, sessionId) !== undefined
 
   return {
     /** A new token for a session, or for a browser without one. */
@@ -49,6 +59,15 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
       const sessionId = readRefreshToken(refresh)?.sessionId
       return sessionId !== undefined && isGood(csrf, sessionId)
     },
+
+    renew,
+
+    /**
+     * Whether two are the same token, of one session or of none, before and after a rotation of the root secret: a form
+     * may have been shown before the cookie was renewed.
+     */
+    isSame: (left: string, right: string | undefined, sessionId: string | undefined): boolean =>
+      equalInConstantTime(left, right) || equalInConstantTime(renew(left, sessionId), renew(right, sessionId)),
   }
 }
 

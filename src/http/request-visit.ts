@@ -110,15 +110,18 @@ export class RequestVisit implements Visit {
 
   get csrfToken(): string {
     const held = this.#csrfToken ?? this.cookies.csrf
-    if (this.#parts.csrfTokens.isGood(held, this.#sessionId)) return held
-    const token = this.#newCsrfToken()
+    const good = this.#parts.csrfTokens.renew(held, this.#sessionId)
+    if (good !== undefined && good === held) return held
+    const token = good ?? this.#newCsrfToken()
+    this.#csrfToken = token
     this.setCookies([this.#parts.cookieWriter.csrf(token, this.#sessionSeconds)])
     return token
   }
 
-  /** Whether a CSRF token is good for the session that the request names. */
+  /** Whether a CSRF token is that of the cookie, and good for the session that the request names. */
   isCsrfToken(token: string): boolean {
-    return this.#parts.csrfTokens.isGood(token, this.#sessionId)
+    const { csrfTokens } = this.#parts
+    return csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId) && csrfTokens.isGood(token, this.#sessionId)
   }
 
   keepSession(tokens: Tokens): void {

@@ -216,11 +216,14 @@ describe('the token over the life of a session', () => {
   })
 })
 
-test('when the root secret is rotated, tokens of the one before stay good; with neither they are replaced', async () => {
+test('when the root secret is rotated, tokens of the one before stay good and move on', async () => {
   const { agent } = await signedUp(rotating)
   const token = tokenOf(agent)
   await rotating.restart({ env: { SVC_SECRET: TWO, SVC_SECRET_PREVIOUS: ONE } })
-  assert.equal((await agent.refresh()).cookie('svc_csrf')?.value, token)
+  const renewed = (await agent.refresh()).cookie('svc_csrf')?.value ?? ''
+  assert.notEqual(renewed, token, 'it moves on to the new secret')
+  assert.equal(renewed.slice(0, 21), token.slice(0, 21), 'and is the same token')
+  assert.equal((await withToken(agent, renewed).refresh()).status, 200)
   const newer = await signedUp(rotating)
   assert.equal((await newer.agent.refresh()).status, 200)
   assert.equal((await withToken(newer.agent, token).refresh()).status, 403)

@@ -48,6 +48,12 @@ const assertRefreshes = async (agent: UserAgent) => {
 const noticed = ({ logLines }: Service) =>
   logLines().filter(({ message }) => message.startsWith('the root secret was rotated')).length
 
+/** Its CSRF token is of a root secret that is gone, too: the answer sets another one. */
+const assertLoggedOut = async (agent: UserAgent) => {
+  assertJsonError(await agent.refresh(), 403, 'forbidden')
+  assertJsonError(await agent.refresh(), 401, 'unauthorized')
+}
+
 /** A token that nobody has made, of a session that there is: the service looks whether there is another secret. */
 const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
   const [id, generation, proof = ''] = (agent.cookies.get('svc_refresh') ?? '').split('.')
@@ -82,7 +88,30 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
       rmSync(previousFile(service))
       await service.restart()
       for (const it of [agent, late]) await assertRefreshes(it)
-      assertJsonError(await idle.refresh(), 401, 'unauthorized')
+      await assertLoggedOut(idle)
+    },
+  )
+
+  testOnSqlite(
+    'a form that was shown before the rotation can be sent after it, and the CSRF token moves on',
+    async (t) => {
+      const service = await startService({ t })
+      const { agent } = await signedUp(service)
+      const shown = agent.cookies.get('svc_csrf') ?? ''
+      await rotate(service)
+      await askWithUnknownToken(service, agent)
+      await assertRefreshes(agent)
+      const renewed = agent.cookies.get('svc_csrf') ?? ''
+      assert.notEqual(renewed, shown)
+      const username = `u${randomBytes(4).toString('hex')}`
+      assertRedirect(
+        await agent.post('/auth/account/username', { username, csrf_token: shown }),
+        '/auth/account?done=username',
+      )
+      assert.equal(agent.cookies.get('svc_csrf'), renewed)
+      const { agent: stranger } = await signedUp(service)
+      const foreign = stranger.cookies.get('svc_csrf') ?? ''
+      assert.equal((await agent.post('/auth/account/username', { username: 'other', csrf_token: foreign })).status, 403)
     },
   )
 
@@ -165,7 +194,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     await rotate(service, '--force')
     await askWithUnknownToken(service, agent)
     await assertRefreshes(agent)
-    assertJsonError(await idle.refresh(), 401, 'unauthorized')
+    await assertLoggedOut(idle)
   })
 
   testOnSqlite('is done once no session needs it: the one before is gone for good', async (t) => {

@@ -81,3 +81,26 @@ test('the session is the one that the refresh token names, else the access token
   }
   assert.equal(namedSession({}), undefined)
 })
+
+test('after a rotation of the root secret a token is renewed: the same random bytes with the MAC of the new one', () => {
+  const former = createCsrfTokens(createRootSecret({ current: previous }))
+  const rotated = createCsrfTokens(createRootSecret({ current, previous }))
+  const old = former.make(sid)
+  const renewed = rotated.renew(old, sid) ?? assert.fail('it is good')
+  assert.notEqual(renewed, old)
+  assert.equal(renewed.slice(0, 21), old.slice(0, 21))
+  assert.equal(rotated.renew(renewed, sid), renewed)
+  assert.equal(tokens.isGood(renewed, sid), true, 'without the previous secret')
+  assert.equal(rotated.isSame(old, renewed, sid), true)
+  assert.equal(rotated.isSame(renewed, old, sid), true)
+})
+
+test('two tokens are not the same because each is good, nor because neither is', () => {
+  assert.equal(tokens.isSame(tokens.make(sid), tokens.make(sid), sid), false)
+  const loose = [tokens.make(undefined), tokens.make(undefined)] as const
+  assert.equal(tokens.isSame(loose[0], loose[1], sid), false)
+  assert.equal(tokens.isSame(loose[0], loose[1], undefined), false)
+  assert.equal(tokens.isSame('', undefined, sid), false)
+  assert.equal(tokens.renew(loose[0], undefined), loose[0])
+  assert.equal(tokens.renew(tokens.make(other), sid), undefined)
+})
