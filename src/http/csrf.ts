@@ -23,7 +23,7 @@ interface StateChange {
 /** Refuses (`forbidden`) what another site could have made this browser send. */
 export const requireOwnRequest = (change: StateChange): void => {
   requireOwnOrigin(change)
-  const { headers, cookies, formToken, isGoodToken } = change
+  const { headers, formToken, isGoodToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
   if (typeof sent === 'string' && isGoodToken(sent)) return
   throw new AppError('forbidden', describeMismatch(sent, change), { field: CSRF_FIELD })
