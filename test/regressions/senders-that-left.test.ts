@@ -33,7 +33,10 @@ const send = (bytes: string): Promise<() => Promise<void>> =>
 const waiting = async () => (await service.scrape()).value('svc_password_hashes_waiting') ?? 0
 
 const assertLeft = async (client: string): Promise<LogLine> => {
-  const line = await loggedLine(service, (each) => each.client === client && each.status !== 303)
+  const line = await loggedLine(
+    service,
+    (each) => each.message === 'request' && each.client === client && each.status !== 303,
+  )
   assert.deepEqual([line.status, line.level, line.method, line.route], [499, 'info', 'POST', '/auth/login'])
   assert.equal(line.err, undefined)
   return line
