@@ -17,6 +17,7 @@ const FILES_AT_ONCE = 2
 const LONGEST = [
   'test/durability/**',
   'test/browser/**',
+  'test/gateways/**',
   'test/spec/{workers,metrics,database-copy,replicas*,rate-limits,operation,command-line,6.5*}.test.ts',
   'test/contract/{migrations,upgrade}.test.ts',
 ]

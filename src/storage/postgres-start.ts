@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { AppError, unavailable } from '../lib/errors.ts'
 import { sleep } from '../lib/time.ts'
-import { isRefusal, isWithoutPassword } from './postgres-errors.ts'
+import { isPoolerUnfit, isRefusal, isWithoutPassword, translatePostgresError } from './postgres-errors.ts'
 import { connectionOptions, encryptionsFor, mayTryOther } from './postgres-tls.ts'
 import type { PostgresTarget } from './postgres-url.ts'
 
@@ -51,13 +51,30 @@ const tryEncryptions = async (target: PostgresTarget): Promise<pg.ClientConfig> 
 }
 
 const tryOnce = async (options: pg.ClientConfig): Promise<pg.ClientConfig> => {
-  const client = new pg.Client({ connectionTimeoutMillis: CONNECT_TIMEOUT_MS, ...options })
-  client.on('error', () => {})
+  const limits = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS }
+  const clients = [1, 2].map(() => new pg.Client({ ...limits, ...options }))
   try {
-    await client.connect()
+    for (const client of clients) {
+      client.on('error', () => {})
+      await client.connect()
+    }
+    await requireOwnStatements(clients)
     return options
   } finally {
-    void client.end().catch(() => {})
+    for (const client of clients) void client.end().catch(() => {})
+  }
+}
+
+/**
+ * Connections prepare a statement of one name. A pooler that gives them the same connection to the server, and does not
+ * keep their statements apart, has the second refused.
+ */
+const requireOwnStatements = async (clients: pg.Client[]): Promise<void> => {
+  for (const client of clients) {
+    await client.query({ name: 'svc_start', text: 'SELECT 1' }).catch((error: unknown) => {
+      const translated = translatePostgresError(error)
+      throw isPoolerUnfit(translated) ? translated : error
+    })
   }
 }
 

@@ -90,7 +90,7 @@ const createStatements = (): Prepare => {
     if (!statement) {
       let count = 0
       const text = sql.replaceAll('server_time()', SERVER_TIME).replaceAll('?', () => `$${++count}`)
-      statement = { name: `svc_${prepared.size}`, text }
+      statement = { name: statementName(text), text }
       prepared.set(sql, statement)
     }
     return { ...statement, values }
@@ -98,7 +98,7 @@ const createStatements = (): Prepare => {
 }
 
 /** The start of the text's SHA-256, long enough to be unique. */
-export const statementName = (sql: string): string => `svc_${hash('sha256', sql, 'base64url').slice(0, 22)}`
+const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 const queries = (prepare: Prepare, send: Send): Queries => ({
   all: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows as Row[],

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { openPostgres } from '../../src/storage/postgres.ts'
+import { reachPostgres } from '../../src/storage/postgres-start.ts'
+import { readPostgresUrl } from '../../src/storage/postgres-url.ts'
+import { afterwards } from '../support/cleanup.ts'
+import { postgresUrl } from '../support/database-choice.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { testOnPostgres } from './place.ts'
+
+const STATEMENTS = ['SELECT 1 AS n', 'SELECT 2 AS n', 'SELECT 3 AS n']
+
+/** Asks these in their order, as a process of its own would, and resolves to the names that they were prepared under. */
+const namesOf = async (statements: string[], t: TestContext): Promise<Map<string, string>> => {
+  const url = new URL(await postgresUrl())
+  const proxy = await startTcpProxy({ port: Number(url.port), t })
+  let sent = ''
+  proxy.onSent((piece) => void (sent += piece.toString('latin1')))
+  url.port = String(proxy.port)
+  const connection = await reachPostgres(readPostgresUrl(url.href), { patienceMs: 0, onWait: () => {} })
+  const db = openPostgres({ connection, size: 1, timeoutMs: 10_000, onChange: () => {} })
+  afterwards(t, () => db.close())
+  for (const statement of statements) await db.get(statement)
+  // The message Parse: its length, then name and text, each ended by NUL.
+  const parsed = sent.matchAll(/P[^]{4}(svc_[^\0]+)\0([^\0]+)\0/g)
+  return new Map([...parsed].map(([, name = '', text = '']) => [text, name]))
+}
+
+testOnPostgres('behind a pooler no process means another statement by the same name', async (t) => {
+  const [one, other] = [await namesOf(STATEMENTS, t), await namesOf(STATEMENTS.toReversed(), t)]
+  assert.deepEqual(new Set(one.keys()), new Set(STATEMENTS))
+  assert.equal(new Set(one.values()).size, STATEMENTS.length)
+  for (const statement of STATEMENTS) assert.equal(one.get(statement), other.get(statement))
+})
