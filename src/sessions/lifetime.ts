@@ -87,5 +87,9 @@ export const isFresh = (session: Authenticated, clock: Clock): boolean => {
   return authenticatedAtMs !== undefined && currentTimeMs(session, clock) - authenticatedAtMs < FRESH_MS
 }
 
-/** A time that was taken by the clock of this process, which says `hereMs`, on a clock that says `thereMs`. */
-export const toOtherClock = (timeMs: number, hereMs: number, thereMs: number): number => thereMs - (hereMs - timeMs)
+/**
+ * A time in the past that was taken by the clock of this process, by the clock of the server that has just said
+ * `readAtMs`; as it is where there is no server.
+ */
+export const byServerTime = (timeMs: number, { readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
+  readAtMs === undefined ? timeMs : readAtMs - (clock.now() - timeMs)

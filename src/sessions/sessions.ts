@@ -9,11 +9,11 @@ import { cacheKnownSessions } from './known-session.ts'
 import {
   type Authenticated,
   beginSession,
+  byServerTime,
   currentTimeMs,
   type Device,
   isFresh,
   type Lifetimes,
-  toOtherClock,
 } from './lifetime.ts'
 import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
@@ -118,7 +118,7 @@ export const createSessions = (parts: Parts) => {
         if (!user || (holds && !(await holds(transaction)))) return undefined
         await also?.(transaction)
         const nowMs = currentTimeMs(user, clock)
-        const provenAtMs = authenticatedAtMs && toOtherClock(authenticatedAtMs, clock.now(), nowMs)
+        const provenAtMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)
         const beginning = { id, userId, device, nowMs, authenticatedAtMs: provenAtMs }
         await insertSession(transaction, beginSession(beginning, lifetimes))
         await replaceIn(transaction, replaces, id, nowMs)
