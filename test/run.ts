@@ -30,13 +30,14 @@ const ON_BOTH = 'test/spec/database-copy.test.ts'
  */
 const WITHOUT_DATA = [
   'settings',
-  'oauth-{settings,misbehaviour,presets,limits}',
+  'oauth-{addresses,settings,misbehaviour,presets,limits}',
   'rate-limits{,-counting}',
   'hash-queue',
   'return-to',
   'login-redirect',
   'client-address',
   'csrf-and-origin',
+  'cookie-prefix',
   'json-errors',
   'pages',
   'logs',
