@@ -14,6 +14,10 @@ export const requireWebhooks = ({ webhookUrl }: Config): void => {
   throw new AppError('invalid_request', 'webhooks are off: set SVC_WEBHOOK_URL and SVC_WEBHOOK_SECRET')
 }
 
+/** What was to arrive and did not. */
+export const notDelivered = (what: string, problem: string | null): AppError =>
+  new AppError('unavailable', `${what} was not delivered: ${problem}`)
+
 /** What became of an event, in a few words. */
 export const outcomeOf = ({ attempts, closedAtMs, deliveredAtMs, status, problem }: OutboxEvent): string => {
   if (deliveredAtMs !== null) return `delivered (${status})`

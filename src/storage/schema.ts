@@ -82,7 +82,13 @@ export const TABLES: readonly Table[] = [
       'problem',
       'delivered_at',
       'closed_at',
+      'attempts_before',
     ],
-    numbers: ['created_at', 'attempts', 'next_attempt_at', 'status', 'delivered_at', 'closed_at'],
+    numbers: ['created_at', 'attempts', 'next_attempt_at', 'status', 'delivered_at', 'closed_at', 'attempts_before'],
+  },
+  {
+    name: 'webhook_attempts',
+    columns: ['id', 'event_id', 'number', 'ended_at', 'duration_ms', 'status', 'problem', 'outcome'],
+    numbers: ['number', 'ended_at', 'duration_ms', 'status'],
   },
 ]

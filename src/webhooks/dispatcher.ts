@@ -2,12 +2,9 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { type Delivery, deliver } from './delivery.ts'
+import { type DeliveryOutcome, recordAttempt, recordInterruption } from './attempt-store.ts'
 import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
 import type { WebhookSettings } from './webhooks.ts'
-
-/** What an attempt came to; `interrupted` when whoever made it died before its end. */
-export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
 interface Parts {
   db: Database
@@ -37,28 +34,37 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts)
   const attempt = async (event: OutboxEvent): Promise<void> => {
     const claimed = await claimEvent(db, event, clock.now() + settings.timeoutMs + CLAIM_MARGIN_MS)
     if (claimed === 0) return
+    if (event.attempts > 0) await recordInterruption(db, event)
+    const begunMs = performance.now()
     const delivery = await deliver({ ...settings, signal: cutOff.signal }, event)
-    await settle({ ...event, attempts: event.attempts + 1 }, delivery)
+    await settle({ ...event, attempts: event.attempts + 1 }, delivery, Math.round(performance.now() - begunMs))
   }
 
-  const settle = async (event: OutboxEvent, delivery: Delivery): Promise<void> => {
+  const settle = async (event: OutboxEvent, delivery: Delivery, durationMs: number): Promise<void> => {
     const { status, problem } = delivery
     const retried = problem !== null && event.attempts < settings.maxAttempts && isPassing(status)
     const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
     if (problem === null) log.info(facts, 'webhook delivered')
     else log.warn({ ...facts, problem, retried }, 'webhook failed')
-    onOutcome?.(problem === null ? 'delivered' : retried ? 'retried' : 'failed')
-    const untilMs = clock.now() + backoffMs(event.attempts)
-    if (retried)
-      await db.inTransaction((transaction) => postponeEvent(transaction, event, { status, problem, untilMs }))
-    else await closeEvent(db, event, { status, problem, nowMs: clock.now() })
+    const outcome = problem === null ? 'delivered' : retried ? 'retried' : 'failed'
+    onOutcome?.(outcome)
+    const nowMs = clock.now()
+    const untilMs = nowMs + backoffMs(event.attempts)
+    await db.inTransaction(async (transaction) => {
+      if (retried) await postponeEvent(transaction, event, { status, problem, untilMs })
+      else await closeEvent(transaction, event, { status, problem, nowMs })
+      await recordAttempt(transaction, event, { status, problem, outcome, durationMs, endedAtMs: nowMs })
+    })
   }
 
   /** Whoever made the last allowed attempt died before its end: it may have arrived, so it is not made again. */
   const giveUp = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
     onOutcome?.('interrupted')
-    await closeEvent(db, event, { status: null, problem: 'interrupted', nowMs: clock.now() })
+    await db.inTransaction(async (transaction) => {
+      await closeEvent(transaction, event, { status: null, problem: 'interrupted', nowMs: clock.now() })
+      await recordInterruption(transaction, event)
+    })
   }
 
   /** Resolves to whether it could be written down how the event stands. */

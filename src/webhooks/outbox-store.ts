@@ -9,7 +9,10 @@ export interface OutboxEvent {
   createdAtMs: number
   /** The very bytes that are signed and sent. */
   body: string
+  /** Since it was written, or sent again. */
   attempts: number
+  /** Before it was sent again. */
+  attemptsBefore: number
   nextAttemptAtMs: number
   status: number | null
   problem: string | null
@@ -24,6 +27,7 @@ interface EventRow {
   created_at: number
   body: string
   attempts: number
+  attempts_before: number
   next_attempt_at: number
   status: number | null
   problem: string | null
@@ -38,6 +42,7 @@ const toEvent = (row: EventRow): OutboxEvent => ({
   createdAtMs: row.created_at,
   body: row.body,
   attempts: row.attempts,
+  attemptsBefore: row.attempts_before,
   nextAttemptAtMs: row.next_attempt_at,
   status: row.status,
   problem: row.problem,
@@ -45,7 +50,8 @@ const toEvent = (row: EventRow): OutboxEvent => ({
   closedAtMs: row.closed_at,
 })
 
-const COLUMNS = `id, type, user_id, created_at, body, attempts, next_attempt_at, status, problem, delivered_at, closed_at`
+const COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
+  delivered_at, closed_at`
 
 export const insertEvent = (
   db: Queries,
@@ -171,10 +177,35 @@ export const postponeEvent = async (
   )
 }
 
-/** As if it had never been attempted. */
+interface FailedEvents {
+  /** When they were given up: from, and to, both included. */
+  sinceMs: number
+  untilMs: number
+  /** Behind this one; empty for the first. */
+  afterId: string
+  limit: number
+}
+
+/** Events that were given up, the oldest first, for a change. */
+export const findFailedEvents = async (
+  db: Queries,
+  { sinceMs, untilMs, afterId, limit }: FailedEvents,
+): Promise<OutboxEvent[]> => {
+  const rows = await db.all<EventRow>(
+    `SELECT ${COLUMNS} FROM webhook_events
+     WHERE closed_at >= ? AND closed_at <= ? AND delivered_at IS NULL AND id > ? ORDER BY id LIMIT ? FOR UPDATE`,
+    sinceMs,
+    untilMs,
+    afterId,
+    limit,
+  )
+  return rows.map(toEvent)
+}
+
+/** As if it had never been attempted, but that earlier attempts count on. */
 export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run(
-    `UPDATE webhook_events SET attempts = 0, next_attempt_at = ?, status = NULL, problem = NULL, delivered_at = NULL,
+    `UPDATE webhook_events SET attempts_before = attempts_before + attempts, attempts = 0, next_attempt_at = ?, status = NULL, problem = NULL, delivered_at = NULL,
        closed_at = NULL WHERE id = ?`,
     nowMs,
     id,

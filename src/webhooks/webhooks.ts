@@ -5,7 +5,8 @@ import { type Clock, toTimestamp } from '../lib/time.ts'
 import { uuidAfter } from '../lib/uuid.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type Delivery, deliver } from './delivery.ts'
-import { createDispatcher, type DeliveryOutcome } from './dispatcher.ts'
+import { type Attempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
+import { createDispatcher } from './dispatcher.ts'
 import type { EventType } from './event-types.ts'
 import {
   deleteClosedEvents,
@@ -16,10 +17,10 @@ import {
   insertEvent,
   type OutboxEvent,
   type OutboxLoad,
-  reopenEvent,
 } from './outbox-store.ts'
+import { reopen, reopenFailed } from './redelivery.ts'
 
-export { DELIVERY_OUTCOMES, type DeliveryOutcome } from './dispatcher.ts'
+export { type Attempt, DELIVERY_OUTCOMES, type DeliveryOutcome } from './attempt-store.ts'
 export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
 
 export interface WebhookSettings {
@@ -93,10 +94,27 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
     async redeliver(id: string): Promise<OutboxEvent> {
       requireSettings()
       const event = await requireEvent(id)
-      await reopenEvent(db, id, clock.now())
+      await db.inTransaction((transaction) => reopen(transaction, event, clock.now()))
       dispatcher?.wake()
       return event
     },
+
+    /** Lets all events be sent once more that were given up since a time; resolves to their ids, the oldest first. */
+    async redeliverFailed(sinceMs: number): Promise<string[]> {
+      requireSettings()
+      const ids: string[] = []
+      for await (const batch of reopenFailed({ db, clock }, sinceMs)) {
+        ids.push(...batch)
+        dispatcher?.wake()
+      }
+      return ids
+    },
+
+    /** How the attempts of an event ended, the first one first. */
+    attemptsOf: (id: string): Promise<Attempt[]> => findAttempts(db, id),
+
+    /** Those of so many latest events, in order for each. */
+    listAttempts: (events: number): Promise<Attempt[]> => findLatestAttempts(db, events),
 
     find: requireEvent,
 

@@ -39,6 +39,7 @@ describe('an event', () => {
     assert.deepEqual(await findEvent(db, event.id), {
       ...event,
       attempts: 0,
+      attemptsBefore: 0,
       nextAttemptAtMs: T0 + 3,
       status: null,
       problem: null,

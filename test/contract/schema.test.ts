@@ -50,6 +50,10 @@ const OPTIONAL = new Set([
   'webhook_events.problem',
   'webhook_events.delivered_at',
   'webhook_events.closed_at',
+  'webhook_attempts.ended_at',
+  'webhook_attempts.duration_ms',
+  'webhook_attempts.status',
+  'webhook_attempts.problem',
 ])
 
 describe('the schema', () => {
@@ -71,6 +75,7 @@ describe('the schema', () => {
         'identities_of_user',
         'replaced_sessions_of_successor',
         'sessions_of_user',
+        'webhook_attempts_of_event',
         'webhook_events_closed',
         'webhook_events_due',
         'webhook_events_open',

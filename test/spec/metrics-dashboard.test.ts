@@ -61,6 +61,13 @@ const findUnknownValues = (query: string, { samples }: Metrics): string[] =>
       .map(({ label, value }) => `${name}{${label}="${value}"}`),
   )
 
+/** The expressions that docs/operate.md names as worth an alarm. */
+const readAlarms = (): string[] => {
+  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
+  const [, table = ''] = /^Worth an alarm:\n\n(.*?)\n\n/ms.exec(text) ?? []
+  return [...table.matchAll(/^\| `(.+?)` \|/gm)].map(([, expression = '']) => expression.replaceAll('\\|', '|'))
+}
+
 const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 
@@ -83,6 +90,19 @@ describe('docs/grafana-dashboard.json', () => {
       queries.flatMap((query) => findUnknownValues(query, metrics)),
       [],
     )
+  })
+
+  test('every alarm of docs/operate.md asks for what the service tells, and some notice that it tells nothing', () => {
+    const alarms = readAlarms()
+    assert.ok(alarms.length >= 9)
+    assert.deepEqual(
+      alarms.flatMap((query) => findUntold(query, metrics)),
+      [],
+    )
+    assert.ok(alarms.includes('absent(svc_build_info)'))
+    assert.ok(alarms.some((query) => /^up\{job="svc"\} == 0$/.test(query)))
+    // The name of the job is the one of the configuration beside it.
+    assert.match(readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8'), /^ {2}- job_name: svc$/m)
   })
 
   test('what is not told is found', () => {

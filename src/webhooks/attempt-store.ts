@@ -1,0 +1,112 @@
+import type { Queries } from '../storage/database.ts'
+import type { OutboxEvent } from './outbox-store.ts'
+
+/** What an attempt came to; `interrupted` when whoever made it died before its end. */
+export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
+
+/** How one attempt to deliver an event ended. Times in milliseconds, since 1970 where they are no durations. */
+export interface Attempt {
+  eventId: string
+  /** Counted from 1, over every redelivery. */
+  number: number
+  /** Null where it is not known. */
+  endedAtMs: number | null
+  durationMs: number | null
+  status: number | null
+  problem: string | null
+  outcome: DeliveryOutcome
+}
+
+interface AttemptRow {
+  event_id: string
+  number: number
+  ended_at: number | null
+  duration_ms: number | null
+  status: number | null
+  problem: string | null
+  outcome: DeliveryOutcome
+}
+
+const COLUMNS = 'event_id, number, ended_at, duration_ms, status, problem, outcome'
+
+const toAttempt = (row: AttemptRow): Attempt => ({
+  eventId: row.event_id,
+  number: row.number,
+  endedAtMs: row.ended_at,
+  durationMs: row.duration_ms,
+  status: row.status,
+  problem: row.problem,
+  outcome: row.outcome,
+})
+
+/** The number of an event's latest attempt, which may be under way. */
+const latestAttempt = ({ attempts, attemptsBefore }: OutboxEvent): number => attemptsBefore + attempts
+
+/**
+ * Writes down how the latest attempt of an event ended. It replaces what was written when its process seemed to have
+ * died. An event that was deleted meanwhile has no history.
+ */
+export const recordAttempt = async (
+  db: Queries,
+  event: OutboxEvent,
+  { endedAtMs, durationMs, status, problem, outcome }: Omit<Attempt, 'eventId' | 'number'>,
+): Promise<void> => {
+  const number = latestAttempt(event)
+  await db.run(
+    `INSERT INTO webhook_attempts (id, event_id, number, ended_at, duration_ms, status, problem, outcome)
+     SELECT ?, id, ?, ?, ?, ?, ?, ? FROM webhook_events WHERE id = ?
+     ON CONFLICT (id) DO UPDATE SET ended_at = excluded.ended_at, duration_ms = excluded.duration_ms,
+       status = excluded.status, problem = excluded.problem, outcome = excluded.outcome`,
+    `${event.id}/${number}`,
+    number,
+    endedAtMs,
+    durationMs,
+    status,
+    problem,
+    outcome,
+    event.id,
+  )
+}
+
+/** The same of an attempt of which nothing was written down by the time at which it counts as failed. */
+export const recordInterruption = async (db: Queries, event: OutboxEvent): Promise<void> => {
+  const number = latestAttempt(event)
+  await db.run(
+    `INSERT INTO webhook_attempts (id, event_id, number, ended_at, problem, outcome)
+     SELECT ?, id, ?, ?, 'interrupted', 'interrupted' FROM webhook_events WHERE id = ?
+     ON CONFLICT (id) DO NOTHING`,
+    `${event.id}/${number}`,
+    number,
+    event.nextAttemptAtMs,
+    event.id,
+  )
+}
+
+/** The attempts of an event, the first one first. */
+export const findAttempts = async (db: Queries, eventId: string): Promise<Attempt[]> => {
+  const rows = await db.all<AttemptRow>(
+    `SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id = ? ORDER BY number`,
+    eventId,
+  )
+  return rows.map(toAttempt)
+}
+
+/** Those of the latest events, as `findLatestEvents` finds them, in order for each event. */
+export const findLatestAttempts = async (db: Queries, events: number): Promise<Attempt[]> => {
+  const rows = await db.all<AttemptRow>(
+    `SELECT ${COLUMNS} FROM webhook_attempts
+     WHERE event_id IN (SELECT id FROM webhook_events ORDER BY id DESC LIMIT ?) ORDER BY event_id, number`,
+    events,
+  )
+  return rows.map(toAttempt)
+}
+
+/** More attempts of one event than this are not kept when it is sent again. As many as one delivery may take at most. */
+const KEPT_ATTEMPTS = 100
+
+/** Deletes all but the latest attempts of an event. */
+export const forgetEarlyAttempts = async (db: Queries, event: OutboxEvent): Promise<void> => {
+  const last = latestAttempt(event) - KEPT_ATTEMPTS
+  if (last > 0) await db.run('DELETE FROM webhook_attempts WHERE event_id = ? AND number <= ?', event.id, last)
+}
