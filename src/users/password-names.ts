@@ -3,26 +3,38 @@ import { domainToUnicode } from 'node:url'
 import { localPart } from './username.ts'
 
 /** Shorter ones are in every other password. */
-const MIN_LETTERS = 3
+const MIN_LENGTH = 3
 /** Longer ones are no names, which is said elsewhere. */
 const MAX_LENGTH = 256
 
-/** What a name and a password are compared by: their letters, and the digits in between. */
-const coreOf = (text: string): string => {
-  // By index: an expression for the end of a text takes the square of its length, and a form may be 16 KiB long.
-  const kept = text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []
-  return kept.slice(kept.findIndex(isLetter), kept.findLastIndex(isLetter) + 1).join('')
-}
+/** The letters and digits of a text, in lower case. */
+const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join('')
 
 const isLetter = (character: string): boolean => /\p{L}/u.test(character)
 
+/** From the first letter of a plain text to the last. By index: an expression for the end takes the square of the length. */
+const coreOf = (text: string): string => {
+  const characters = [...text]
+  return characters.slice(characters.findIndex(isLetter), characters.findLastIndex(isLetter) + 1).join('')
+}
+
+/** Whether a plain password is a plain name with nothing but digits before and after it. */
+const isPadded = (password: string, name: string): boolean => {
+  if (name.length < MIN_LENGTH || !isLetter(name)) return name !== '' && password === name
+  const [before = '', ...after] = password.split(name)
+  return after.length === 1 && !isLetter(before + after.join(''))
+}
+
 /** Whether a password is one of these names, in any case, alone or with nothing but digits and punctuation added. */
 export const isMadeOf = (password: string, names: readonly string[]): boolean => {
-  const core = coreOf(password)
+  const given = plain(password)
+  const core = coreOf(given)
   const possible = names.filter(({ length }) => length <= MAX_LENGTH)
-  return possible.some(
-    (name) => name.toLowerCase() === password.toLowerCase() || (core.length >= MIN_LETTERS && core === coreOf(name)),
-  )
+  return possible.some((name) => {
+    if (name.toLowerCase() === password.toLowerCase()) return true
+    const wanted = plain(name)
+    return isPadded(given, wanted) || (core.length >= MIN_LENGTH && core === coreOf(wanted))
+  })
 }
 
 /** The names of an account: each as it is, and of an email what stands before the `@`, with and without its tag. */

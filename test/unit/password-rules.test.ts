@@ -103,12 +103,26 @@ describe('a new password', () => {
     })
   }
 
+  test('a name that is mostly digits is refused with more of them around it, and with punctuation', () => {
+    for (const password of ['p48239482!', 'p-48239482', '1p482394829', 'P48239482 2026']) {
+      assert.equal(reasonFor(password, ['p48239482']), 'password_same_as_account', password)
+    }
+    assert.equal(reasonFor('p48239482 kettle', ['p48239482']), undefined)
+  })
+
+  test('a name of punctuation alone, or none, refuses no password of punctuation, spaces or emoji', () => {
+    for (const password of ['$%^&*()_+{}|', '😀🦊🌵🚀🎲🧩🪁🛶', '-_-_/-_- _']) {
+      assert.equal(reasonFor(password, ['', '_-_', 'ada@example.com']), undefined, password)
+    }
+  })
+
   test('names of one or two letters, and of digits alone, refuse nothing but themselves', () => {
-    const names = ['x@a.example', '1234567890', 'q-9']
-    for (const password of ['83x05719264', '71234567890', '1983-q-2004', '48151623x']) {
+    const names = ['x@a.example', '12345', 'q-9']
+    for (const password of ['83x05719264', '7123456789', '1983-q-2004', '48151623x']) {
       assert.equal(reasonFor(password, names), undefined, password)
     }
-    assert.equal(reasonFor('1234567890123', ['1234567890123']), 'password_same_as_account')
+    assert.equal(reasonFor('83057192', ['83057192']), 'password_same_as_account')
+    assert.equal(reasonFor('8305-7192!', ['83057192']), 'password_same_as_account')
     const short = createPasswordRules(siteNames('https://x.ai', 'Go'))
     assert.equal(short('8305719go264', names), '8305719go264')
   })
