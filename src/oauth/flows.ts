@@ -7,11 +7,14 @@ import { leastUuidAt } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { createParcels } from './parcel.ts'
+import { deletePendingLinksBefore } from './pending-store.ts'
 import { type SignInProblem, signInProblem } from './problems.ts'
 import type { Vouched } from './vouched.ts'
 
 /** Somebody known only to a provider who has yet to prove that an account is his. */
 export interface Pending {
+  /** Of the row that it rests on; undefined for what the version before has made. */
+  id?: string | undefined
   vouched: Vouched
   userId: string
   target: string
@@ -127,7 +130,10 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     },
 
     /** Resolves to how many were deleted. Those that could still come back are kept. */
-    deleteOld: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
+    async deleteOld(): Promise<number> {
+      const oldest = leastUuidAt(clock.now() - 2 * lifetimeMs)
+      return (await deleteUsedStatesBefore(db, oldest)) + (await deletePendingLinksBefore(db, oldest))
+    },
   }
 }
 

@@ -11,6 +11,8 @@ import {
   type Identity,
   insertIdentity,
 } from './identity-store.ts'
+import type { Pending } from './flows.ts'
+import type { PendingLinks } from './pending.ts'
 import { signInProblem } from './problems.ts'
 import { requireVerifiedEmail, toIdentity, type Vouched } from './vouched.ts'
 
@@ -18,6 +20,7 @@ interface Parts {
   db: Database
   clock: Clock
   admission: Pick<Admission, 'readmit'>
+  pendingLinks: Pick<PendingLinks, 'use'>
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
   /** `unauthorized` when this session has ended. */
@@ -34,9 +37,11 @@ interface OwnSession {
   sessionId: string
 }
 
+type Waiting = Omit<Pending, 'target'>
+
 /** Which providers stand for an account. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (parts: Parts) => {
-  const { db, clock, admission, providerNames, requireSession, requireFreshSession, endSessions } = parts
+  const { db, clock, admission, pendingLinks, providerNames, requireSession, requireFreshSession, endSessions } = parts
 
   /** Who has proved both the account and its email has proved that the email is his. */
   const noteProvenEmail = async (transaction: Transaction, { email, emailVerified }: Vouched, userId: string) => {
@@ -64,17 +69,29 @@ export const createLinking = (parts: Parts) => {
       await noteProvenEmail(transaction, vouched, userId)
     })
 
+  /** Once, but for a link that is there already: whoever sends the form again is where they wanted to be. */
+  const requirePending = async (transaction: Transaction, pending: Waiting, binding: string): Promise<void> => {
+    if (await pendingLinks.use(transaction, pending, binding)) return
+    if (!(await isLinked(transaction, pending.vouched, pending.userId))) throw signInProblem('unreadable')
+  }
+
   return {
     /** For who is signed in and has it linked to his account. */
     linkOwn: (vouched: Vouched, { userId, sessionId }: OwnSession): Promise<void> =>
       link(vouched, userId, (transaction) => requireSession(transaction, sessionId, userId)),
 
     /** For who has proved that the account is his; undefined when the proof no longer holds. */
-    async linkProven(vouched: Vouched, { userId, authenticatedAtMs, holds }: Entrance): Promise<Entrance | undefined> {
+    async linkProven(
+      pending: Waiting,
+      binding: string,
+      { userId, authenticatedAtMs, holds }: Entrance,
+    ): Promise<Entrance | undefined> {
+      const { vouched } = pending
       try {
         await link(vouched, userId, async (transaction) => {
           await lockUserToChange(transaction, userId)
           if (!(await holds(transaction))) throw new ProofGone()
+          await requirePending(transaction, pending, binding)
         })
         return { ...(await admission.readmit(vouched, userId)), authenticatedAtMs }
       } catch (error) {
@@ -88,11 +105,13 @@ export const createLinking = (parts: Parts) => {
      * made it could still come in by (password, sessions, other providers) falls, and so do the roles: whoever gave them
      * may have meant somebody else.
      */
-    async claim(vouched: Vouched, userId: string): Promise<Entrance> {
+    async claim(pending: Waiting, binding: string): Promise<Entrance> {
+      const { vouched, userId } = pending
       const { lower: emailLower } = requireVerifiedEmail(vouched)
       await commitLink(vouched, userId, async (transaction) => {
         const isClaimed = await claimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
         if (isClaimed === 0) throw signInProblem((await isLinked(transaction, vouched, userId)) ? 'used' : 'no_proof')
+        await requirePending(transaction, pending, binding)
         await deleteIdentitiesOfUser(transaction, userId)
         await endSessions(transaction, userId)
       })

@@ -2,10 +2,11 @@ import type { Clock } from '../lib/time.ts'
 import { createAdmission } from './admission.ts'
 import { createDisconnection } from './disconnection.ts'
 import { describeDiscord } from './discord.ts'
-import { createFlows, type Errand, type Flow } from './flows.ts'
+import { createFlows, type Errand, type Flow, FLOW_LIFETIME_MS } from './flows.ts'
 import { describeGithub } from './github.ts'
 import { createLinking } from './linking.ts'
 import { createOpenid } from './openid.ts'
+import { createPendingLinks } from './pending.ts'
 import { createPlain } from './plain.ts'
 import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from './problems.ts'
@@ -18,7 +19,7 @@ export type { Entrance, TakenEmail } from './admission.ts'
 export type { Vouched } from './vouched.ts'
 
 type Parts = Omit<Parameters<typeof createAdmission>[0], 'providerNames'> &
-  Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission'> &
+  Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission' | 'pendingLinks'> &
   Omit<Parameters<typeof createDisconnection>[0], 'providerNames'> &
   Parameters<typeof createFlows>[0] & {
     baseUrl: string
@@ -34,7 +35,8 @@ export const createOAuth = (parts: Parts) => {
   const flows = createFlows(parts)
   const providerNames = providers.map(({ name }) => name)
   const admission = createAdmission({ ...parts, providerNames })
-  const linking = createLinking({ ...parts, providerNames, admission })
+  const pendingLinks = createPendingLinks({ ...parts, lifetimeMs: FLOW_LIFETIME_MS })
+  const linking = createLinking({ ...parts, providerNames, admission, pendingLinks })
   const disconnection = createDisconnection({ ...parts, providerNames })
   const known = new Map(
     providers.map((settings) => [settings.name, { settings, speaker: createProvider(settings, timeoutMs, clock) }]),
@@ -76,6 +78,7 @@ export const createOAuth = (parts: Parts) => {
       return vouched
     },
 
+    rememberPending: pendingLinks.remember,
     closePending: flows.closePending,
     openPending: flows.openPending,
     isPending: flows.isPending,

@@ -39,6 +39,11 @@ export const TABLES: readonly Table[] = [
     columns: ['id', 'user_id', 'provider', 'issuer', 'subject', 'email', 'created_at'],
     numbers: ['created_at'],
   },
+  {
+    name: 'pending_links',
+    columns: ['id', 'user_id', 'browser', 'content', 'expires_at'],
+    numbers: ['expires_at'],
+  },
   { name: 'used_oauth_states', columns: ['id'], numbers: [] },
   {
     name: 'sessions',

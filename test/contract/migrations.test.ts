@@ -18,7 +18,14 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { laterVersion } from './later-version.ts'
 import { emptyPlace } from './place.ts'
 
-const ALL = ['001-beginning', '002-identities', '003-replaced-sessions', '005-key-activation', '006-webhook-attempts']
+const ALL = [
+  '001-beginning',
+  '002-identities',
+  '003-replaced-sessions',
+  '004-pending-links',
+  '005-key-activation',
+  '006-webhook-attempts',
+]
 
 /** An installation that nobody has opened yet, and how commands are run in it. */
 const installation = async (t: TestContext) => {

@@ -73,6 +73,7 @@ describe('the schema', () => {
       rows.map(({ name }) => name),
       [
         'identities_of_user',
+        'pending_links_of_user',
         'replaced_sessions_of_successor',
         'sessions_of_user',
         'webhook_attempts_of_event',

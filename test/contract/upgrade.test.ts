@@ -81,6 +81,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
       '001-beginning',
       '002-identities',
       '003-replaced-sessions',
+      '004-pending-links',
       '005-key-activation',
       '006-webhook-attempts',
       '900-later',
@@ -93,7 +94,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 6)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 7)
   })
 
   test('on a schema that does not say that it works with N, N does not start, and no command of it runs', async (t) => {

@@ -46,11 +46,11 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
   }
 
   const linkAndSignIn = async (visit: Visit, pending: Pending, email: string, found: EventInProgress) => {
-    const { userId, vouched, target } = pending
+    const { userId, target } = pending
     const result = await users.authenticate(email, visit.form.get('password') ?? '', visit)
     const owner = 'user' in result &&
       result.user.id === userId && { userId, authenticatedAtMs: clock.now(), holds: result.holds }
-    const entrance = owner && (await oauth.linkProven(vouched, owner))
+    const entrance = owner && (await oauth.linkProven(pending, visit.cookies.oauth ?? '', owner))
     if (!entrance) throw wrongPassword()
     accountLog.note(visit, { event: 'provider_connect', method: provider.name, userId })
     const answer = await enter(parts, visit, { ...entrance, target, found })
@@ -92,11 +92,11 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
       }),
 
     claim: (visit: Visit): Promise<Answer> =>
-      answerForm(visit, async (pending) => {
-        const { userId, target, vouched } = pending
+      answerForm(visit, async (pending, binding) => {
+        const { userId, target } = pending
         const by = { method: provider.name, userId }
         const entrance = await accountLog.watch(visit, { event: 'account_reclaim', ...by }, () =>
-          oauth.claim(vouched, userId),
+          oauth.claim(pending, binding),
         )
         return accountLog.watch(visit, { event: 'login', ...by }, (found) =>
           letIn(parts, visit, entrance, { target, found }),

@@ -32,11 +32,16 @@ interface Returned {
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
 
-type PendingOfFlow = NonNullable<Flow['pending']>
+/** Whom the provider vouches for, who so proves the account that is to be connected to what is pending. */
+interface Proven {
+  proven: NonNullable<Flow['pending']>
+  vouched: Vouched
+  binding: string
+}
 
 /** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
 export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, clock, meter, accountLog } = parts
+  const { oauth, sessions, limits, recognize, cookieWriter, baseUrl, meter, accountLog } = parts
   const proof = createProof(parts, provider)
 
   const requireSignedIn = async (visit: Visit): Promise<SignedIn> => {
@@ -70,10 +75,10 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
   }
 
   /** The user has proved by this provider that the account is theirs: the pending one is connected to it. */
-  const linkProven = async (visit: Visit, proven: PendingOfFlow, vouched: Vouched): Promise<Entrance | undefined> => {
+  const linkProven = async (visit: Visit, { proven, vouched, binding }: Proven): Promise<Entrance | undefined> => {
     oauth.requireCurrent(proven)
     const { userId } = proven
-    const entrance = await oauth.linkProven(proven.vouched, await oauth.readmit(vouched, userId))
+    const entrance = await oauth.linkProven(proven, binding, await oauth.readmit(vouched, userId))
     if (entrance) accountLog.note(visit, { event: 'provider_connect', method: proven.vouched.provider, userId })
     return entrance
   }
@@ -81,7 +86,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
   const signIn = async (visit: Visit, returned: Returned, vouched: Vouched): Promise<Answer> => {
     const { flow, binding, found } = returned
     const { pending: proven, target } = flow
-    if (proven) return letIn(parts, visit, await linkProven(visit, proven, vouched), { target, found })
+    if (proven) return letIn(parts, visit, await linkProven(visit, { proven, vouched, binding }), { target, found })
     const { network } = visit
     const admitted = await oauth.admit(vouched, (signUp) => limits.attempt([['signupOfAddress', network]], signUp))
     if (!('taken' in admitted)) {
@@ -89,7 +94,7 @@ export const createProviderSignIn = (parts: RouteParts, provider: ProviderView) 
       return letIn(parts, visit, admitted, { target, found })
     }
     Object.assign(found, { userId: admitted.taken.userId, reason: 'proof_required' })
-    const pending = { vouched, userId: admitted.taken.userId, target, vouchedAtMs: clock.now() }
+    const pending = await oauth.rememberPending(vouched, admitted.taken.userId, target, binding)
     return proof.ask(visit, pending, admitted.taken, binding)
   }
 
