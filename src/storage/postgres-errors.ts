@@ -82,10 +82,20 @@ export const isWithoutPassword = (error: unknown): boolean =>
 /** Data exceptions repeat the value that they refuse, and what a trigger raises may repeat any; the code says enough. */
 const TELLS_VALUES = /^(?:22|P0)/
 
+/** What the appendix calls those that svc's own statements can meet. */
+const CONDITIONS: Record<string, string> = {
+  '22001': 'text too long',
+  '22003': 'numeric value out of range',
+  '22021': 'character not in repertoire',
+  '22P02': 'invalid text representation',
+  '22P05': 'untranslatable character',
+  P0001: 'refused by a function of the database',
+}
+
 const hideValues = (error: ServerError): void => {
   if (!TELLS_VALUES.test(error.code)) return
   const told = error.message
-  error.message = `refused with SQLSTATE ${error.code}`
+  error.message = `${CONDITIONS[error.code] ?? 'refused'} (SQLSTATE ${error.code})`
   error.stack = error.stack?.replace(told, error.message) ?? ''
 }
 

@@ -193,7 +193,14 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.equal(equal, true)
       const rows = Object.fromEntries(tables.map(({ table, source }) => [table, source.rows]))
       const none = { installation: 0, identities: 0, used_oauth_states: 0, replaced_sessions: 0 }
-      assert.deepEqual(rows, { ...none, users: 2, sessions: 2, signing_keys: 1, webhook_events: 2 })
+      assert.deepEqual(rows, {
+        ...none,
+        users: 2,
+        sessions: 2,
+        signing_keys: 1,
+        webhook_events: 2,
+        webhook_attempts: 2,
+      })
       for (const { source, target } of tables) assert.deepEqual(target, source)
       assert.deepEqual(await contentOf(to), await contentOf(from))
 
@@ -293,6 +300,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       await copied(from, to)
       await fill(to, 3)
       await to.rows('DELETE FROM migrations WHERE true RETURNING 1 AS one')
+      await to.rows('DROP TABLE webhook_attempts')
       await to.rows('DROP TABLE webhook_events')
       const { code, stderr } = await copy(from, to)
       assert.equal(code, 1)
