@@ -1,8 +1,10 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { lockUser } from '../users/user-store.ts'
 import type { Pending } from './flows.ts'
 import { insertPendingLink, type PendingLink, usePendingLink } from './pending-store.ts'
+import { signInProblem } from './problems.ts'
 import type { Vouched } from './vouched.ts'
 
 interface Parts {
@@ -19,12 +21,14 @@ type Waiting = Omit<Pending, 'target'>
  * root secret makes no row, so that an attacker who has it connects nothing to an account.
  */
 export const createPendingLinks = ({ db, clock, lifetimeMs }: Parts) => ({
-  /** Writes down what is about to be proved. */
+  /** Writes down what is about to be proved; `conflict` when the account is gone. */
   async remember(vouched: Vouched, userId: string, target: string, binding: string): Promise<Pending> {
     const pending = { id: randomUUIDv7(), vouched, userId, target, vouchedAtMs: clock.now() }
-    await db.inTransaction((transaction) =>
-      insertPendingLink(transaction, { ...rowOf(pending, binding), expiresAtMs: clock.now() + lifetimeMs }),
-    )
+    await db.inTransaction(async (transaction) => {
+      // The account may have been deleted since it was found.
+      if (!(await lockUser(transaction, userId))) throw signInProblem('no_proof')
+      await insertPendingLink(transaction, { ...rowOf(pending, binding), expiresAtMs: clock.now() + lifetimeMs })
+    })
     return pending
   },
 
