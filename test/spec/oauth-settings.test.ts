@@ -206,11 +206,11 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     assert.match(scopes ?? '', /openid must be among them$/)
   })
 
-  test('every value that is accepted is shown as it was given', async (t) => {
+  test('every value that is accepted is shown as it was given, a URL without its query', async (t) => {
     const { shown, warnings } = await accepted(t, oneForEach(goodValues))
     assert.deepEqual(warnings, [])
     for (const [index, [ending, value]] of goodValues.entries()) {
-      assert.equal(shown.get(`SVC_OAUTH_T${index}_${ending}`)?.value, value)
+      assert.equal(shown.get(`SVC_OAUTH_T${index}_${ending}`)?.value, value.replace(/\?.+$/, '?…'))
     }
   })
 
