@@ -25,6 +25,7 @@ export class RequestVisit implements Visit {
   readonly startedMs = performance.now()
   form: Fields = NO_FIELDS
   signedIn: SignedIn | undefined
+  isRenewed = false
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
   readonly #parts: Parts

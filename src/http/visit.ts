@@ -20,6 +20,8 @@ export interface Visit {
   readonly signal: AbortSignal
   /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
   signedIn?: SignedIn | undefined
+  /** Whether the session was renewed for this request: the access token that came with it was missing or too old. */
+  isRenewed: boolean
   /**
    * The CSRF token for the forms of this answer; a new one is set with it where the browser has none that is good for the
    * session with which the answer leaves it.

@@ -21,6 +21,7 @@ export const createRecognition = ({ sessions, noteRefresh }: Parts) => {
     noteRefresh(visit, result)
     setRefreshCookies(visit, result)
     visit.signedIn = 'tokens' in result ? result.signedIn : undefined
+    visit.isRenewed = visit.signedIn !== undefined
     return visit.signedIn
   }
 

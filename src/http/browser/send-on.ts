@@ -41,6 +41,8 @@ export const createSendOnOr = (
     const target = targetOf(visit, baseUrl)
     const signedIn = await recognize(visit)
     if (!signedIn) return show(target)
+    // What the application has refused was an old access token, and with the new one it may be content.
+    if (visit.isRenewed) return redirect(target)
     const outcome = noteReturn(signedIn.sessionId, target, askedMs)
     if (outcome === 'return') return redirect(target)
     if (outcome === 'loop') report(visit, signedIn, target)
