@@ -96,11 +96,8 @@ export const createSessions = (parts: Parts) => {
     return deleteSessionsOfUser(transaction, userId, exceptId)
   }
 
-  /** A key that is not known here may have begun to sign elsewhere a moment ago. */
-  const readAgain = async (accessToken: string): Promise<CheckedToken | undefined> => {
-    const token = accessTokens.read(accessToken, await keys.reload())
-    return token === 'unknown key' ? undefined : token
-  }
+  const isGood = (token: ReturnType<AccessTokens['read']>): token is CheckedToken =>
+    token !== undefined && token !== 'unknown key'
 
   return {
     /**
@@ -130,13 +127,21 @@ export const createSessions = (parts: Parts) => {
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
     async authenticate(accessToken: string): Promise<SignedIn | undefined> {
-      const read = accessTokens.read(accessToken, keys.held())
-      const token = read === 'unknown key' ? await readAgain(accessToken) : read
-      if (!token) return undefined
+      let ring = keys.held()
+      let token = accessTokens.read(accessToken, ring)
+      if (token === 'unknown key') {
+        // It may have begun to sign elsewhere a moment ago.
+        ring = await keys.reload()
+        token = accessTokens.read(accessToken, ring)
+      }
+      if (!isGood(token)) return undefined
       const { session, signedIn } = (await known.get(token.sessionId)) ?? {}
       if (!session || session.userId !== token.userId || session.user.disabled) return undefined
-      // The row tells of a change of the keys: the key that signed this token may have been revoked by it.
-      if (!keys.isLatest(session.newestKeyId) && !(await readAgain(accessToken))) return undefined
+      // The row tells of a change of the keys: the key that signed this token may have been revoked by it. What counts are
+      // the keys that the token was read with, since another request may have read the latest ones meanwhile.
+      const isCurrent = ring.newestId === session.newestKeyId
+      if (!isCurrent && !isGood(accessTokens.read(accessToken, await keys.latest(session.newestKeyId))))
+        return undefined
       const nowMs = currentTimeMs(session, clock)
       return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined
     },

@@ -103,8 +103,8 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     /** The keys as they are now: another process may have rotated them. */
     reload,
 
-    /** Whether `held` are the latest, by the newest key that the database is known to have. */
-    isLatest: (newestId: string): boolean => held().newestId === newestId,
+    /** The keys with this newest key, which the database is known to have. */
+    latest: (newestId: string): KeyRing | Promise<KeyRing> => (held().newestId === newestId ? held() : reload()),
 
     /** The key to sign with, of the ring with this newest key. */
     signingKey: (newestId: string): SigningKey | Promise<SigningKey> =>

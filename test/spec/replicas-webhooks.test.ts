@@ -106,7 +106,13 @@ describe('clean-ups of two replicas', () => {
     const leases = await database.rows(`SELECT name FROM installation WHERE name LIKE 'lease %' ORDER BY name`)
     assert.deepEqual(
       leases.map(({ name }) => name),
-      ['lease provider sign-ins', 'lease sessions', 'lease signing keys', 'lease webhook events'],
+      [
+        'lease provider sign-ins',
+        'lease replaced sessions',
+        'lease sessions',
+        'lease signing keys',
+        'lease webhook events',
+      ],
     )
   })
 })

@@ -22,14 +22,11 @@ import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
-import type { UserAgent } from '../support/user-agent.ts'
+import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 const TWO = { SVC_WORKERS: '2' }
 
 const read = (env: Record<string, string>) => readConfig(env, () => '')
-
-/** The part of a request id that stands for the process. */
-const processOf = (requestId: unknown): string => String(requestId).split('-')[0] ?? ''
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -39,21 +36,21 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Asks on new connections until so many processes have answered; resolves to their ids, by the part of request ids. */
-const meetWorkers = async (service: Service, count = 2): Promise<Map<string, number>> => {
-  const met = new Map<string, number>()
+/** Asks on new connections until so many processes have answered; resolves to their pids. */
+const meetWorkers = async (service: Service, count = 2): Promise<Set<number>> => {
+  const met = new Set<number>()
   await eventually(`${count} workers answer`, async () => {
     const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
     assert.equal(answer.status, 200)
     const { pid } = await loggedRequest(service, answer)
-    if (typeof pid === 'number') met.set(processOf(answer.headers['x-request-id']), pid)
+    if (typeof pid === 'number') met.add(pid)
     return met.size === count
   })
   return met
 }
 
 const workersOf = async (service: Service, t: TestContext): Promise<[number, number]> => {
-  const pids = [...(await meetWorkers(service)).values()]
+  const pids = [...(await meetWorkers(service))]
   // A test that fails leaves none of them behind: they end with their supervisor, or else here.
   afterwards(t, () => pids.filter(isAlive).forEach((pid) => process.kill(pid, 'SIGKILL')))
   const [one, other] = pids
@@ -61,14 +58,25 @@ const workersOf = async (service: Service, t: TestContext): Promise<[number, num
   return [one, other]
 }
 
-/** An agent of which every request comes to the worker of that name. */
-const agentAt = async (service: Service, worker: string, cookies: UserAgent['cookies']): Promise<UserAgent> => {
-  for (let tries = 0; tries < 200; tries++) {
-    const agent = createUserAgent(service, cookies)
-    const answer = await agent.get('/auth/health')
-    if (processOf(answer.headers['x-request-id']) === worker) return agent
-  }
-  throw new Error(`${worker} answers no new connection`)
+/** An agent for each of two workers, whose connection stays the same. */
+const agentsAtWorkers = async (service: Service): Promise<[UserAgent, UserAgent]> => {
+  const met = new Map<unknown, UserAgent>()
+  await eventually('two workers answer', async () => {
+    const agent = createUserAgent(service)
+    const { pid } = await loggedRequest(service, await agent.get('/auth/logout'))
+    met.set(pid, agent)
+    return met.size === 2
+  })
+  const [one, other] = met.values()
+  assert.ok(one && other)
+  return [one, other]
+}
+
+/** Hands over the cookies that one agent has to another, as a copy of the browser would have them. */
+const copySession = (from: UserAgent, to: UserAgent): void => {
+  to.cookies.clear()
+  for (const [name, path] of Object.entries({ svc_access: '/', svc_refresh: '/auth', svc_csrf: '/' }))
+    to.cookies.set(name, from.cookies.get(name) ?? '', path)
 }
 
 const head = (method: string, more: string) => `${method} /auth/login HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
@@ -172,7 +180,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   test('start-up output stays that of one service, and each worker is known by the pid in its lines', async (t) => {
     const service = await startService({ t, env: { ...TWO, SVC_TYPO: 'x' } })
     const workers = await meetWorkers(service)
-    assert.equal(new Set(workers.values()).size, 2)
+    assert.equal(workers.size, 2)
     const lines = service.logLines()
     const serving = lines.filter(({ message }) => message === 'svc is serving')
     assert.deepEqual(
@@ -394,19 +402,20 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
 
   test('logout in one worker is refused by the other on the next request', async (t) => {
     const service = await startService({ t, env: TWO })
-    const [one = '', other = ''] = (await meetWorkers(service)).keys()
+    const agents = await agentsAtWorkers(service)
     const { person } = await signedUp(service)
+    const answers: Answer[] = []
     for (let trial = 0; trial < 50; trial++) {
-      const agent = createUserAgent(service)
-      await logIn(agent, person)
-      const here = await agentAt(service, trial % 2 === 0 ? one : other, agent.cookies)
-      const there = await agentAt(service, trial % 2 === 0 ? other : one, agent.cookies.copy())
+      const [here, there] = trial % 2 === 0 ? agents : [agents[1], agents[0]]
+      await logIn(here, person)
+      copySession(here, there)
       await assertSignedIn(there)
       assert.equal((await logOut(here)).status, 303)
-      const answer = await there.get('/auth/api/v1/user')
-      assertJsonError(answer, 401, 'unauthorized')
-      assert.equal(processOf(answer.headers['x-request-id']), trial % 2 === 0 ? other : one)
+      answers.push(await there.get('/auth/api/v1/user'))
     }
+    for (const answer of answers) assertJsonError(answer, 401, 'unauthorized')
+    const pids = await Promise.all(answers.map(async (answer) => (await loggedRequest(service, answer)).pid))
+    assert.ok(pids.every((pid, trial) => pid === pids[trial % 2]) && pids[0] !== pids[1], pids.join(' '))
   })
 
   test('lines of several processes are never torn, however slowly they are read', async (t) => {
