@@ -96,9 +96,6 @@ export const createSessions = (parts: Parts) => {
     return deleteSessionsOfUser(transaction, userId, exceptId)
   }
 
-  const isGood = (token: ReturnType<AccessTokens['read']>): token is CheckedToken =>
-    token !== undefined && token !== 'unknown key'
-
   return {
     /**
      * Starts a session for a user, in place of those that his browser had. `holds` is asked in the same transaction
@@ -220,3 +217,6 @@ const requireFresh = (session: Authenticated, clock: Clock): void => {
   if (isFresh(session, clock)) return
   throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
 }
+
+const isGood = (token: ReturnType<AccessTokens['read']>): token is CheckedToken =>
+  token !== undefined && token !== 'unknown key'
