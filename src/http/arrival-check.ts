@@ -30,6 +30,7 @@ export const createArrivalCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log 
   let checksPeer = true
   let checksOrigin = !isBaseUrlSet
   let latestProxy: string | undefined
+  let latestOwnHost: string | undefined
 
   /** The same proxy sends one request after another. */
   const isFromProxy = ({ socket: { remoteAddress = '' } }: Arrival): boolean => {
@@ -49,10 +50,14 @@ export const createArrivalCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log 
   }
 
   const checkOrigin = (arrival: Arrival): void => {
-    const host = arrival.headers.host
+    const { host, 'x-forwarded-proto': forwardedProto, 'x-forwarded-host': forwardedTo } = arrival.headers
+    // The usual request costs a comparison: URLs are parsed for a host that has not been looked at.
+    const isDirect = forwardedProto === undefined && forwardedTo === undefined
+    if (isDirect && host === latestOwnHost) return
     const [proto, forwardedHost] = isFromProxy(arrival) ? forwardedOf(arrival.headers) : []
     const shownHost = forwardedHost ?? host
     const differs = proto === 'https' || (shownHost !== undefined && !isOwnHost(shownHost))
+    if (isDirect && !differs) latestOwnHost = host
     if (!differs || isProbe(arrival.url)) return
     checksOrigin = false
     const facts = { base_url: baseUrl, host: shownHost?.slice(0, MAX_LOGGED), forwarded_proto: proto }

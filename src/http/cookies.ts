@@ -52,19 +52,20 @@ export const createCookieReader = (table: CookieTable, isConfirmed?: (single: Re
 
   return (header = ''): RequestCookies => {
     const found: Partial<Record<CookieRole, string>> = {}
-    const repeated = new Set<CookieRole>()
+    // Made where it is needed: this is done for every request.
+    let repeated: Set<CookieRole> | undefined
     for (const pair of header.split(';')) {
       const equals = pair.indexOf('=')
       const role = equals < 0 ? undefined : roles.get(withoutSpaces(pair.slice(0, equals)))
       if (role === undefined) continue
-      if (found[role] !== undefined) repeated.add(role)
+      if (found[role] !== undefined) repeated = (repeated ?? new Set()).add(role)
       found[role] = withoutSpaces(pair.slice(equals + 1))
     }
-    for (const role of repeated) delete found[role]
+    for (const role of repeated ?? []) delete found[role]
     const bringsRefresh = Boolean(found.refresh)
     if (bringsRefresh && isConfirmed?.(found) === false) delete found.refresh
     const csrf = found.csrf || undefined
-    if (repeated.size > 0) {
+    if (repeated) {
       const none = { access: undefined, refresh: undefined, oauth: undefined }
       return { ...none, bringsRefresh, csrf, single: found, repeated: [...repeated] }
     }
@@ -75,10 +76,12 @@ export const createCookieReader = (table: CookieTable, isConfirmed?: (single: Re
       csrf,
       oauth: found.oauth || undefined,
       single: found,
-      repeated: [],
+      repeated: NONE,
     }
   }
 }
+
+const NONE: CookieRole[] = []
 
 /**
  * Without spaces and tabs around it. `trim` takes more, a no-break space among it: with that in front, a cookie has
