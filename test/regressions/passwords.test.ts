@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { hash } from '@node-rs/argon2'
 import { assertCanLogIn, assertErrorPage, assertPage, assertShowsRequestId } from '../support/assertions.ts'
 import { openDatabaseFile } from '../support/database-file.ts'
+import { holdHashQueue } from '../support/held-hash-queue.ts'
 import { startMeteredService } from '../support/metrics.ts'
-import { eventually } from '../support/patience.ts'
 import { logIn, logOut, newcomer, newPerson, signedUp } from '../support/people.ts'
 import type { Service } from '../support/service.ts'
 import { startService } from '../support/service.ts'
@@ -23,18 +23,8 @@ const withoutTyped = ({ text }: Answer, email: string) =>
 describe('passwords, once broken', { concurrency: 2 }, () => {
   test('what a session asked for and has been logged out of before its hash came up changes nothing', async (t) => {
     const service = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
-    const [one, other, slow] = [await signedUp(service), await signedUp(service), await signedUp(service)]
-    // Takes seconds, so that everything behind it waits for as long.
-    const slowHash = `$argon2id$v=19$m=19456,t=400,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
-    const database = openDatabaseFile(service, t)
-    database.run('UPDATE users SET password_hash = ? WHERE username = ?', slowHash, slow.person.username)
-    const inQueue = async (state: 'running' | 'waiting', count: number) =>
-      eventually(`${count} hashes are ${state}`, async () => {
-        const metrics = await service.scrape()
-        return metrics.value(`svc_password_hashes_${state}`) === count
-      })
-    const held = logIn(newcomer(service), slow.person)
-    await inQueue('running', 1)
+    const [one, other] = [await signedUp(service), await signedUp(service)]
+    const queue = await holdHashQueue(service, t)
     const inOrder: string[] = []
     const told = (what: string) => (answer: Answer) => {
       inOrder.push(what)
@@ -44,13 +34,13 @@ describe('passwords, once broken', { concurrency: 2 }, () => {
     const changed = one.agent.copy().post('/auth/account/password', change).then(told('change'))
     const { password } = other.person
     const deleted = other.agent.copy().post('/auth/account/delete', { password }).then(told('deletion'))
-    await inQueue('waiting', 2)
+    await queue.isFollowedBy(2)
     for (const { agent } of [one, other]) assert.equal(told('logout')(await logOut(agent)).status, 303)
     const answers = [await changed, await deleted]
     assert.deepEqual(inOrder.slice(0, 2), ['logout', 'logout'], 'the hashes took longer than the logouts')
     // Not the redirect of somebody who was not signed in when he asked.
     for (const answer of answers) assertErrorPage(answer, 401)
-    await held
+    await queue.released()
     for (const { person } of [one, other]) await assertCanLogIn(service, person)
   })
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import type { LogLine } from '../support/service.ts'
+import { holdHashQueue } from '../support/held-hash-queue.ts'
 import { startMeteredService } from '../support/metrics.ts'
-import { eventually } from '../support/patience.ts'
 import { logIn, newcomer, signedUp } from '../support/people.ts'
 import { loggedLine, loggedRequest } from '../support/request-log.ts'
+import type { LogLine } from '../support/service.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 
 const service = await startMeteredService({ env: { SVC_HASHES_AT_ONCE: '1' } })
@@ -30,8 +30,6 @@ const send = (bytes: string): Promise<() => Promise<void>> =>
     socket.once('connect', () => socket.write(bytes, 'latin1', () => resolve(leave)))
   })
 
-const waiting = async () => (await service.scrape()).value('svc_password_hashes_waiting') ?? 0
-
 const assertLeft = async (client: string): Promise<LogLine> => {
   const line = await loggedLine(
     service,
@@ -43,18 +41,15 @@ const assertLeft = async (client: string): Promise<LogLine> => {
 }
 
 describe('a request whose sender has gone', () => {
-  test('while it waits for its turn is logged at info as 499 with its address, and counted so', async () => {
+  test('while it waits for its turn is logged at info as 499 with its address, and counted so', async (t) => {
     const client = '203.0.113.9'
-    const storm = Array.from({ length: 60 }, () =>
-      newcomer(service).post('/auth/login', person, { 'x-forwarded-for': client }),
-    )
-    await eventually('others are before it', async () => (await waiting()) > 20)
-    const before = await waiting()
+    const queue = await holdHashQueue(service, t)
     const leave = await send(loginAs(client))
+    await queue.isFollowedBy(1)
     await leave()
-    await Promise.all(storm)
     const { problem } = await assertLeft(client)
-    assert.equal(problem, 'The request was given up by its sender.', `${before} were before it`)
+    assert.equal(problem, 'The request was given up by its sender.')
+    await queue.released()
     const metrics = await service.scrape()
     const count = (status: string) =>
       metrics.value('svc_http_request_duration_seconds_count', { route: '/auth/login', status })

@@ -1,0 +1,31 @@
+import type { TestContext } from 'node:test'
+import { openDatabaseFile } from './database-file.ts'
+import type { MeteredService } from './metrics.ts'
+import { eventually } from './patience.ts'
+import { logIn, newcomer, signedUp } from './people.ts'
+
+/** Takes seconds to verify, and matches nothing. */
+const SLOW_HASH = `$argon2id$v=19$m=19456,t=400,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
+
+/** Resolves when so many hashes are running, or waiting, in a service. */
+const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count: number): Promise<void> =>
+  eventually(`${count} hashes are ${state}`, async () => {
+    const metrics = await service.scrape()
+    return metrics.value(`svc_password_hashes_${state}`) === count
+  })
+
+/**
+ * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1` on SQLite: whatever comes then waits for seconds.
+ * `isFollowedBy` resolves when so many wait; `released` when the hold has ended.
+ */
+export const holdHashQueue = async (service: MeteredService, t: TestContext) => {
+  const { person } = await signedUp(service)
+  const database = openDatabaseFile(service, t)
+  database.run('UPDATE users SET password_hash = ? WHERE username = ?', SLOW_HASH, person.username)
+  const held = logIn(newcomer(service), person)
+  await hashesAre(service, 'running', 1)
+  return {
+    isFollowedBy: (count: number): Promise<void> => hashesAre(service, 'waiting', count),
+    released: async (): Promise<void> => void (await held),
+  }
+}
