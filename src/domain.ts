@@ -93,7 +93,7 @@ export const createDomain = (
     timeoutMs: config.oauthTimeoutMs,
     ...sessionRules,
   })
-  /** Sixteen hexadecimal digits that stand for an email in the log, for whoever has not got the root secret. */
+  /** Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other. */
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }

@@ -90,7 +90,7 @@ export const rotateSecretFile = (databaseFile: string): void => {
   }
 }
 
-/** The file has its old content or the new one, and the owner of `model`, whoever runs the command. */
+/** The file has its old content or the new one, and the owner of `model`, no matter who runs the command. */
 const replaceDurably = (file: string, text: string, model: string): void => {
   const draft = `${file}.${randomToken(6)}`
   try {

@@ -68,7 +68,8 @@ export const SETTINGS = {
   }),
   metricsHost: setting({
     name: 'SVC_METRICS_HOST',
-    meaning: 'Address to listen on for Prometheus, whatever `SVC_HOST` is. Whoever reaches it can read the metrics.',
+    meaning:
+      'Address to listen on for Prometheus, whatever `SVC_HOST` is. Everyone who reaches it can read the metrics.',
     fallback: '127.0.0.1',
     ...host,
   }),

@@ -15,7 +15,7 @@ Providers that are connected to the account are disconnected too: one that a str
 connected would still log in.
 The password is asked for on a terminal, else it is the one line of standard input.`
 
-/** `svc users set-password`: a way back to an account that was taken over, which shuts out whoever took it. */
+/** `svc users set-password`: a way back to an account that was taken over, which shuts out the attacker. */
 export const addSetPassword = (users: Command, { loadConfig }: Surroundings): void => {
   const setPassword = addCommand(
     users,

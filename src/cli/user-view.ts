@@ -18,7 +18,7 @@ const isEmailProved = ({ emailVerifiedAtMs }: User): boolean => emailVerifiedAtM
 
 const provedText = ({ emailVerifiedAtMs }: User): string =>
   emailVerifiedAtMs === undefined
-    ? 'no: whoever made the account may not own it'
+    ? 'no: the person who made the account may not own it'
     : `since ${toMinute(emailVerifiedAtMs)} UTC`
 
 const disabledText = ({ disabled }: User): string => (disabled ? 'yes' : 'no')

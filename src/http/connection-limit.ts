@@ -13,7 +13,7 @@ interface Parts {
 
 /**
  * Bounds the connections that are open at once. One that comes past the limit is closed before anything is read of it:
- * a proxy may then send the request to another replica, and no memory goes to whoever opens many.
+ * a proxy may then send the request to another replica, and no memory goes to a client that opens many.
  */
 export const limitConnections = ({ server, maxConnections, log, meter }: Parts): void => {
   let toldMs = Number.NEGATIVE_INFINITY

@@ -9,7 +9,7 @@ const RANDOM_BYTES = 16
 const MAC_HEX_DIGITS = 32
 
 /**
- * The session that the cookies of a browser name, whoever made them: nothing is checked and no row is read. Undefined
+ * The session that the cookies of a browser name, genuine or not: nothing is checked and no row is read. Undefined
  * where they name none. The refresh token comes first: it outlives the access token.
  */
 export const namedSession = ({ refresh, access }: RequestCookies['single']) =>

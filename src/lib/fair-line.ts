@@ -22,7 +22,7 @@ export interface Place<T> {
  */
 export class FairLine<T> {
   readonly #groups = new Map<string, Group<T>>()
-  /** Groups with somebody waiting; the first has the next turn. */
+  /** Groups with work that waits; the first has the next turn. */
   readonly #turns = new LinkedList<Group<T>>()
   /** The same groups, by how many wait in each. */
   readonly #bySize: LinkedList<Group<T>>[] = []

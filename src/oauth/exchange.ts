@@ -27,7 +27,7 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
 
 /**
  * TypeError for an address that a provider names and that must not be asked: one that can be read or changed on the way,
- * and one on this machine unless the provider itself is on it. What listens on loopback trusts whoever reaches it, and
+ * and one on this machine unless the provider itself is on it. What listens on loopback trusts every caller, and
  * this service would reach it for a provider elsewhere (server-side request forgery).
  */
 export const requireAddressOf = (issuer: string, url: string): void => {
