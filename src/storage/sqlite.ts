@@ -26,7 +26,7 @@ interface Options {
  *
  * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. What makes an acknowledged commit durable is
  * the `fdatasync` of the log that every write waits for before it resolves, one shared by all who wait
- * (docs/decisions/002-shared-sync.md).
+ * (docs/decisions/002-group-commit.md).
  */
 export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
