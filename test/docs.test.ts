@@ -14,6 +14,11 @@ const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8
 
 const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
 
+const citing = globSync(['*.md', 'docs/**/*.md', '{src,test}/**/*.{ts,js}'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules', 'test/docs.test.ts'],
+})
+
 /** Links of a document that lead to nothing, as `document: target`. Addresses elsewhere are not looked at. */
 const findBrokenLinks = (name: string, text: string): string[] =>
   [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!https?:|mailto:)([^)"\s#]*)(?:#([\w-]+))?[)"]/g)].flatMap(
@@ -49,6 +54,17 @@ const isSetting = (variable: string): boolean => {
       variable === name || (secret && variable === `${name}_FILE`),
   )
 }
+
+/** Numbers of a document's headings, as in `## 4. Routes` and `### 4.2 Browser routes`. */
+const sectionsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
+
+/** Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between. */
+const findUnknownSections = (name: string, text: string, sections: readonly string[]): string[] =>
+  [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+/g)]
+    .flatMap(([citation]) => [...citation.matchAll(/\d+(?:\.\d+)*/g)].map(([number]) => number))
+    .filter((number) => !sections.includes(number))
+    .map((number) => `${name}: ${number}`)
 
 describe('the documents', () => {
   test('docs/configuration.md is what "npm run docs" writes', () => {
@@ -115,7 +131,9 @@ describe('the documents', () => {
   test('CONTRACT.md names every route of the JSON API with the statuses that it documents', async (t) => {
     const answer = await createUserAgent(await startService({ t })).get('/auth/api/v1/openapi.json')
     const { paths } = answer.json<{ paths: Record<string, Record<string, { responses: Record<string, unknown> }>> }>()
-    const lines = read('CONTRACT.md').split('\n')
+    const lines = read('CONTRACT.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
     for (const [route, operations] of Object.entries(paths)) {
       for (const [method, { responses }] of Object.entries(operations)) {
         const line = lines.find((text) => text.includes(`\`${method.toUpperCase()} ${route}\``))
@@ -125,5 +143,22 @@ describe('the documents', () => {
         }
       }
     }
+  })
+
+  test('a citation of CONTRACT.md names a section that exists', () => {
+    const sections = sectionsOf(read('CONTRACT.md'))
+    assert.deepEqual(sections, [...new Set(sections)], 'a number stands for one section')
+    assert.deepEqual(
+      citing.flatMap((name) => findUnknownSections(name, read(name), sections)),
+      [],
+    )
+  })
+
+  test('a citation of a missing section is found', () => {
+    const sections = sectionsOf('# Title\n## 4. Routes\n### 4.1 JSON API\n### 4.2 Browser routes\n')
+    assert.deepEqual(sections, ['4', '4.1', '4.2'])
+    const text =
+      '/** CONTRACT.md 4.2, CONTRACT.md 4.1 and 4.3; CONTRACT.md\n * 5.9. In CONTRACT.md, 12 lines; CONTRACT.md 4. */'
+    assert.deepEqual(findUnknownSections('x.ts', text, sections), ['x.ts: 4.3', 'x.ts: 5.9'])
   })
 })
