@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { PRESETS } from '../src/oauth/presets.ts'
-import { PROVIDER_SETTINGS } from '../src/provider-settings.ts'
-import { SETTINGS } from '../src/settings.ts'
+import { PRESETS } from '../src/oauth/providers/presets.ts'
+import { PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
+import { SETTINGS } from '../src/config/settings.ts'
 
 /** Where the reference of the settings is kept. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { WORKER_COMMAND } from './cli/worker-messages.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { WORKER_COMMAND } from './serve/worker-messages.ts'
+import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, type Log, readable } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
@@ -68,7 +68,7 @@ const openLog = ({ logLevel, workers }: Config): Log =>
   createLog(logLevel, process.stderr.isTTY ? readable(write) : createLogStream(STDERR, { isShared: workers > 1 }))
 
 const runServe = async (config: Config): Promise<void> => {
-  const { serve } = await import('./cli/serve.ts')
+  const { serve } = await import('./serve/serve.ts')
   return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
 }
 
@@ -76,7 +76,7 @@ const runServe = async (config: Config): Promise<void> => {
 const becameWorker = async (): Promise<boolean> => {
   const { default: cluster } = await import('node:cluster')
   if (!cluster.worker) return false
-  const { runWorker } = await import('./cli/worker.ts')
+  const { runWorker } = await import('./serve/worker.ts')
   await runWorker(cluster.worker, openLog)
   return true
 }

@@ -1,8 +1,8 @@
-import type { Config } from './config.ts'
-import { createDomain } from './domain.ts'
-import { createHousekeeping } from './housekeeping.ts'
+import type { Config } from './config/config.ts'
+import { createDomain } from './core.ts'
+import { createHousekeeping } from './cleanup.ts'
 import { createRateLimits } from './http/rate-limit.ts'
-import type { Installation } from './installation.ts'
+import type { Installation } from './bootstrap.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
@@ -12,7 +12,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { takeLease } from './storage/leases.ts'
-import { readVersion } from './version.ts'
+import { readVersion } from './lib/version.ts'
 
 /** What tests replace. */
 export interface Overrides {
@@ -46,8 +46,8 @@ export const createService = async (
   // Only now: the command line, which never serves, starts twice as fast without.
   const [{ createServer }, { listen }, { createClosing }, { createPages }] = await Promise.all([
     import('./http/server.ts'),
-    import('./http/listening.ts'),
-    import('./http/closing.ts'),
+    import('./http/transport/listen.ts'),
+    import('./http/transport/graceful-shutdown.ts'),
     import('./pages/pages.ts'),
   ])
   const pages = createPages({

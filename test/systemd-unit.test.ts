@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { parseDuration } from '../src/lib/time.ts'
-import { SETTINGS } from '../src/settings.ts'
+import { SETTINGS } from '../src/config/settings.ts'
 import { temporaryDirectory } from './support/temporary-directory.ts'
 
 const read = (name: string): string => readFileSync(path.join(import.meta.dirname, '..', name), 'utf8')
@@ -58,7 +58,7 @@ describe('the systemd unit in docs/operate.md', () => {
   })
 
   test('gives a stop the time that it may take', () => {
-    const [, stopWithin = ''] = /STOP_WITHIN_MS = (\d+)/.exec(read('src/cli/serve.ts')) ?? []
+    const [, stopWithin = ''] = /STOP_WITHIN_MS = (\d+)/.exec(read('src/serve/serve.ts')) ?? []
     const drainMs = parseDuration(SETTINGS.drainMs.fallback ?? '') ?? assert.fail()
     assert.ok(Number(only('TimeoutStopSec')) * 1000 > Number(stopWithin) + drainMs)
   })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openSecretFile } from '../../src/root-secret.ts'
+import { openSecretFile } from '../../src/config/root-secret.ts'
 import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
 import { ask } from './connection.ts'
 import { DATABASE } from './servers.ts'

@@ -2,11 +2,11 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
-import type { Config } from '../config.ts'
-import { withDomain } from './domain.ts'
+import type { Config } from '../config/config.ts'
+import { withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson } from './output.ts'
-import type { Surroundings } from './surroundings.ts'
+import { print, printJson } from './terminal/output.ts'
+import type { Surroundings } from './command-context.ts'
 
 /** `svc backup`: a copy while others read and write. */
 export const addBackup = (program: Command, { loadConfig }: Surroundings): void => {
@@ -51,6 +51,6 @@ const write = async (file: string, copy: () => Promise<void>): Promise<void> => 
 
 const secretPlace = async ({ secret }: Config, databaseFile: string): Promise<string> => {
   if (secret) return 'the value of SVC_SECRET'
-  const { rootSecretFile } = await import('../root-secret.ts')
+  const { rootSecretFile } = await import('../config/root-secret.ts')
   return rootSecretFile(resolve(databaseFile))
 }

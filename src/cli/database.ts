@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { systemClock } from '../lib/time.ts'
-import { previousSecretFile, rootSecretFile } from '../root-secret.ts'
-import { SETTINGS } from '../settings.ts'
-import type { Comparison } from '../storage/copy.ts'
+import { previousSecretFile, rootSecretFile } from '../config/root-secret.ts'
+import { SETTINGS } from '../config/settings.ts'
+import type { Comparison } from '../storage/copy/copy.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { note, print, printJson, printList } from './output.ts'
-import { createProgress } from './progress.ts'
-import type { Column } from './table.ts'
+import { note, print, printJson, printList } from './terminal/output.ts'
+import { createProgress } from './terminal/progress.ts'
+import type { Column } from './terminal/table.ts'
 
 interface CopyOptions extends JsonOption {
   from?: string
@@ -77,7 +77,7 @@ const readUrl = (option: string, file: string): string => {
 }
 
 const run = async (from: Place, to: Place, json: boolean | undefined): Promise<void> => {
-  const { COPY_ANEW, nameOfPlace } = await import('../storage/copy.ts')
+  const { COPY_ANEW, nameOfPlace } = await import('../storage/copy/copy.ts')
   const names = { from: nameOfPlace(from), to: nameOfPlace(to) }
   const comparisons = await copy(from, to)
   const isEqual = comparisons.every((comparison) => comparison.isEqual)
@@ -89,7 +89,7 @@ const run = async (from: Place, to: Place, json: boolean | undefined): Promise<v
 }
 
 const copy = async (from: Place, to: Place): Promise<Comparison[]> => {
-  const { copyInstallation } = await import('../storage/copy.ts')
+  const { copyInstallation } = await import('../storage/copy/copy.ts')
   const progress = createProgress({
     isTerminal: process.stderr.isTTY,
     width: process.stderr.columns || undefined,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { withDomain } from './domain.ts'
+import { withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson } from './output.ts'
-import type { Surroundings } from './surroundings.ts'
+import { print, printJson } from './terminal/output.ts'
+import type { Surroundings } from './command-context.ts'
 
 interface MigrateOptions extends JsonOption {
   check?: boolean
@@ -16,7 +16,7 @@ export const addMigrate = (program: Command, { loadConfig }: Surroundings): void
   ]).option('--check', 'change nothing; exit 1 and say what is pending when the schema is not up to date')
   withJson(migrate).action(async ({ check, json }: MigrateOptions) => {
     const config = loadConfig()
-    const { findPending } = await import('../installation.ts')
+    const { findPending } = await import('../bootstrap.ts')
     const pending = await findPending(config)
     if (check) {
       if (pending.length > 0) process.exitCode = 1

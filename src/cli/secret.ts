@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import { type Domain, withDomain } from './domain.ts'
+import { type Domain, withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson, printRecord, toMinute } from './output.ts'
-import type { Surroundings } from './surroundings.ts'
+import { print, printJson, printRecord, toMinute } from './terminal/output.ts'
+import type { Surroundings } from './command-context.ts'
 
 type Status = Awaited<ReturnType<Domain['secretRotation']['status']>>
 
@@ -40,7 +40,7 @@ export const addSecret = (program: Command, { loadConfig }: Surroundings): void 
   withJson(rotate).action(async ({ json, force = false }: JsonOption & { force?: boolean }) => {
     const config = loadConfig()
     const file = requireSecretFile(config)
-    const { rotateSecretFile } = await import('../root-secret.ts')
+    const { rotateSecretFile } = await import('../config/root-secret.ts')
     return withDomain(config, async ({ secretRotation }) => {
       const found = await secretRotation.rotate(() => rotateSecretFile(file), { isForced: force })
       const places = await placesOf(config)
@@ -65,7 +65,7 @@ const placesOf = async ({ secret, database }: Config): Promise<Places> => {
   if (secret !== undefined || database.kind !== 'sqlite') {
     return { current: 'SVC_SECRET', previous: 'SVC_SECRET_PREVIOUS' }
   }
-  const { previousSecretFile, rootSecretFile } = await import('../root-secret.ts')
+  const { previousSecretFile, rootSecretFile } = await import('../config/root-secret.ts')
   const file = resolve(database.file)
   return { current: rootSecretFile(file), previous: previousSecretFile(file) }
 }

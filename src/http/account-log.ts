@@ -1,7 +1,7 @@
 import { type AccountEventName, type AccountFacts, logAccountEvent } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Visit } from './visit.ts'
+import type { Visit } from './request-context.ts'
 
 interface AccountLogDeps {
   log: Log

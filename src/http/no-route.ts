@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import type { Destination } from './answers.ts'
+import type { Destination } from './responder.ts'
 import { statusOf } from './errors.ts'
 import type { Route } from './route.ts'
 

@@ -1,5 +1,5 @@
 import { refTo, SCHEMAS } from './api/schemas.ts'
-import type { RouteParts } from './parts.ts'
+import type { RouteParts } from './deps.ts'
 import type { Documentation, ResponseHeader, Route } from './route.ts'
 
 type JsonRoute = Extract<Route, { speaks: 'json' }>

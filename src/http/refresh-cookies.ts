@@ -1,5 +1,5 @@
 import type { RefreshResult } from '../sessions/sessions.ts'
-import type { Visit } from './visit.ts'
+import type { Visit } from './request-context.ts'
 
 /**
  * Sets the cookies that follow from a refresh: those of the renewed session, or their end. None where the browser was

@@ -1,8 +1,8 @@
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Destination } from './answers.ts'
-import type { HttpMeter } from './meter.ts'
-import type { RequestVisit } from './request-visit.ts'
+import type { Destination } from './responder.ts'
+import type { HttpMeter } from './request-metrics.ts'
+import type { RequestVisit } from './transport/incoming-request.ts'
 
 interface Parts {
   log: Log

@@ -1,5 +1,5 @@
 import type { SignedIn } from '../sessions/sessions.ts'
-import type { Answer, Visit } from './visit.ts'
+import type { Answer, Visit } from './request-context.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
-import { createLook, type DatabaseHealth } from './look.ts'
+import { createLook, type DatabaseHealth } from './database-health.ts'
 
 /** What is read whenever somebody asks. */
 export interface Sources {

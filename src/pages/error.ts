@@ -1,5 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref } from './entry.ts'
+import { entryHref } from './sign-in-links.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { ErrorView } from './views.ts'

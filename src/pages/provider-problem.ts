@@ -1,5 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref } from './entry.ts'
+import { entryHref } from './sign-in-links.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { intentInput, pendingInput, providerPath } from './provider-buttons.ts'

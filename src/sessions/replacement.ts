@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Known, KnownSessions } from './known-session.ts'
+import type { Known, KnownSessions } from './cached-session.ts'
 import { currentTimeMs, isUsable, type Lifetimes } from './lifetime.ts'
 import type { RefreshClaim, RefreshTokens } from './refresh-token.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Database } from '../storage/database.ts'
-import type { KnownSessions } from './known-session.ts'
+import type { KnownSessions } from './cached-session.ts'
 import { deleteSessionsUpTo, findSessionIds } from './session-store.ts'
 
 const WINDOW = 1000

@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
-import { cacheKnownSessions } from './known-session.ts'
+import { cacheKnownSessions } from './cached-session.ts'
 import {
   type Authenticated,
   beginSession,
@@ -33,15 +33,15 @@ import {
   lockUserOfSession,
   type Session,
 } from './session-store.ts'
-import type { SignedIn } from './signed-in.ts'
+import type { SignedIn } from './authenticated-session.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { createIssue, type Tokens } from './tokens.ts'
+import { createIssue, type Tokens } from './issue-tokens.ts'
 
 export { currentTimeMs, type Device } from './lifetime.ts'
 export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
-export type { SignedIn } from './signed-in.ts'
-export type { Tokens } from './tokens.ts'
+export type { SignedIn } from './authenticated-session.ts'
+export type { Tokens } from './issue-tokens.ts'
 
 interface Parts {
   db: Database

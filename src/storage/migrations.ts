@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { type Clock, sleep } from '../lib/time.ts'
 import { type Database, type Dialect, isUniqueViolation, type Queries } from './database.ts'
-import { isPoolerUnfit } from './postgres-errors.ts'
+import { isPoolerUnfit } from './postgres/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
-import type { Domain } from '../../src/domain.ts'
+import type { Domain } from '../../src/core.ts'
 import { assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { openDatabase } from '../support/database.ts'
 import { currentUser, logIn, loggedIn, type Person, signedUp } from '../support/people.ts'

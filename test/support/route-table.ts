@@ -1,5 +1,5 @@
 import { createCookieTable } from '../../src/http/cookies.ts'
-import type { RouteParts } from '../../src/http/parts.ts'
+import type { RouteParts } from '../../src/http/deps.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/routes.ts'
 import { createPages } from '../../src/pages/pages.ts'

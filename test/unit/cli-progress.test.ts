@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProgress } from '../../src/cli/progress.ts'
+import { createProgress } from '../../src/cli/terminal/progress.ts'
 
 /** A progress whose clock the test turns, and what it has written. */
 const shown = (isTerminal: boolean, width?: number) => {

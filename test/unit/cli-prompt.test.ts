@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { createPrompt, Interrupted } from '../../src/cli/prompt.ts'
-import { readLine } from '../../src/cli/password.ts'
+import { createPrompt, Interrupted } from '../../src/cli/terminal/prompt.ts'
+import { readLine } from '../../src/cli/terminal/read-password.ts'
 
 const open = () => {
   const input = new PassThrough()

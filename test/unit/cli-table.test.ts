@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Column, createTable, recordText } from '../../src/cli/table.ts'
+import { type Column, createTable, recordText } from '../../src/cli/terminal/table.ts'
 
 interface Row {
   id: string

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Configuration } from 'openid-client'
 import { AppError } from '../../src/lib/errors.ts'
-import { createDiscovery } from '../../src/oauth/discovery.ts'
-import { createExchange, requireAddressOf, toProblem } from '../../src/oauth/exchange.ts'
+import { createDiscovery } from '../../src/oauth/providers/discovery.ts'
+import { createExchange, requireAddressOf, toProblem } from '../../src/oauth/providers/provider-fetch.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import { createParcels } from '../../src/oauth/parcel.ts'
+import { createParcels } from '../../src/oauth/sealed-token.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import type { PostgresTarget } from '../../src/storage/postgres-url.ts'
-import { readPostgresUrl } from '../../src/storage/postgres-url.ts'
+import type { PostgresTarget } from '../../src/storage/postgres/url.ts'
+import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { freshEnvironment } from '../support/command.ts'
 
 const plain = { host: 'db', port: 5432, user: 'ada', database: 'svc', tls: { mode: 'prefer' } }
@@ -158,8 +158,8 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
 const driverSettings = (url: string, env: Record<string, string>) => {
   const program = `
     import pg from 'pg'
-    import { connectionOptions } from './src/storage/postgres-tls.ts'
-    import { readPostgresUrl } from './src/storage/postgres-url.ts'
+    import { connectionOptions } from './src/storage/postgres/tls.ts'
+    import { readPostgresUrl } from './src/storage/postgres/url.ts'
     const client = new pg.Client(connectionOptions(readPostgresUrl(${JSON.stringify(url)}), 'plain'))
     const { user, database, host, port, ssl, application_name, sslnegotiation } = client.connectionParameters
     const password = await client.password()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/lib/errors.ts'
-import { batchRows } from '../../src/storage/row-batches.ts'
+import { batchRows } from '../../src/storage/postgres/row-batches.ts'
 
 interface Row {
   id: string

@@ -1,8 +1,8 @@
 import { isAudience } from '../../lib/audience.ts'
 import { AppError } from '../../lib/errors.ts'
-import type { RouteParts } from '../parts.ts'
+import type { RouteParts } from '../deps.ts'
 import { setRefreshCookies } from '../refresh-cookies.ts'
-import type { Answer, Visit } from '../visit.ts'
+import type { Answer, Visit } from '../request-context.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (specification section 4.1). */
 export const createRefresh =

@@ -1,6 +1,6 @@
-import type { RouteParts } from '../parts.ts'
-import { type Answer, page, redirect, type Visit } from '../visit.ts'
-import { sessionsOf } from './entry.ts'
+import type { RouteParts } from '../deps.ts'
+import { type Answer, page, redirect, type Visit } from '../request-context.ts'
+import { sessionsOf } from './start-session.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (specification section 4.2 rule 4). */
 export const createLogout = (parts: RouteParts) => ({

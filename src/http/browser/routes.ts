@@ -1,13 +1,13 @@
-import type { RouteParts } from '../parts.ts'
+import type { RouteParts } from '../deps.ts'
 import type { Route } from '../route.ts'
-import { redirect, type Visit } from '../visit.ts'
+import { redirect, type Visit } from '../request-context.ts'
 import { createAccount } from './account.ts'
-import { createConfirmation } from './confirmation.ts'
+import { createConfirmation } from './reauthentication.ts'
 import { createLogin } from './login.ts'
 import { createLoginRedirect } from './login-redirect.ts'
 import { createLogout } from './logout.ts'
-import { createProviderRoutes } from './provider-routes.ts'
-import { createSendOnOr } from './send-on.ts'
+import { createProviderRoutes } from './oauth/routes.ts'
+import { createSendOnOr } from './redirect-signed-in.ts'
 import { createSignup } from './signup.ts'
 
 const ONE_YEAR_SECONDS = 31_536_000

@@ -1,13 +1,13 @@
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import type { EventInProgress } from '../account-log.ts'
-import { signupFailure, watchOutcome } from '../meter.ts'
-import type { RouteParts } from '../parts.ts'
+import { signupFailure, watchOutcome } from '../request-metrics.ts'
+import type { RouteParts } from '../deps.ts'
 import { returnToParameter } from '../return-to.ts'
-import { type Answer, page, type Visit } from '../visit.ts'
-import { enter, targetOf } from './entry.ts'
-import { orShowAgain } from './problems.ts'
-import type { SendOnOr } from './send-on.ts'
+import { type Answer, page, type Visit } from '../request-context.ts'
+import { enter, targetOf } from './start-session.ts'
+import { orShowAgain } from './form-problems.ts'
+import type { SendOnOr } from './redirect-signed-in.ts'
 
 interface Typed {
   email: string

@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { deliverNow, requireWebhooks } from './delivery.ts'
+import { withDomain } from './with-core.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson } from './terminal/output.ts'
+import { readPassword } from './terminal/read-password.ts'
+import type { Surroundings } from './command-context.ts'
+import { userToJson } from './user-columns.ts'
+
+interface CreateOptions extends JsonOption {
+  email?: string
+  username?: string
+  role?: string[]
+  deliver?: boolean
+}
+
+/** Names as separate arguments, or with commas between. */
+export const splitRoles = (names: string[]): string[] => names.flatMap((name) => name.split(','))
+
+export const addUserCreation = (users: Command, { loadConfig }: Surroundings): void => {
+  const create = addCommand(users, 'create [email]', 'create an account', [
+    'svc users create ada@example.com',
+    'svc users create ada@example.com --username ada --role admin --role editor',
+    'svc users create --email ada@example.com --json < password.txt',
+  ])
+    .addHelpText('after', '\nThe password is asked for on a terminal, else it is the one line of standard input.')
+    .option('--email <email>', 'the email address, in place of the argument')
+    .option('--username <username>', 'made from the email address when left out')
+    .option('--role <role>', 'a role; may come again', addRole)
+    .option('--deliver', 'send the webhook from here instead of leaving it to the service')
+  withJson(create).action(async (argument: string | undefined, options: CreateOptions) => {
+    const email = oneEmail(create, argument, options.email)
+    const config = loadConfig()
+    if (options.deliver) requireWebhooks(config)
+    await withDomain(config, async (domain, record) => {
+      const { username, role = [] } = options
+      const user = await domain.users.create({
+        email,
+        username,
+        roles: splitRoles(role),
+        password: await readPassword(),
+        emailVerified: true,
+      })
+      record('users create', 'account_create', { userId: user.id })
+      await (options.json
+        ? printJson(userToJson(user))
+        : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))
+      if (options.deliver) await deliverNow(domain, { type: 'user.created', userId: user.id })
+    })
+  })
+}
+
+const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
+
+const oneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
+  const given = [argument, option].filter((email) => email !== undefined)
+  if (given.length > 1) create.error('error: give the email address once')
+  return given[0] ?? create.error('error: an email address is missing')
+}

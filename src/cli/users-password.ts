@@ -1,0 +1,50 @@
+import type { Command } from 'commander'
+import { requireUser, withDomain } from './with-core.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson } from './terminal/output.ts'
+import { readPassword } from './terminal/read-password.ts'
+import type { Surroundings } from './command-context.ts'
+import { userToJson } from './user-columns.ts'
+
+interface SetPasswordOptions extends JsonOption {
+  keepProviders?: boolean
+}
+
+const HELP = `
+Providers that are connected to the account are disconnected too: one that a stranger had
+connected would still log in.
+The password is asked for on a terminal, else it is the one line of standard input.`
+
+/** `svc users set-password`: a way back to an account that was taken over, which shuts out the attacker. */
+export const addSetPassword = (users: Command, { loadConfig }: Surroundings): void => {
+  const setPassword = addCommand(
+    users,
+    'set-password <user>',
+    'set a password, end every session, disconnect providers',
+    [
+      'svc users set-password ada',
+      'svc users set-password ada@example.com < password.txt',
+      'svc users set-password ada --keep-providers',
+    ],
+  )
+    .addHelpText('after', HELP)
+    .option('--keep-providers', 'leave the providers connected')
+  withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
+    withDomain(loadConfig(), async (domain, record) => {
+      const { id } = await requireUser(domain, name)
+      const disconnected = await domain.users.setPassword(id, await readPassword(), { keepProviders })
+      record('users set-password', 'password_change', { userId: id })
+      for (const method of disconnected) record('users set-password', 'provider_disconnect', { userId: id, method })
+      const user = await requireUser(domain, id)
+      const connected = (await domain.oauth.list(id, true)).map(({ provider }) => provider)
+      if (json)
+        return printJson({ ...userToJson(user), disconnected_providers: disconnected, connected_providers: connected })
+      return print(`${user.email} has a new password, and every session is ended. ${told(disconnected, connected)}\n`)
+    }),
+  )
+}
+
+const told = (disconnected: string[], connected: string[]): string => {
+  if (disconnected.length > 0) return `Disconnected: ${disconnected.join(', ')}.`
+  return connected.length > 0 ? `Still connected: ${connected.join(', ')}.` : 'No provider was connected.'
+}

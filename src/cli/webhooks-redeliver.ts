@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { AppError } from '../lib/errors.ts'
+import { parseDuration } from '../lib/time.ts'
+import { notDelivered, outcomeOf, requireWebhooks } from './delivery.ts'
+import { type Domain, withDomain } from './with-core.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { print, printJson } from './terminal/output.ts'
+import type { Surroundings } from './command-context.ts'
+import { eventToJson, stateOf } from './webhooks-show.ts'
+
+interface Options extends JsonOption {
+  failed?: boolean
+  /** Milliseconds. */
+  since?: number
+  deliver?: boolean
+}
+
+/** `svc webhooks redeliver`: one event, or all that were given up. */
+export const addRedeliver = (webhooks: Command, { loadConfig }: Surroundings): void => {
+  const redeliver = addCommand(webhooks, 'redeliver [id]', 'send an event, or all that failed, once more', [
+    'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
+    'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b --deliver',
+    'svc webhooks redeliver --failed --since 24h',
+  ])
+    .option('--failed', 'every event that was given up, the oldest first')
+    .option('--since <duration>', 'of those, what was given up no longer ago, such as 24h', readSince)
+    .option('--deliver', 'send it from here instead of leaving it to the service')
+    .addHelpText('after', '\nEvents keep their ids, and the history of their attempts: svc webhooks show ID.')
+  withJson(redeliver).action(async (id: string | undefined, options: Options) => {
+    const mistake = findMistake(id, options)
+    if (mistake) redeliver.error(`error: ${mistake}`)
+    const config = loadConfig()
+    requireWebhooks(config)
+    await withDomain(config, (domain) =>
+      id === undefined ? redeliverFailed(domain, options) : redeliverOne(domain, id, options),
+    )
+  })
+}
+
+const readSince = (text: string): number => {
+  const ms = parseDuration(text)
+  if (ms !== undefined && ms >= 1 && ms <= Number.MAX_SAFE_INTEGER) return Math.round(ms)
+  throw new InvalidArgumentError('It is a duration such as 30m, 24h or 1h30m.')
+}
+
+const findMistake = (id: string | undefined, { failed, since }: Options): string | undefined => {
+  if (id !== undefined && failed) return 'give the id of an event or --failed, not both'
+  if (id === undefined && !failed) return 'give the id of an event, or --failed'
+  return since !== undefined && !failed ? '--since goes with --failed' : undefined
+}
+
+const redeliverOne = async ({ webhooks }: Domain, id: string, { deliver, json }: Options): Promise<void> => {
+  await webhooks.redeliver(id)
+  if (deliver) await webhooks.deliverDue()
+  const event = await webhooks.find(id)
+  if (stateOf(event) === 'failed') throw notDelivered(`${event.type} ${id}`, event.problem)
+  await (json
+    ? printJson(eventToJson(event))
+    : print(`${event.type} ${id}: ${deliver ? outcomeOf(event) : LEFT_TO_SERVICE}.\n`))
+}
+
+const LEFT_TO_SERVICE = 'waiting for the running service to send it'
+
+const redeliverFailed = async (domain: Domain, { since, deliver, json }: Options): Promise<void> => {
+  const { webhooks, clock } = domain
+  const ids = await webhooks.redeliverFailed(since === undefined ? 0 : Math.max(0, clock.now() - since))
+  if (!deliver) {
+    await (json
+      ? printJson({ redelivered: ids.length })
+      : print(`${countOf(ids.length)} ${leftToService(ids.length)}.\n`))
+    return
+  }
+  await webhooks.deliverDue()
+  const states = await countStates(domain, ids)
+  const { delivered, waiting, failed } = states
+  if (json) await printJson({ redelivered: ids.length, ...states })
+  else await print(`${countOf(ids.length)} sent again: ${delivered} delivered, ${waiting} waiting, ${failed} failed.\n`)
+  if (failed === 0) return
+  const events = failed === 1 ? 'event' : 'events'
+  throw new AppError('unavailable', `${failed} ${events} failed again: svc webhooks list shows which`)
+}
+
+const countOf = (count: number): string => `${count} failed ${count === 1 ? 'event' : 'events'}`
+
+const leftToService = (count: number): string =>
+  count === 0 ? 'to send again' : `${count === 1 ? 'is' : 'are'} sent again by the running service`
+
+const countStates = async ({ webhooks }: Domain, ids: string[]) => {
+  const counts = { delivered: 0, waiting: 0, failed: 0 }
+  for (const id of ids) counts[stateOf(await webhooks.find(id))] += 1
+  return counts
+}

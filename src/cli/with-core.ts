@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import type { Domain } from '../core.ts'
+import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
+import { note } from './terminal/output.ts'
+
+export type { Domain } from '../core.ts'
+
+export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
+
+/** Writes a line about what a command has done to an account, as the service does for requests. */
+export type RecordEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
+
+/** Opens the installation (and makes it where there is none), does the work, closes it again. */
+export const withDomain = async <T>(
+  config: Config,
+  work: (domain: Domain, record: RecordEvent) => Promise<T>,
+): Promise<T> => {
+  const [{ createDomain }, { openInstallation }, { createLog, readable }, { logAccountEvent }] = await Promise.all([
+    import('../core.ts'),
+    import('../bootstrap.ts'),
+    import('../lib/log.ts'),
+    import('../lib/account-event.ts'),
+  ])
+  const destination = process.stderr.isTTY ? readable(write) : { write }
+  const log = createLog('warn', destination)
+  const eventLog = createLog(config.logLevel, destination)
+  noteNewFile(config)
+  const installation = await openInstallation(config, log)
+  try {
+    return await work(createDomain(config, log, installation), (command, event, facts) =>
+      logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
+    )
+  } finally {
+    await installation.db.close()
+  }
+}
+
+/** Who is in the wrong folder should not wonder where all users have gone. */
+const noteNewFile = ({ database }: Config): void => {
+  if (database.kind !== 'sqlite') return
+  const file = resolve(database.file)
+  if (!existsSync(file)) note(`there is no database yet: making ${file}`)
+}
+
+const write = (line: string): boolean => process.stderr.write(line)
+
+/** The user of the operating system; in a container that names none, the number. */
+const operatorName = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? 'unknown')
+  }
+}
+
+/** By id, email or username; `not_found` names what was asked for. */
+export const requireUser = async ({ users }: Domain, name: string): Promise<User> => {
+  const user = await users.find(name)
+  if (user) return user
+  const { AppError } = await import('../lib/errors.ts')
+  throw new AppError('not_found', `there is no user ${JSON.stringify(name)}: give an id, an email or a username`)
+}

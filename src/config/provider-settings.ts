@@ -1,0 +1,151 @@
+import { type Preset, type ProviderKind, presetOf } from '../oauth/providers/presets.ts'
+import {
+  appleId,
+  applePrivateKey,
+  credential,
+  domains,
+  issuer,
+  scopes,
+  tenant,
+  variablesBegin,
+} from './provider-parsers.ts'
+import { imageUrl, type Kind, onOff, printable } from './parsers.ts'
+import type { Setting } from './settings.ts'
+
+interface ProviderSetting<T> extends Kind<T> {
+  /** What its variable ends with. */
+  ending: string
+  meaning: string
+  /** The one kind of provider that has it. */
+  only?: ProviderKind
+  /** The one kind that does not. */
+  except?: ProviderKind
+  fallback?: string
+  fallbackShown?: string
+  /** The default that a preset has for it, where that is so. */
+  fallbackOf?: (preset: Preset) => Pick<Setting<T>, 'fallback' | 'fallbackShown'>
+  secret?: boolean
+  /** Must be set where there is no default. */
+  isRequired?: boolean
+}
+
+const row = <T>(entry: ProviderSetting<T>): ProviderSetting<T> => entry
+
+/** Every setting that a provider may have. */
+export const PROVIDER_SETTINGS = {
+  clientId: row({
+    ending: 'CLIENT_ID',
+    meaning: 'The client ID that svc has at the provider. Apple: the Services ID.',
+    isRequired: true,
+    ...credential,
+  }),
+  clientSecret: row({
+    ending: 'CLIENT_SECRET',
+    meaning: 'The secret that belongs to it.',
+    except: 'apple',
+    secret: true,
+    isRequired: true,
+    ...credential,
+  }),
+  applePrivateKey: row({
+    ending: 'CLIENT_SECRET',
+    meaning: 'Key that signs the secrets, which svc makes by itself.',
+    only: 'apple',
+    secret: true,
+    isRequired: true,
+    ...applePrivateKey,
+  }),
+  appleTeamId: row({
+    ending: 'TEAM_ID',
+    meaning: 'Team to which that key belongs.',
+    only: 'apple',
+    isRequired: true,
+    ...appleId,
+  }),
+  appleKeyId: row({
+    ending: 'KEY_ID',
+    meaning: 'Name of that key.',
+    only: 'apple',
+    isRequired: true,
+    ...appleId,
+  }),
+  microsoftTenant: row({
+    ending: 'TENANT',
+    meaning: 'Whose accounts may sign in: those of one tenant, or those of any.',
+    only: 'microsoft',
+    fallbackShown: '`common`, unless the issuer is set',
+    ...tenant,
+  }),
+  issuer: row({
+    ending: 'ISSUER',
+    meaning:
+      'URL of the provider. It must be set for a name that is not known, and may be for a GitHub or GitLab of your own.',
+    isRequired: true,
+    fallbackOf: ({ kind, issuer: known }) =>
+      known === undefined ? {} : kind === 'microsoft' ? { fallbackShown: known } : { fallback: known },
+    ...issuer,
+  }),
+  scopes: row({
+    ending: 'SCOPES',
+    meaning: 'What is asked for. With OpenID Connect, `openid` must be among them.',
+    fallbackOf: (preset) => ({ fallback: preset.scopes.join(' ') }),
+    ...scopes,
+  }),
+  label: row({
+    ending: 'LABEL',
+    meaning: 'Name on the button.',
+    fallbackOf: (preset) => ({ fallback: preset.label }),
+    ...printable(40),
+  }),
+  iconUrl: row({
+    ending: 'ICON_URL',
+    meaning: 'Image on the button: a path of the application or an absolute URL.',
+    ...imageUrl,
+  }),
+  allowedDomains: row({
+    ending: 'ALLOWED_DOMAINS',
+    meaning: 'Only people with a verified email of one of these domains get in.',
+    fallbackShown: 'any',
+    ...domains,
+  }),
+  trustsEmail: row({
+    ending: 'TRUST_EMAIL',
+    meaning:
+      'Emails count as verified also where the provider does not say so; only for one that your organisation runs itself.',
+    fallback: 'off',
+    ...onOff,
+  }),
+}
+
+type Table = typeof PROVIDER_SETTINGS
+type Key = keyof Table
+
+/** What was read of one provider; what it does not have or was not given is not there. */
+export type ProviderValues = { [K in Key]?: Table[K] extends ProviderSetting<infer T> ? T : never }
+
+export interface NamedSetting extends Setting<unknown> {
+  key: Key
+  isRequired: boolean
+}
+
+/** The settings of the provider of that name, with its variables and its defaults. */
+export const settingsOf = (name: string): NamedSetting[] => {
+  const preset = presetOf(name)
+  return Object.entries<ProviderSetting<unknown>>(PROVIDER_SETTINGS).flatMap(([key, entry]) => {
+    const { ending, only = preset.kind, except, fallbackOf, isRequired = false, ...rest } = entry
+    if (only !== preset.kind || except === preset.kind) return []
+    const defaults = { ...rest, ...fallbackOf?.(preset) }
+    const hasDefault = defaults.fallback !== undefined || defaults.fallbackShown !== undefined
+    const variable = `${variablesBegin(name)}${ending}` as const
+    return [{ ...defaults, key: key as Key, name: variable, isRequired: isRequired && !hasDefault }]
+  })
+}
+
+const ENDINGS = new RegExp(
+  `^SVC_OAUTH_([A-Z0-9_]+?)_(?:${Object.values<{ ending: string }>(PROVIDER_SETTINGS)
+    .map(({ ending }) => ending)
+    .join('|')})(?:_FILE)?$`,
+)
+
+/** The name of the provider that a variable would belong to, whether or not there is one; `a-b` comes out as `a_b`. */
+export const providerOf = (variable: string): string | undefined => ENDINGS.exec(variable)?.[1]?.toLowerCase()

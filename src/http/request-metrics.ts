@@ -1,0 +1,85 @@
+import { AppError, type ErrorCode } from '../lib/errors.ts'
+import { isSignInProblem, SIGN_IN_PROBLEMS } from '../oauth/errors.ts'
+import type { RefreshResult } from '../sessions/sessions.ts'
+
+/** How a login or a signup can end. */
+const FAILURES = ['invalid', 'rate_limited', 'busy', 'given_up', 'unavailable', 'failed'] as const
+export const LOGIN_OUTCOMES = ['succeeded', ...FAILURES, 'wrong_credentials'] as const
+export const SIGNUP_OUTCOMES = ['succeeded', ...FAILURES, 'email_taken', 'username_taken', 'closed'] as const
+
+/** How a sign-in by a provider can end. `proof_asked`: the email belongs to an account, which must be proved first. */
+export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_IN_PROBLEMS] as const
+
+type Failure = (typeof FAILURES)[number]
+type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
+type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
+type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
+
+/** Hears of what an operator counts. Nothing about a person goes through here, and nothing that a caller made up. */
+export interface HttpMeter {
+  /** `route` as the table has it; undefined for what is not in the table. */
+  observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void
+  /** What never became a request. */
+  countUnreadable: (status: number) => void
+  /** One past the limit. */
+  countRefusedConnection: () => void
+  countRefresh: (outcome: RefreshResult['outcome']) => void
+  countLogin: (outcome: LoginOutcome) => void
+  countSignup: (outcome: SignupOutcome) => void
+  /** `provider` as the settings name it. */
+  countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
+}
+
+/** Where the reason says no more. */
+const BY_CODE: Partial<Record<ErrorCode, Failure>> = {
+  unprocessable: 'invalid',
+  rate_limited: 'rate_limited',
+  unavailable: 'unavailable',
+}
+
+const failureOf = (thrown: unknown): Failure => {
+  if (!(thrown instanceof AppError)) return 'failed'
+  const { code, reason } = thrown
+  return reason === 'busy' || reason === 'given_up' ? reason : (BY_CODE[code] ?? 'failed')
+}
+
+/** What a login is counted as that threw this. */
+export const loginFailure = (thrown: unknown): Exclude<LoginOutcome, 'succeeded'> =>
+  thrown instanceof AppError && thrown.code === 'unauthorized' ? 'wrong_credentials' : failureOf(thrown)
+
+/** What a signup is counted as that threw this. */
+export const signupFailure = (thrown: unknown): Exclude<SignupOutcome, 'succeeded'> => {
+  const reason = thrown instanceof AppError ? thrown.reason : undefined
+  return reason === 'email_taken' || reason === 'username_taken' ? reason : failureOf(thrown)
+}
+
+/** Does something and has counted how it ended. */
+export const watchOutcome = async <T, Kind>(
+  action: () => Promise<T>,
+  failure: (thrown: unknown) => Kind,
+  count: ((outcome: Kind | 'succeeded') => void) | undefined,
+): Promise<T> => {
+  try {
+    const result = await action()
+    count?.('succeeded')
+    return result
+  } catch (error) {
+    count?.(failure(error))
+    throw error
+  }
+}
+
+/** Does something for who goes to a provider or comes back, and has counted how it failed. */
+export const watchProvider = async <T>(
+  meter: HttpMeter | undefined,
+  provider: string,
+  action: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await action()
+  } catch (error) {
+    const reason = error instanceof AppError ? error.reason : undefined
+    meter?.countProviderSignIn(provider, isSignInProblem(reason) ? reason : 'failed')
+    throw error
+  }
+}

@@ -1,0 +1,145 @@
+import type { FastifyReply } from 'fastify'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Pages } from '../pages/pages.ts'
+import type { CookieTable } from './cookies.ts'
+import { CSRF_FIELD } from './csrf.ts'
+import { statusOf, toAppError, toErrorJson } from './errors.ts'
+import type { HttpMeter } from './request-metrics.ts'
+import { createRequestLog, SENDER_GONE } from './request-log.ts'
+import type { RequestVisit } from './transport/incoming-request.ts'
+import { findReturnTo } from './return-to.ts'
+import type { Route } from './route.ts'
+import type { SecurityHeaders } from './security-headers.ts'
+import { type Answer, json, page } from './request-context.ts'
+
+interface Parts {
+  baseUrl: string
+  log: Log
+  pages: Pages
+  securityHeaders: SecurityHeaders
+  isStopping: () => boolean
+  cookieTable: CookieTable
+  meter?: HttpMeter | undefined
+}
+
+/** What is known of where a request went. */
+export interface Destination {
+  /** As the table says it; undefined for what is not in the table. */
+  path: string | undefined
+  speaks: Route['speaks']
+  frequent?: boolean | undefined
+}
+
+/** Name, value, name, value: what Node takes with the least ado. */
+type Headers = string[]
+
+/**
+ * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
+ * response itself: the web framework's way there costs as much as all the rest of a request.
+ */
+export const createAnswers = (parts: Parts) => {
+  const { baseUrl, log, pages, securityHeaders, isStopping, meter } = parts
+  const challenge = challengeOf(parts.cookieTable)
+  const note = createRequestLog({ log, meter })
+
+  const securityHeadersOf = (visit: RequestVisit, speaks: Route['speaks']): readonly string[] => {
+    if (speaks === 'json') return securityHeaders.data
+    return speaks === 'html' ? securityHeaders.page(visit.hosts) : securityHeaders.asset
+  }
+
+  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], cacheSeconds = 0, more: Headers = []): Headers => {
+    const headers = ['x-request-id', visit.requestId, ...securityHeadersOf(visit, speaks), ...more]
+    pushCaching(headers, cacheSeconds, visit.cookiesToSet)
+    if (isStopping()) headers.push('connection', 'close')
+    return headers
+  }
+
+  const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, to: Destination, more?: Headers): number => {
+    const headers = headersOf(visit, to.speaks, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
+    reply.hijack()
+    if ('redirect' in answer) {
+      headers.push('location', answer.redirect, 'content-length', '0')
+      reply.raw.writeHead(303, headers).end()
+      return 303
+    }
+    const { status, body, contentType, retryAfterSeconds } = answer
+    if (contentType) headers.push('content-type', contentType)
+    if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
+    if (status === 401) headers.push('www-authenticate', challenge)
+    // What is ASCII needs no encoder, and its length is known.
+    const isAscii = ASCII.test(body)
+    headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
+    reply.raw.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
+    return status
+  }
+
+  const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
+    const { message, retryAfterSeconds } = error
+    const status = statusOf(error.code)
+    if (givesCsrfToken(error, visit, speaks)) visit.giveCsrfToken()
+    if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
+    // The page is older than a login in another tab, say: the login page sends on who is signed in.
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(visit.form, baseUrl) : undefined
+    const view = { status, message, requestId: visit.requestId, retryAfterSeconds, returnTo }
+    return page(status, pages.error(view), retryAfterSeconds)
+  }
+
+  return {
+    send(reply: FastifyReply, visit: RequestVisit, to: Destination, answer: Answer): void {
+      note(to, visit, isGone(reply) ? dismiss(reply) : write(reply, visit, answer, to))
+    },
+    /** Says what went wrong as the route speaks; the cause and further facts go to the log only. */
+    sendError(
+      reply: FastifyReply,
+      visit: RequestVisit,
+      to: Destination,
+      thrown: unknown,
+      { headers, facts }: { headers?: Headers; facts?: object | undefined } = {},
+    ): void {
+      const error = toAppError(thrown)
+      const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
+      const status = isGone(reply)
+        ? dismiss(reply)
+        : write(reply, visit, toAnswer(error, visit, destination.speaks), destination, headers)
+      note(destination, visit, status, error, facts)
+    },
+  }
+}
+
+/** Whether the sender of the request has closed the connection. */
+const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed
+
+/** Ends a request that nobody waits for. */
+const dismiss = (reply: FastifyReply): number => {
+  reply.hijack()
+  return SENDER_GONE
+}
+
+/**
+ * Every page under /auth gives a browser its CSRF token, errors included, and so does what refuses a token: the next try
+ * has a good one. A form that another site sends comes without cookies, and tells nothing of those that there are.
+ */
+const givesCsrfToken = ({ field }: AppError, { headers, method, path }: RequestVisit, speaks: Route['speaks']) => {
+  const isOfOtherSite = field === 'Origin' || (method === 'POST' && headers['sec-fetch-site'] === 'cross-site')
+  if (isOfOtherSite) return false
+  return field === CSRF_FIELD || (speaks === 'html' && /^\/auth(?:\/|$)/.test(path))
+}
+
+const ASCII = /^\p{ASCII}*$/u
+
+/** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
+const challengeOf = ({ access }: CookieTable): string =>
+  `Cookie realm="svc", form-action="/auth/login", cookie-name=${access.name}`
+
+/**
+ * The one place that writes `Set-Cookie`: never on an answer that may be stored, since a cache in front would hand the
+ * cookie to every other visitor (RFC 9111 section 7.3).
+ */
+const pushCaching = (headers: Headers, cacheSeconds: number, cookies: readonly string[]): void => {
+  headers.push('cache-control', cacheSeconds > 0 ? cacheControl(cacheSeconds) : 'no-store')
+  if (cacheSeconds === 0) for (const cookie of cookies) headers.push('set-cookie', cookie)
+}
+
+const cacheControl = (seconds: number): string =>
+  seconds > 86_400 ? `public, max-age=${seconds}, immutable` : `public, max-age=${seconds}`

@@ -1,0 +1,49 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { canonicalAddress } from '../../lib/address.ts'
+import { readOrigin } from '../../lib/origin.ts'
+
+type NetworkCheck = (address: string) => boolean
+
+/** The address in an entry of `X-Forwarded-For`, which may carry a port: `1.2.3.4:5`, `[::1]:5`. */
+const addressOf = (entry: string): string | undefined => {
+  const [, address = entry] = /^\[([^\]]+)\](?::\d+)?$/.exec(entry) ?? /^([\d.]+):\d+$/.exec(entry) ?? []
+  return canonicalAddress(address)
+}
+
+/**
+ * The address of who sent a request: the connection's, or, as long as that is a trusted proxy, the one it was
+ * forwarded for, walked from the right. An entry that is no address ends the walk. In its canonical spelling.
+ */
+export const clientAddress = (
+  peer: string,
+  forwardedFor: string | string[] | undefined,
+  isTrustedProxy: NetworkCheck,
+): string => {
+  let address = canonicalAddress(peer) ?? peer
+  const entries = String(forwardedFor ?? '').split(',')
+  while (isTrustedProxy(address) && entries.length > 0) {
+    const next = addressOf((entries.pop() ?? '').trim())
+    if (next === undefined) break
+    address = next
+  }
+  return address
+}
+
+/**
+ * The origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and `Host`, and
+ * what a trusted proxy says of both.
+ */
+export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolean): string[] => {
+  const { host, 'x-forwarded-host': forwardedHost, 'x-forwarded-proto': forwardedProto } = headers
+  const isHttps = isFromProxy && lastOf(forwardedProto)?.toLowerCase() === 'https'
+  const hosts = [host, isFromProxy ? lastOf(forwardedHost) : undefined]
+  const origins = hosts.map((it) => (it ? readOrigin(`${isHttps ? 'https' : 'http'}://${it}`) : undefined))
+  return [...new Set(origins.filter((origin) => origin !== undefined))]
+}
+
+/** What the nearest proxy has added to a header that may hold a list. */
+const lastOf = (header: string | string[] | undefined): string | undefined =>
+  String(header ?? '')
+    .split(',')
+    .at(-1)
+    ?.trim() || undefined

@@ -1,0 +1,102 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Log } from '../../lib/log.ts'
+import { containSocketErrors } from '../../lib/socket-errors.ts'
+import { clientAddress } from './client-address.ts'
+import { toErrorJson } from '../errors.ts'
+import type { HttpMeter } from '../request-metrics.ts'
+import type { NoRoute } from '../no-route.ts'
+import type { SecurityHeaders } from '../security-headers.ts'
+import { EXPECTATION, explainUnreadable, refuseConnect, type UnreadableRefusal } from './explain-malformed.ts'
+
+/** How long a refused client may take to read its answer and close the connection. */
+const LINGER_MS = 2000
+
+interface Parts {
+  log: Log
+  newRequestId: () => string
+  isTrustedProxy: (address: string) => boolean
+  noRoute: NoRoute
+  securityHeaders: SecurityHeaders
+  meter?: HttpMeter | undefined
+}
+
+/** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
+export const createBrokenConnections = ({
+  log,
+  newRequestId,
+  isTrustedProxy,
+  noRoute,
+  securityHeaders,
+  meter,
+}: Parts) => {
+  const refused = new WeakSet<Duplex>()
+
+  const note = (requestId: string, socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
+    const { status, error, facts } = refusal
+    const peer = socket instanceof Socket ? socket.remoteAddress : undefined
+    const client = clientAddress(peer ?? '', request?.headers['x-forwarded-for'], isTrustedProxy)
+    meter?.countUnreadable(status)
+    log.info({ request_id: requestId, status, client, code: error.code, problem: error.message, ...facts }, 'request')
+  }
+
+  const refuse = (socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
+    // What follows the part that could not be read is the same refusal.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const requestId = newRequestId()
+    note(requestId, socket, refusal, request)
+    if (!socket.writable) {
+      socket.destroy()
+      return
+    }
+    socket.end(toResponse(requestId, securityHeaders.data, refusal))
+    closeSoon(socket)
+  }
+
+  return {
+    onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+      if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
+      else refuse(socket, explainUnreadable(error, noRoute))
+    },
+    /** What Node would answer by itself, without an id. */
+    watch(server: Server): void {
+      containSocketErrors(server)
+      server.on('connection', dropUnknownPeer)
+      server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+        const [path = ''] = (request.url ?? '').split('?', 1)
+        refuse(socket, refuseConnect(path, noRoute), request)
+      })
+      server.on('checkExpectation', (request: IncomingMessage, _response: ServerResponse) =>
+        refuse(request.socket, EXPECTATION, request),
+      )
+    },
+  }
+}
+
+/**
+ * Node looks the address up when it is first asked for, and remembers it: asked now, it is known to the limits and the
+ * log also when the sender has gone by then. Who has gone already has none, and would be counted with all others so.
+ */
+const dropUnknownPeer = (socket: Socket): void => {
+  if (socket.remoteAddress === undefined) socket.destroy()
+}
+
+const toResponse = (requestId: string, security: readonly string[], refusal: UnreadableRefusal): string => {
+  const { status, error, headers = [] } = refusal
+  const body = toErrorJson(error, requestId)
+  const all = ['x-request-id', requestId, ...security, 'cache-control', 'no-store', ...headers]
+  all.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)), 'connection', 'close')
+  const lines = all.map((text, place) => (place % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`
+}
+
+/**
+ * Lets the client read the answer: closing at once would reset the connection of a client that still sends. No time
+ * limit of the HTTP server holds here any more, so that a client that never closes would keep the connection.
+ */
+const closeSoon = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(timer)).resume()
+}

@@ -1,0 +1,36 @@
+import { AppError } from '../../lib/errors.ts'
+
+/** Fields of a query or a form. A field that comes twice is an error when it is asked for: nobody guesses which counts. */
+export interface Fields {
+  /** `invalid_request` when the field is repeated. */
+  get(name: string): string | undefined
+}
+
+/**
+ * Reads `application/x-www-form-urlencoded` (WHATWG URL section 5.1), but refuses what is not UTF-8, so that two
+ * different inputs never become one (`invalid_request`).
+ */
+export const readUrlEncoded = (text: string): Fields => {
+  for (const [run] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
+    if (!isUtf8(run)) throw new AppError('invalid_request', 'A field is not UTF-8, percent-encoded.')
+  }
+  const fields = new URLSearchParams(text)
+  return {
+    get(name) {
+      const [value, ...more] = fields.getAll(name)
+      if (more.length === 0) return value
+      throw new AppError('invalid_request', `The field "${name}" came more than once; send it once.`, { field: name })
+    },
+  }
+}
+
+export const NO_FIELDS: Fields = { get: () => undefined }
+
+const isUtf8 = (percentEncoded: string): boolean => {
+  try {
+    decodeURIComponent(percentEncoded)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,34 @@
+import { signInProblem } from '../errors.ts'
+import type { Ask, PlainOAuth } from './oauth2.ts'
+import type { Claims } from '../profile.ts'
+
+interface GithubUser {
+  id?: unknown
+  login?: unknown
+}
+
+interface GithubEmail {
+  email?: unknown
+  primary?: unknown
+  verified?: unknown
+}
+
+/** GitHub, or a GitHub Enterprise Server, which has its API under its own address. */
+export const describeGithub = (issuer: string): PlainOAuth => {
+  const api = issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3`
+  return {
+    authorizationEndpoint: `${issuer}/login/oauth/authorize`,
+    tokenEndpoint: `${issuer}/login/oauth/access_token`,
+    anew: { prompt: 'select_account' },
+    identify: (ask) => identify(ask, api),
+  }
+}
+
+const identify = async (ask: Ask, api: string): Promise<Claims> => {
+  const [user, emails] = await Promise.all([ask(`${api}/user`), ask(`${api}/user/emails?per_page=100`)])
+  const { id, login } = (user ?? {}) as GithubUser
+  if (!Number.isSafeInteger(id)) throw signInProblem('unverifiable', new Error('the user has no numeric id'))
+  // The address in the profile is what he wishes to show, and need not be his.
+  const primary = Array.isArray(emails) ? (emails as GithubEmail[]).find((it) => it?.primary === true) : undefined
+  return { sub: String(id), preferred_username: login, email: primary?.email, email_verified: primary?.verified }
+}

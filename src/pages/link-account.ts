@@ -1,0 +1,79 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryHref } from './sign-in-links.ts'
+import { csrfInput, field, formProblem, ownerInput } from './form.ts'
+import type { Layout } from './layout.ts'
+import { orLine, pendingInput, providerButtons, providerPath } from './provider-buttons.ts'
+import { texts } from './texts.ts'
+import type { ProofView } from './views.ts'
+
+const passwordForm = (view: ProofView, appName: string): HtmlFragment =>
+  html`<form method="post" action="${providerPath(view.provider.name, 'link')}" novalidate>
+${csrfInput(view.csrfToken)}${pendingInput(view.pending)}
+${ownerInput(view.email)}
+${field({
+  name: 'password',
+  label: texts.passwordHere(appName),
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.errors.password,
+  // Not at once: what stands above is to be read first.
+  focused: Boolean(view.errors.password),
+})}
+<button class="first">${texts.connect(view.provider.label)}</button>
+</form>
+`
+
+const otherProviders = ({ csrfToken, pending, hasPassword, providers }: ProofView): HtmlFragment | undefined => {
+  const hiddenInputs = pendingInput(pending)
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  return buttons && html`${hasPassword && orLine()}${buttons}`
+}
+
+const claimForm = ({ csrfToken, pending, provider, hasPassword }: ProofView): HtmlFragment => {
+  const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
+  const consequences = hasPassword ? [texts.claimEndsPassword, ...ends] : ends
+  return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
+${csrfInput(csrfToken)}${pendingInput(pending)}
+<div>
+<p>${texts.claimAbout(provider.label)}</p>
+<ul class="ends">
+${consequences.map(
+  (consequence) => html`<li>${consequence}</li>
+`,
+)}</ul>
+</div>
+<button class="second">${texts.claimButton}</button>
+</form>`
+}
+
+// Folded away where there is another way: it ends what somebody else may have here.
+const claim = (view: ProofView): HtmlFragment =>
+  view.hasPassword || view.providers.length > 0
+    ? html`<details>
+<summary class="quiet">${view.hasPassword ? texts.claimOpen : texts.claimOpenOther}</summary>
+${claimForm(view)}
+</details>`
+    : claimForm(view)
+
+/** Nothing where it can only be claimed: that speaks for itself. */
+const howToConnect = ({ provider, hasPassword, providers }: ProofView): string | undefined => {
+  if (hasPassword) return texts.connectByProof(provider.label)
+  if (providers.length === 0) return undefined
+  const connected = providers.map(({ label }) => label)
+  return texts.connectBy(provider.label, connected)
+}
+
+/** The page on which somebody who comes by a new provider shows that the account with that email is his. */
+export const createProofPage =
+  (layout: Layout) =>
+  (view: ProofView): string =>
+    layout.panel({
+      title: texts.connectToAccount(view.provider.label),
+      wrong: Boolean(view.problem ?? view.errors.password),
+      scripted: view.hasPassword,
+      below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
+      body: html`${formProblem(view.problem, !view.errors.password)}
+<p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
+${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
+${view.canClaim && claim(view)}`,
+    })

@@ -1,0 +1,52 @@
+import { AppError } from '../../lib/errors.ts'
+import { type Dialect, UniqueViolation } from '../database.ts'
+import type { Row } from './pages.ts'
+import type { Table } from '../schema.ts'
+
+/** What to do about a copy that cannot become equal any more. */
+export const COPY_ANEW =
+  'Somebody has written to one of the databases meanwhile: stop every svc that uses them, and copy to a new, empty database.'
+
+/** SQLSTATE and SQLite's extended result code of a row without the row it refers to. */
+const FOREIGN_KEY = { code: '23503', errcode: 787 }
+
+const contradicts = (error: unknown): boolean => {
+  if (error instanceof UniqueViolation) return true
+  const cause = error instanceof AppError ? error.cause : undefined
+  if (!(cause instanceof Error)) return false
+  return 'errcode' in cause ? cause.errcode === FOREIGN_KEY.errcode : 'code' in cause && cause.code === FOREIGN_KEY.code
+}
+
+const problem = (message: string, error?: unknown): AppError => {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  return new AppError('internal_error', message, { cause })
+}
+
+/** A row of the source, and what is wrong in it. */
+export const misfit = ({ name }: Table, key: unknown, wrong: string): AppError =>
+  problem(`${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Put it right, and copy again.`)
+
+/** Makes of what a database said to these rows something that tells an operator what to do. */
+export const explainRefusal = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
+  if (error instanceof AppError && error.code === 'unavailable') return error
+  // A row without its user, or with the email of another: one that was written after the rest had been read.
+  if (contradicts(error)) {
+    return problem(`Rows of ${table.name} do not fit those that were copied before. ${COPY_ANEW}`, error)
+  }
+  const [key] = table.columns
+  const keys = `${JSON.stringify(rows[0]?.[key])} to ${JSON.stringify(rows.at(-1)?.[key])}`
+  return (
+    (dialect === 'postgres' && findNul(table, rows)) ||
+    problem(`The target does not take one of the rows of ${table.name} from ${keys}.`, error)
+  )
+}
+
+/** PostgreSQL has no text with this character. */
+const findNul = (table: Table, rows: Row[]): AppError | undefined => {
+  const [key] = table.columns
+  for (const row of rows) {
+    const column = table.columns.find((name) => String(row[name]).includes('\0'))
+    if (column) return misfit(table, row[key], `${column} has a NUL character, which PostgreSQL cannot hold`)
+  }
+  return undefined
+}

@@ -1,0 +1,38 @@
+import { AppError, unavailable } from '../../lib/errors.ts'
+import { UniqueViolation } from '../database.ts'
+
+const UNIQUE = 2067
+const PRIMARY_KEY = 1555
+
+// https://www.sqlite.org/rescode.html: what may be gone at the next try, or once an operator made room.
+const PASSING: Record<number, string> = {
+  5: 'is locked',
+  6: 'is locked',
+  7: 'ran out of memory',
+  8: 'is read-only',
+  10: 'cannot be read or written',
+  11: 'is damaged',
+  13: 'is full',
+  14: 'cannot be opened',
+  26: 'is not a database file',
+}
+
+const resultCode = (error: unknown): number | undefined => {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code : undefined
+}
+
+/** Another connection holds the lock that was asked for. */
+export const isBusy = (error: unknown): boolean => [5, 6].includes((resultCode(error) ?? 0) & 0xff)
+
+/** Puts what SQLite threw into the terms of `Database`. */
+export const translateSqliteError = (error: unknown): unknown => {
+  const code = resultCode(error)
+  if (code === undefined || !(error instanceof Error)) return error
+  if (code === UNIQUE || code === PRIMARY_KEY) {
+    return new UniqueViolation(error.message.replace(/^.*failed: /, '').split(', '), error)
+  }
+  const trouble = PASSING[code & 0xff]
+  if (trouble) return unavailable(`The database ${trouble}.`, error)
+  return new AppError('internal_error', 'The database refused a statement.', { cause: error })
+}
