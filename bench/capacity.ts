@@ -1,7 +1,7 @@
 // What a request costs in processor time, of svc and of PostgreSQL: the figures of the capacity model. Linux only.
 import { randomBytes } from 'node:crypto'
 import { startPostgres } from '../test/support/postgres.ts'
-import { type Run, bench } from './support/bench.ts'
+import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { moveTo } from './support/cores.ts'
 import { familyCpuMs, parentOf } from './support/cpu-time.ts'

@@ -1,14 +1,15 @@
 // svc database copy: a million users with a session each from SQLite to PostgreSQL, and back; rows a second, and memory.
-import { text } from 'node:stream/consumers'
+
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import { startChild } from './support/child.ts'
 import { moveTo } from './support/cores.ts'
 import { limitRow, type Row } from './support/report.ts'
-import { DATABASE, LEAN, startService, SVC } from './support/servers.ts'
 import { seed } from './support/seed.ts'
+import { DATABASE, LEAN, SVC, startService } from './support/servers.ts'
 
 const USERS = 1_000_000
 const USERS_QUICK = 100_000

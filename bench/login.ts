@@ -4,7 +4,7 @@ import { moveTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { ratioRow } from './support/report.ts'
 import { startHasher, startService } from './support/servers.ts'
-import { loginClient, visit, signUpVisitors, signupClient } from './support/visitors.ts'
+import { loginClient, signUpVisitors, signupClient, visit } from './support/visitors.ts'
 
 const CLIENTS = 16
 

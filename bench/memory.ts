@@ -6,7 +6,7 @@ import { moveTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { limitRow } from './support/report.ts'
 import { startConstant, startService } from './support/servers.ts'
-import { getUser, loginClient, refreshClient, visit, signUpVisitors, userClient } from './support/visitors.ts'
+import { getUser, loginClient, refreshClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
 
 const CLIENTS = 64
 const IDLE_MB = 95

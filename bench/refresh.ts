@@ -1,11 +1,11 @@
 // POST /auth/api/v1/sessions/refresh, durable, against bare node:http answering the same bytes.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Run, bench } from './support/bench.ts'
+import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { moveTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
-import { type Row, limitRow, ratioRow } from './support/report.ts'
+import { limitRow, type Row, ratioRow } from './support/report.ts'
 import { contestant, inTurn, rates } from './support/rounds.ts'
 import { DATABASE, STALL_METER, startConstant, startService } from './support/servers.ts'
 import { constantClient, postRefresh, refreshClient, signUpVisitors } from './support/visitors.ts'

@@ -5,8 +5,8 @@ import { type Cores, moveTo } from './support/cores.ts'
 import type { Client } from './support/load.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { contestant, inTurn, rates } from './support/rounds.ts'
-import { startService } from './support/servers.ts'
 import { seed, signInSeeded } from './support/seed.ts'
+import { startService } from './support/servers.ts'
 import { refreshClient, takeTurns, userClient, type Visitor } from './support/visitors.ts'
 
 const FEW = 1000

@@ -7,7 +7,7 @@ import { pace } from './support/pace.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { startConstant, startHasher, startService } from './support/servers.ts'
 import { percentile, spread } from './support/statistics.ts'
-import { getUser, loginClient, visit, signUpVisitors, userClient } from './support/visitors.ts'
+import { getUser, loginClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
 
 const STORM_CLIENTS = 100
 const READERS = 16

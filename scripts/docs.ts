@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { PRESETS } from '../src/oauth/providers/presets.ts'
 import { PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
+import { PRESETS } from '../src/oauth/providers/presets.ts'
 
 /** Where the reference of the settings is kept. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)

@@ -1,5 +1,5 @@
-import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Installation } from './bootstrap.ts'
+import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'

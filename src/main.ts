@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { WORKER_COMMAND } from './serve/worker-messages.ts'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, type Log, readable } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
+import { WORKER_COMMAND } from './serve/worker-messages.ts'
 
 /** sysexits.h: EX_CONFIG */
 const EXIT_CONFIG = 78

@@ -1,18 +1,18 @@
+import type { Installation } from './bootstrap.ts'
+import { createHousekeeping } from './cleanup.ts'
 import type { Config } from './config/config.ts'
 import { createDomain } from './core.ts'
-import { createHousekeeping } from './cleanup.ts'
 import { createRateLimits } from './http/rate-limit.ts'
-import type { Installation } from './bootstrap.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
 import { type Clock, monotonicClock, within } from './lib/time.ts'
+import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { takeLease } from './storage/leases.ts'
-import { readVersion } from './lib/version.ts'
 
 /** What tests replace. */
 export interface Overrides {

@@ -148,6 +148,12 @@ const isAllowed = (from: string, to: string): boolean => {
   return folderOf(from) === folderOf(to) || allowed.includes(folderOf(to)) || allowed.includes(to)
 }
 
+/** The files that a file imports, below `src/`. */
+const findImports = ({ file, text }: SourceFile): string[] =>
+  [...withoutComments(text).matchAll(REFERENCE)].map(([, target = '']) =>
+    path.posix.join(path.posix.dirname(file), target),
+  )
+
 /** Every import that goes where it may not, as `file:line imports target`. */
 const findForbiddenImports = ({ file, text }: SourceFile): string[] => {
   const code = withoutComments(text)
@@ -155,6 +161,25 @@ const findForbiddenImports = ({ file, text }: SourceFile): string[] => {
     const to = path.posix.join(path.posix.dirname(file), target)
     return isAllowed(file, to) ? [] : [`${file}:${lineOf(code, index + whole.length)} imports ${to}`]
   })
+}
+
+/** The files that import one another in a circle, types included: each circle once, as its files in order. */
+const findCircles = (sources: readonly SourceFile[]): string[][] => {
+  const importsOf = new Map(sources.map(({ file, text }) => [file, findImports({ file, text })]))
+  const reach = (from: string): Set<string> => {
+    const reached = new Set<string>()
+    const open = [...(importsOf.get(from) ?? [])]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (!reached.has(next)) open.push(...(importsOf.get(next) ?? []))
+      reached.add(next)
+    }
+    return reached
+  }
+  const reachOf = new Map(sources.map(({ file }) => [file, reach(file)]))
+  const circleOf = (file: string) =>
+    [...(reachOf.get(file) ?? [])].filter((other) => reachOf.get(other)?.has(file)).toSorted()
+  const circles = sources.map(({ file }) => (reachOf.get(file)?.has(file) ? circleOf(file) : []))
+  return [...new Map(circles.filter(({ length }) => length > 0).map((circle) => [circle.join(), circle])).values()]
 }
 
 /** Every line that does what only another place may, as `file:line text`. */
@@ -204,6 +229,21 @@ describe('who may import whom', () => {
       'users/users.ts:8 imports service.ts',
       'users/users.ts:9 imports storage/sqlite/checkpoint-worker.ts',
     ])
+  })
+
+  test('no files import one another in a circle', () => {
+    assert.deepEqual(findCircles(files), [])
+  })
+
+  test('a circle is found, over folders and with types alone', () => {
+    const sources = [
+      { file: 'users/users.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
+      { file: 'lib/a.ts', text: `import type { B } from '../users/b.ts'` },
+      { file: 'users/b.ts', text: `import { users } from './users.ts'` },
+      { file: 'users/c.ts', text: `import { d } from '../lib/d.ts'` },
+      { file: 'lib/d.ts', text: '' },
+    ]
+    assert.deepEqual(findCircles(sources), [['lib/a.ts', 'users/b.ts', 'users/users.ts']])
   })
 
   test('src/ has at most five loose files', () => {

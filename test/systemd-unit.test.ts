@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { parseDuration } from '../src/lib/time.ts'
 import { SETTINGS } from '../src/config/settings.ts'
+import { parseDuration } from '../src/lib/time.ts'
 import { temporaryDirectory } from './support/temporary-directory.ts'
 
 const read = (name: string): string => readFileSync(path.join(import.meta.dirname, '..', name), 'utf8')

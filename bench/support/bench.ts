@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { busyShare, canPin } from './cores.ts'
-import { type Report, type Row, formatTable } from './report.ts'
+import { formatTable, type Report, type Row } from './report.ts'
 
 /** What a benchmark is given to work with. */
 export interface Run {

@@ -1,4 +1,4 @@
-import { type ChildProcess, type Serializable, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, type Serializable, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,4 @@
-import { type Spread, pairedRatios, spread } from './statistics.ts'
+import { pairedRatios, type Spread, spread } from './statistics.ts'
 
 /** One measured figure beside its baseline. */
 export interface Row {

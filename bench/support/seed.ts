@@ -4,7 +4,7 @@ import { openSecretFile } from '../../src/config/root-secret.ts'
 import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
 import { ask } from './connection.ts'
 import { DATABASE } from './servers.ts'
-import { type Visitor, keepCookies, postRefresh, visit } from './visitors.ts'
+import { keepCookies, postRefresh, type Visitor, visit } from './visitors.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,12 +1,12 @@
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { AppError } from '../lib/errors.ts'
 import type { Config } from '../config/config.ts'
-import { withDomain } from './with-core.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
+import { withDomain } from './with-core.ts'
 
 /** `svc backup`: a copy while others read and write. */
 export const addBackup = (program: Command, { loadConfig }: Surroundings): void => {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { type Config, shownDatabase } from '../config/config.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, printList } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import type { Column } from './terminal/table.ts'
 
 interface Shown {

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Domain } from './with-core.ts'
 import { note } from './terminal/output.ts'
+import type { Domain } from './with-core.ts'
 
 export type OutboxEvent = Awaited<ReturnType<Domain['webhooks']['list']>>[number]
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { AppError } from '../lib/errors.ts'
 import type { Config } from '../config/config.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand } from './help.ts'
 import { print } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 
 const TIMEOUT_MS = 5000
 

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, toMinute, toSecond } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import type { Column } from './terminal/table.ts'
+import { type Domain, withDomain } from './with-core.ts'
 
 type Key = Awaited<ReturnType<Domain['keys']['list']>>[number]
 

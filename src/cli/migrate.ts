@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
+import { withDomain } from './with-core.ts'
 
 interface MigrateOptions extends JsonOption {
   check?: boolean

@@ -3,10 +3,10 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printRecord, toMinute } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
+import { type Domain, withDomain } from './with-core.ts'
 
 type Status = Awaited<ReturnType<Domain['secretRotation']['status']>>
 

@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
 import { deviceName } from '../pages/device.ts'
-import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
-import { type Domain, type RecordEvent, requireUser, type User, withDomain } from './with-core.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
-import { print, printJson, printList, toMinute } from './terminal/output.ts'
 import type { Surroundings } from './command-context.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
+import { print, printJson, printList, toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
+import { type Domain, type RecordEvent, requireUser, type User, withDomain } from './with-core.ts'
 
 type Session = Awaited<ReturnType<Domain['sessions']['list']>>['sessions'][number]
 

@@ -1,7 +1,7 @@
 import { toTimestamp } from '../lib/time.ts'
-import type { User } from './with-core.ts'
 import { toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
+import type { User } from './with-core.ts'
 
 /** A user as the API gives it (specification section 2.1), and whether the address was ever proved to be theirs. */
 export const userToJson = (user: User) => ({

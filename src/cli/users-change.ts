@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import type { AccountEventName } from '../lib/account-event.ts'
-import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, print, printJson } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
-import { splitRoles } from './users-create.ts'
 import { userToJson } from './user-columns.ts'
+import { splitRoles } from './users-create.ts'
+import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
 
 interface Change {
   command: string

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import type { Surroundings } from './command-context.ts'
 import { deliverNow, requireWebhooks } from './delivery.ts'
-import { withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
-import type { Surroundings } from './command-context.ts'
 import { userToJson } from './user-columns.ts'
+import { withDomain } from './with-core.ts'
 
 interface CreateOptions extends JsonOption {
   email?: string

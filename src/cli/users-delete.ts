@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
-import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
-import { deliverNow, requireWebhooks } from './delivery.ts'
-import { requireUser, type User, withDomain } from './with-core.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
-import { note, print, printJson } from './terminal/output.ts'
 import type { Surroundings } from './command-context.ts'
+import { deliverNow, requireWebhooks } from './delivery.ts'
+import { addCommand, type JsonOption, withJson } from './help.ts'
+import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
+import { note, print, printJson } from './terminal/output.ts'
 import { userToJson } from './user-columns.ts'
+import { requireUser, type User, withDomain } from './with-core.ts'
 
 interface DeleteOptions extends JsonOption, YesOption {
   deliver?: boolean

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, print, printJson, printList, toMinute } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import type { Column } from './terminal/table.ts'
+import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
 
 type Identity = Awaited<ReturnType<Domain['oauth']['list']>>[number]
 type Disconnection = Awaited<ReturnType<Domain['oauth']['disconnect']>>

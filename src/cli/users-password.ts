@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { requireUser, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
-import type { Surroundings } from './command-context.ts'
 import { userToJson } from './user-columns.ts'
+import { requireUser, withDomain } from './with-core.ts'
 
 interface SetPasswordOptions extends JsonOption {
   keepProviders?: boolean

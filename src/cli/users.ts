@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
+import type { Surroundings } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { printJson, printList, printRecord } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
+import { USER_COLUMNS, userRecord, userToJson } from './user-columns.ts'
 import { addUserChanges } from './users-change.ts'
 import { addUserCreation } from './users-create.ts'
 import { addUserDeletion } from './users-delete.ts'
 import { addSetPassword } from './users-password.ts'
-import { USER_COLUMNS, userRecord, userToJson } from './user-columns.ts'
+import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
 
 const PAGE = 500
 

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { parseDuration } from '../lib/time.ts'
+import type { Surroundings } from './command-context.ts'
 import { notDelivered, outcomeOf, requireWebhooks } from './delivery.ts'
-import { type Domain, withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import { eventToJson, stateOf } from './webhooks-show.ts'
+import { type Domain, withDomain } from './with-core.ts'
 
 interface Options extends JsonOption {
   failed?: boolean

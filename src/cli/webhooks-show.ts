@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
+import type { Surroundings } from './command-context.ts'
 import { type OutboxEvent, outcomeOf } from './delivery.ts'
-import { type Domain, withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, printRecord, toMinute } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import type { Column } from './terminal/table.ts'
+import { type Domain, withDomain } from './with-core.ts'
 
 type Attempt = Awaited<ReturnType<Domain['webhooks']['attemptsOf']>>[number]
 

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { shownUrl } from '../lib/shown-url.ts'
+import type { Surroundings } from './command-context.ts'
 import { notDelivered, type OutboxEvent, requireWebhooks } from './delivery.ts'
-import { withDomain } from './with-core.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList } from './terminal/output.ts'
-import type { Surroundings } from './command-context.ts'
 import { addRedeliver } from './webhooks-redeliver.ts'
 import { addShow, EVENT_COLUMNS, eventToJson } from './webhooks-show.ts'
+import { withDomain } from './with-core.ts'
 
 const LISTED = 50
 const MOST_LISTED = 10_000

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os'
-import { findWarnings, type SecretFiles } from './warnings.ts'
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
+import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { readProviders } from './provider-config.ts'
 import { usableNames } from './provider-parsers.ts'
 import { type Environment, isGiven, readSetting } from './read-setting.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 import { findUnknownSettings } from './unknown-settings.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { findWarnings, type SecretFiles } from './warnings.ts'
 
 type Settings = typeof SETTINGS
 type WithFallback = { [K in keyof Settings]: K extends OptionalKey ? never : K }[keyof Settings]

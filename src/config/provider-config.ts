@@ -3,11 +3,11 @@ import {
   canBeOnesOwn,
   microsoftIssuer,
   PRESETS,
-  presetOf,
   type ProviderSettings,
+  presetOf,
 } from '../oauth/providers/presets.ts'
-import { type NamedSetting, type ProviderValues, settingsOf } from './provider-settings.ts'
 import { variablesBegin } from './provider-parsers.ts'
+import { type NamedSetting, type ProviderValues, settingsOf } from './provider-settings.ts'
 import { type Environment, isGiven, readSetting, type Source } from './read-setting.ts'
 
 /** Reads the settings of those providers, in that order. What is wrong joins the problems; such a one is left out. */

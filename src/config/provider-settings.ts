@@ -1,4 +1,5 @@
 import { type Preset, type ProviderKind, presetOf } from '../oauth/providers/presets.ts'
+import { imageUrl, type Kind, onOff, printable } from './parsers.ts'
 import {
   appleId,
   applePrivateKey,
@@ -9,7 +10,6 @@ import {
   tenant,
   variablesBegin,
 } from './provider-parsers.ts'
-import { imageUrl, type Kind, onOff, printable } from './parsers.ts'
 import type { Setting } from './settings.ts'
 
 interface ProviderSetting<T> extends Kind<T> {

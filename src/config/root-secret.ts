@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRootSecret, type RootSecret, type SecretPair } from '../lib/derived-keys.ts'
-import { randomToken } from '../lib/secrets.ts'
 import { AppError } from '../lib/errors.ts'
+import { randomToken } from '../lib/secrets.ts'
 import { requireRandom } from '../lib/weak-secret.ts'
 
 const FILE_NAME = 'svc.secret'

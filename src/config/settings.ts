@@ -1,5 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
-import { providerNames } from './provider-parsers.ts'
+import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import {
   audiences,
   colour,
@@ -22,7 +22,7 @@ import {
   webhookUrl,
   wholeNumber,
 } from './parsers.ts'
-import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { providerNames } from './provider-parsers.ts'
 
 export interface Setting<T> extends Kind<T> {
   name: `SVC_${string}`

@@ -1,6 +1,6 @@
 import { findClosest } from '../lib/spelling.ts'
-import { providerOf, settingsOf } from './provider-settings.ts'
 import { variablesBegin } from './provider-parsers.ts'
+import { providerOf, settingsOf } from './provider-settings.ts'
 import type { Environment } from './read-setting.ts'
 import { SETTINGS, type Setting } from './settings.ts'
 

@@ -2,8 +2,8 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createNetworkCheck } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
-import { previousSecretFile, rootSecretFile } from './root-secret.ts'
 import type { Environment } from './read-setting.ts'
+import { previousSecretFile, rootSecretFile } from './root-secret.ts'
 import type { SETTINGS, Setting } from './settings.ts'
 
 type ValueOf<Entry> = Entry extends Setting<infer T> ? T : never

@@ -7,12 +7,12 @@ import type { RefreshResult, Sessions } from '../sessions/sessions.ts'
 import type { SigningKeys } from '../sessions/signing-keys.ts'
 import type { Users } from '../users/users.ts'
 import type { AccountLog } from './account-log.ts'
-import type { Recognition } from './current-session.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
-import type { HttpMeter } from './request-metrics.ts'
+import type { Recognition } from './current-session.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { Visit } from './request-context.ts'
+import type { HttpMeter } from './request-metrics.ts'
 
 /** What the composition root hands to the HTTP side. */
 export interface ServerParts {

@@ -1,8 +1,8 @@
 import { AppError } from '../lib/errors.ts'
 import type { RouteParts } from './deps.ts'
-import type { RequestVisit } from './transport/incoming-request.ts'
-import type { Route } from './route.ts'
 import { type Answer, redirect } from './request-context.ts'
+import type { Route } from './route.ts'
+import type { RequestVisit } from './transport/incoming-request.ts'
 
 /** Lets through who may come, as the route's row says, and asks the route for its answer. */
 export const createGuards = ({ sessions, recognize, cookieTable }: RouteParts) => ({

@@ -1,7 +1,6 @@
 import { AppError } from '../lib/errors.ts'
-import type { Destination } from './responder.ts'
 import { statusOf } from './errors.ts'
-import type { Route } from './route.ts'
+import type { Destination, Route } from './route.ts'
 
 /** Why no route answers a request, and how to say so. */
 export interface Refusal {

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import type { HttpMeter } from './request-metrics.ts'
 import type { Visit } from './request-context.ts'
+import type { HttpMeter } from './request-metrics.ts'
 
 interface Parts {
   log: Log

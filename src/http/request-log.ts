@@ -1,7 +1,7 @@
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Destination } from './responder.ts'
 import type { HttpMeter } from './request-metrics.ts'
+import type { Destination } from './route.ts'
 import type { RequestVisit } from './transport/incoming-request.ts'
 
 interface Parts {

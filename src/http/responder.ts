@@ -5,13 +5,13 @@ import type { Pages } from '../pages/pages.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
-import type { HttpMeter } from './request-metrics.ts'
-import { createRequestLog, SENDER_GONE } from './request-log.ts'
-import type { RequestVisit } from './transport/incoming-request.ts'
-import { findReturnTo } from './return-to.ts'
-import type { Route } from './route.ts'
-import type { SecurityHeaders } from './security-headers.ts'
 import { type Answer, json, page } from './request-context.ts'
+import { createRequestLog, SENDER_GONE } from './request-log.ts'
+import type { HttpMeter } from './request-metrics.ts'
+import { findReturnTo } from './return-to.ts'
+import type { Destination, Route } from './route.ts'
+import type { SecurityHeaders } from './security-headers.ts'
+import type { RequestVisit } from './transport/incoming-request.ts'
 
 interface Parts {
   baseUrl: string
@@ -21,14 +21,6 @@ interface Parts {
   isStopping: () => boolean
   cookieTable: CookieTable
   meter?: HttpMeter | undefined
-}
-
-/** What is known of where a request went. */
-export interface Destination {
-  /** As the table says it; undefined for what is not in the table. */
-  path: string | undefined
-  speaks: Route['speaks']
-  frequent?: boolean | undefined
 }
 
 /** Name, value, name, value: what Node takes with the least ado. */

@@ -57,3 +57,11 @@ export type Route = { path: `/auth${string}` } & Method &
     /** Asked so often that its successes are logged at level `debug` only. */
     frequent?: true
   }
+
+/** The route that a request went to, as far as it is known. */
+export interface Destination {
+  /** As the table of routes has it; undefined for what is not in the table. */
+  path: string | undefined
+  speaks: Route['speaks']
+  frequent?: boolean | undefined
+}

@@ -1,10 +1,10 @@
 import { createApiRoutes } from './api/routes.ts'
 import { refTo } from './api/schemas.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
-import { createOpenApi } from './openapi.ts'
 import type { RouteParts } from './deps.ts'
-import type { Route } from './route.ts'
+import { createOpenApi } from './openapi.ts'
 import { json } from './request-context.ts'
+import type { Route } from './route.ts'
 
 /** THE table of routes. What is not in it is 404, to the letter of the path. */
 export const createRoutes = (parts: RouteParts): Route[] => {

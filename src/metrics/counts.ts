@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import { type HttpMeter, LOGIN_OUTCOMES, PROVIDER_OUTCOMES, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
+import { type HttpMeter, LOGIN_OUTCOMES, PROVIDER_OUTCOMES, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
 import { createRequestDurations } from './request-durations.ts'

@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { claimUser, findUserById, lockUserToChange, markEmailVerified } from '../users/user-store.ts'
-import type { Admission, Entrance } from './sign-in.ts'
+import { signInProblem } from './errors.ts'
 import {
   deleteIdentitiesOfUser,
   deleteIdentity,
@@ -11,10 +11,10 @@ import {
   type Identity,
   insertIdentity,
 } from './identity-store.ts'
-import type { Pending } from './state.ts'
 import type { PendingLinks } from './pending-link.ts'
-import { signInProblem } from './errors.ts'
 import { requireVerifiedEmail, toIdentity, type Vouched } from './profile.ts'
+import type { Admission, Entrance } from './sign-in.ts'
+import type { Pending } from './state.ts'
 
 interface Parts {
   db: Database

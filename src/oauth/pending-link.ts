@@ -2,10 +2,10 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { lockUser } from '../users/user-store.ts'
-import type { Pending } from './state.ts'
-import { insertPendingLink, type PendingLink, usePendingLink } from './pending-link-store.ts'
 import { signInProblem } from './errors.ts'
+import { insertPendingLink, type PendingLink, usePendingLink } from './pending-link-store.ts'
 import type { Vouched } from './profile.ts'
+import type { Pending } from './state.ts'
 
 interface Parts {
   db: Database

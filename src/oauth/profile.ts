@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Email, readEmail } from '../users/email.ts'
+import { emailProblem, signInProblem } from './errors.ts'
 import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './providers/presets.ts'
-import { emailProblem, signInProblem } from './errors.ts'
 
 /** Whom a provider vouches for. */
 export interface Vouched {

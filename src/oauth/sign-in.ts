@@ -3,8 +3,8 @@ import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
-import { findIdentitiesOfUser, findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
 import { signInProblem } from './errors.ts'
+import { findIdentitiesOfUser, findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
 import { requireVerifiedEmail, toIdentity, type Vouched } from './profile.ts'
 
 interface Parts {

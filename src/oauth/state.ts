@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
 import { hmac } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
-import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
-import { createParcels } from './sealed-token.ts'
-import { deletePendingLinksBefore } from './pending-link-store.ts'
 import { type SignInProblem, signInProblem } from './errors.ts'
+import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
+import { deletePendingLinksBefore } from './pending-link-store.ts'
 import type { Vouched } from './profile.ts'
+import { createParcels } from './sealed-token.ts'
 
 /** Somebody known only to a provider who has yet to prove that an account is his. */
 export interface Pending {

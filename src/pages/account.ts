@@ -1,5 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { deletionForm, firstPasswordForm, type Focus, focusOf, passwordForm, usernameForm } from './account-forms.ts'
+import { deletionForm, type Focus, firstPasswordForm, focusOf, passwordForm, usernameForm } from './account-forms.ts'
 import { sessionsSection } from './account-sessions.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
 import { csrfInput, formProblem, notice } from './form.ts'

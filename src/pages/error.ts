@@ -1,6 +1,6 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref } from './sign-in-links.ts'
 import type { Layout } from './layout.ts'
+import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { ErrorView } from './views.ts'
 

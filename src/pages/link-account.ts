@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref } from './sign-in-links.ts'
 import { csrfInput, field, formProblem, ownerInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { orLine, pendingInput, providerButtons, providerPath } from './provider-buttons.ts'
+import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { ProofView } from './views.ts'
 

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref, providerForms } from './sign-in-links.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { entryHref, providerForms } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { LoginView } from './views.ts'
 

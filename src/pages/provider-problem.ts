@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { entryHref } from './sign-in-links.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { intentInput, pendingInput, providerPath } from './provider-buttons.ts'
+import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { ProviderProblem, ProviderProblemView } from './views.ts'
 

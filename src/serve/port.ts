@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 

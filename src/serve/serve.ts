@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import { type Config, defaultBaseUrl } from '../config/config.ts'
-import { type Log, settleLog } from '../lib/log.ts'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
+import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
+import { type Log, settleLog } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
 

@@ -2,8 +2,8 @@ import cluster from 'node:cluster'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Snapshot } from '../metrics/registry.ts'
-import { type Report, type Settings, tell, toError } from './worker-messages.ts'
 import { LOOK_EVERY_MS, watchWorker } from './heartbeat.ts'
+import { type Report, type Settings, tell, toError } from './worker-messages.ts'
 
 /** How a worker ended; `problem` says why, where it could still tell. */
 interface End {

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
-import type { Config } from '../config/config.ts'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
+import type { Config } from '../config/config.ts'
 import { type Log, settleLog } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { listenError } from './port.ts'

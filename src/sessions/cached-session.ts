@@ -1,6 +1,6 @@
 import type { CachedRow, Database } from '../storage/database.ts'
-import { cacheSessions, type SessionOfUser } from './session-store.ts'
 import { type SignedIn, toSignedIn } from './authenticated-session.ts'
+import { cacheSessions, type SessionOfUser } from './session-store.ts'
 
 /** What is remembered of a session: its row, and what is made of it for every request. */
 export interface Known {

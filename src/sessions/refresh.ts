@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
+import type { SignedIn } from './authenticated-session.ts'
 import { type Known, type KnownSessions, toKnown } from './cached-session.ts'
+import type { createIssue, Tokens } from './issue-tokens.ts'
 import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
 import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
 import type { Replacement } from './replacement.ts'
 import { rotateSession } from './session-store.ts'
-import type { SignedIn } from './authenticated-session.ts'
-import type { createIssue, Tokens } from './issue-tokens.ts'
 
 interface Parts {
   db: Database

@@ -1,11 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
+import type { SignedIn } from './authenticated-session.ts'
 import { cacheKnownSessions } from './cached-session.ts'
+import { createIssue, type Tokens } from './issue-tokens.ts'
 import {
   type Authenticated,
   beginSession,
@@ -18,8 +20,8 @@ import {
 import { createRefresh } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 import { createReplacement } from './replacement.ts'
-import { createSessionLimit } from './session-limit.ts'
 import { endEverySession } from './revocation.ts'
+import { createSessionLimit } from './session-limit.ts'
 import {
   countSessions,
   deleteSession,
@@ -33,15 +35,13 @@ import {
   lockUserOfSession,
   type Session,
 } from './session-store.ts'
-import type { SignedIn } from './authenticated-session.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { createIssue, type Tokens } from './issue-tokens.ts'
 
+export type { SignedIn } from './authenticated-session.ts'
+export type { Tokens } from './issue-tokens.ts'
 export { currentTimeMs, type Device } from './lifetime.ts'
 export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
-export type { SignedIn } from './authenticated-session.ts'
-export type { Tokens } from './issue-tokens.ts'
 
 interface Parts {
   db: Database

@@ -1,3 +1,5 @@
+import type { Value } from './database.ts'
+
 export interface Table {
   name: string
   /** All of them, the primary key first. */
@@ -7,6 +9,9 @@ export interface Table {
   /** Which rows belong to the installation, and not to one database that holds it; all when left out. */
   only?: string
 }
+
+/** A row of any table, by column. */
+export type Row = Record<string, Value>
 
 /**
  * What an installation consists of, in an order that foreign keys allow. Of `installation`, what processes agree on among

@@ -18,12 +18,12 @@ import {
   findUserById,
   findUserByUsername,
   findUsers,
+  type User,
   type UserRecord,
   updateDisabled,
   updatePasswordHash,
   updateRoles,
   updateUsername,
-  type User,
 } from './user-store.ts'
 import { requireUsername } from './username.ts'
 

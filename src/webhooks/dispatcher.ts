@@ -1,10 +1,10 @@
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { type Delivery, deliver } from './delivery.ts'
 import { type DeliveryOutcome, recordAttempt, recordInterruption } from './attempt-store.ts'
+import { type Delivery, deliver } from './delivery.ts'
 import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
-import type { WebhookSettings } from './webhooks.ts'
+import type { WebhookSettings } from './webhook-settings.ts'
 
 interface Parts {
   db: Database

@@ -4,8 +4,8 @@ import type { Log } from '../lib/log.ts'
 import { type Clock, toTimestamp } from '../lib/time.ts'
 import { uuidAfter } from '../lib/uuid.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { type Delivery, deliver } from './delivery.ts'
 import { type Attempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
+import { type Delivery, deliver } from './delivery.ts'
 import { createDispatcher } from './dispatcher.ts'
 import type { EventType } from './event-types.ts'
 import {
@@ -19,17 +19,11 @@ import {
   type OutboxLoad,
 } from './outbox-store.ts'
 import { reopen, reopenFailed } from './redelivery.ts'
+import type { WebhookSettings } from './webhook-settings.ts'
 
 export { type Attempt, DELIVERY_OUTCOMES, type DeliveryOutcome } from './attempt-store.ts'
 export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
-
-export interface WebhookSettings {
-  url: string
-  secret: string
-  enabledEvents: readonly EventType[]
-  timeoutMs: number
-  maxAttempts: number
-}
+export type { WebhookSettings } from './webhook-settings.ts'
 
 interface Parts {
   db: Database

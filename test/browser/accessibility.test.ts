@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { launchChrome } from '../support/chrome.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { loggedIn, newPerson, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
+import { loggedIn, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { assertAccessible, logInAt, openWindow, signUpAt } from '../support/visitors.ts'
 import type { Visitor } from '../support/visitors.ts'
+import { assertAccessible, logInAt, openWindow, signUpAt } from '../support/visitors.ts'
 
 const service = await startService()
 const limited = await startService({ env: { SVC_RATE_LIMIT: 'on' } })

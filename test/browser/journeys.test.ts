@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { assertCannotLogIn } from '../support/assertions.ts'
 import { launchChrome } from '../support/chrome.ts'
 import { newPerson } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { logInAt, openWindow, signUpAt } from '../support/visitors.ts'
 import type { Visitor } from '../support/visitors.ts'
+import { logInAt, openWindow, signUpAt } from '../support/visitors.ts'
 
 const service = await startService()
 const browser = await launchChrome()

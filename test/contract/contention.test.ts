@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findSession, insertSession, lockSession, deleteSession } from '../../src/sessions/session-store.ts'
+import { deleteSession, findSession, insertSession, lockSession } from '../../src/sessions/session-store.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
 import { deleteUser, findUserById, insertUser, lockUser, updatePasswordHash } from '../../src/users/user-store.ts'
 import { probeDatabase, testOnPostgres } from './place.ts'

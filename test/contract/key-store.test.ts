@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import {
   deleteKeysRetiredBefore,
   findKeys,
@@ -9,7 +10,6 @@ import {
   lockKeys,
   retireKeys,
 } from '../../src/sessions/key-store.ts'
-import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createSigningKeys } from '../../src/sessions/signing-keys.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { freshDatabase } from './place.ts'

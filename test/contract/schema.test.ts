@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { TABLES } from '../../src/storage/schema.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { TABLES } from '../../src/storage/schema.ts'
 import { freshDatabase } from './place.ts'
 
 const FOLDER = new URL('../../src/storage/migrations/', import.meta.url)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrations.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'

@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { eventually } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
-import { prepareTroubles } from '../support/postgres-troubles.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { prepareTroubles } from '../support/postgres-troubles.ts'
 import { startService } from '../support/service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { type Answer, createUserAgent } from '../support/user-agent.ts'
 import {
-  EVERY_VISIT,
-  type Visit,
-  type Visitors,
-  WRITING_VISITS,
   assertHarmless,
   assertUnavailable,
   assertUsual,
+  EVERY_VISIT,
   gatherVisitors,
+  type Visit,
+  type Visitors,
   visitAll,
+  WRITING_VISITS,
 } from '../support/visits.ts'
 
 const POOL = 10

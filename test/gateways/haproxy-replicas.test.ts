@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import path from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type TestContext, describe, test } from 'node:test'
 import { startEchoApplication } from '../support/echo-application.ts'
-import { documentedBlock, readDocument, replaced } from '../support/gateway-configuration.ts'
 import { startGateway } from '../support/gateway.ts'
+import { documentedBlock, readDocument, replaced } from '../support/gateway-configuration.ts'
 import { eventually } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
 import { type Replicas, startReplicas } from '../support/replicas.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { type UserAgent, createUserAgent } from '../support/user-agent.ts'
+import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
 const drain = /`SVC_DRAIN=(\d+s)`/.exec(readDocument('scaling.md'))?.[1]
 

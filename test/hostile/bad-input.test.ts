@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { test } from 'node:test'
 import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { listUsers } from '../support/operator.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)

@@ -5,8 +5,8 @@ import { assertCanLogIn } from '../support/assertions.ts'
 import { listUsers } from '../support/operator.ts'
 import { currentUser, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Request } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { test } from 'node:test'
 import { runSvc } from '../support/command.ts'
 import { startMeteredService } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'

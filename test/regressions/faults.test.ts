@@ -13,8 +13,8 @@ import { eventually, within } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const freePort = async (): Promise<number> => {
   const server = net.createServer().listen(0, '127.0.0.1')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { runSvc } from '../support/command.ts'
 import { newcomer } from '../support/people.ts'
 import { providerSettings } from '../support/provider-service.ts'
@@ -8,8 +8,8 @@ import { connectRaw } from '../support/raw-connection.ts'
 import { routeTable } from '../support/route-table.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const provider = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
 // Assets have the name of the service in them, so that both must have the same.

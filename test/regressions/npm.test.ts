@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import path from 'node:path'
-import { type TestContext, describe, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { afterwards, beforeExit } from '../support/cleanup.ts'
 import { freshEnvironment } from '../support/command.ts'
 import { freePort, listensOn } from '../support/free-port.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { assertPage } from '../support/assertions.ts'
 import { newPerson, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'

@@ -6,8 +6,8 @@ import { eventually } from '../support/patience.ts'
 import { newcomer, newPerson, signUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const CALLERS = 32
 

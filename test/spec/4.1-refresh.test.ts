@@ -5,8 +5,8 @@ import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { disableUser, operate } from '../support/operator.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const unknownToken = 'A'.repeat(43)

@@ -8,7 +8,7 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../support/assertions.ts'
-import { currentUser, logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, logIn, logOut, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'
 import { createUser, deleteUser, showUser } from '../support/operator.ts'
-import { currentUser, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 import type { Delivery } from '../support/webhook-receiver.ts'
+import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 const receiver = await startWebhookReceiver()
 const service = await startService({

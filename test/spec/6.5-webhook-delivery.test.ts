@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { assertCanLogIn } from '../support/assertions.ts'
 import type { Environment } from '../support/command.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { flood, redirectTo, silence, startWebhookReceiver, status, trickle } from '../support/webhook-receiver.ts'
 import type { Answering, Delivery } from '../support/webhook-receiver.ts'
+import { flood, redirectTo, silence, startWebhookReceiver, status, trickle } from '../support/webhook-receiver.ts'
 
 const start = async (t: TestContext, env: Environment = {}) => {
   const receiver = await startWebhookReceiver({ t })

@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { assertJsonError } from '../support/assertions.ts'
 import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const stranger = createUserAgent(service)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { assertCanLogIn, assertPage } from '../support/assertions.ts'
 import { listUsers } from '../support/operator.ts'
-import { currentUser, logIn, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
+import { currentUser, logIn, newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 

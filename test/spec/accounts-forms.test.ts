@@ -10,7 +10,7 @@ import {
   assertSignedOut,
 } from '../support/assertions.ts'
 import { createUser, operate } from '../support/operator.ts'
-import { currentUser, logIn, loggedIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, loggedIn, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertCanLogIn, assertPage, assertRedirect } from '../support/assertions.ts'
-import { loggedIn, newPerson, newcomer, type Person, signUp, signedUp } from '../support/people.ts'
+import { loggedIn, newcomer, newPerson, type Person, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 
 const site = { SVC_BASE_URL: 'http://www.acme-shop.example', SVC_APP_NAME: 'Blue Kettle' }

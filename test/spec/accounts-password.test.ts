@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertCanLogIn, assertCannotLogIn, assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
-import { newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
+import { newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()

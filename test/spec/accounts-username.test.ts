@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { assertPage, assertRedirect } from '../support/assertions.ts'
-import { currentUser, newPerson, newcomer, signUp, signedUp } from '../support/people.ts'
+import { currentUser, newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 

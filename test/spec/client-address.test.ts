@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
 import { loggedRequest } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
 import type { Service } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
-import type { OutgoingHttpHeaders } from 'node:http'
 
 const byDefault = await startService()
 const nobody = await startService({ env: { SVC_TRUST_PROXY: '192.0.2.1' } })

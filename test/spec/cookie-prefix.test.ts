@@ -6,8 +6,8 @@ import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 import { currentUser, logIn, logOut, newPerson, signUp } from '../support/people.ts'
 import { assertNoSession, startServiceWith } from '../support/provider-service.ts'
 import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const HTTPS = 'https://app.example.com'
 const corp = await startMisbehavingProvider()

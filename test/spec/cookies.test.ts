@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'
 import { clearsCookie } from '../support/cookie-jar.ts'
-import { signUp, logOut, newPerson, signedUp } from '../support/people.ts'
+import { logOut, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { accessToken, claimsOf } from '../support/access-tokens.ts'
 import { assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
-import { logIn, logOut, newPerson, signUp, signedUp } from '../support/people.ts'
+import { logIn, logOut, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)

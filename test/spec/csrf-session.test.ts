@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { assertErrorPage, assertJsonError, assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
-import { logIn, logOut, loggedIn, newPerson, newcomer, signedUp } from '../support/people.ts'
+import { loggedIn, logIn, logOut, newcomer, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const ONE = randomBytes(32).toString('hex')
 const TWO = randomBytes(32).toString('hex')

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertPage, assertRedirect } from '../support/assertions.ts'
-import { newPerson, newcomer, signedUp } from '../support/people.ts'
-import type { Person } from '../support/people.ts'
 import { eventually } from '../support/patience.ts'
+import type { Person } from '../support/people.ts'
+import { newcomer, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import type { Answer } from '../support/user-agent.ts'
 

@@ -4,8 +4,8 @@ import { assertErrorPage, assertJsonError, assertShowsRequestId } from '../suppo
 import { signedUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const stranger = createUserAgent(service)

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'
 import { rootSecret } from '../support/database.ts'
 import { operate } from '../support/operator.ts'
-import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { currentUser, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
 const receiver = await startWebhookReceiver()

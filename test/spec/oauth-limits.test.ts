@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
-import type { Claims } from '../support/misbehaving-provider-faults.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
+import type { Claims } from '../support/misbehaving-provider-faults.ts'
 import { newPerson } from '../support/people.ts'
 import { assertNoSession, startServiceWith } from '../support/provider-service.ts'
 import { signInBy } from '../support/provider-sign-in.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const corp = await startMisbehavingProvider()
 const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { accessToken, claimsOf } from '../support/access-tokens.ts'
 import {
   assertCanLogIn,
@@ -12,23 +12,23 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../support/assertions.ts'
-import { openDatabase } from '../support/database.ts'
-import { newGitHubPerson, startGitHubServer } from '../support/github-server.ts'
-import type { GitHubPerson } from '../support/github-server.ts'
 import { createCookieJar } from '../support/cookie-jar.ts'
-import type { Claims } from '../support/misbehaving-provider-faults.ts'
+import { openDatabase } from '../support/database.ts'
+import type { GitHubPerson } from '../support/github-server.ts'
+import { newGitHubPerson, startGitHubServer } from '../support/github-server.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
-import { newOpenIdPerson } from '../support/openid-provider-people.ts'
-import type { OpenIdPerson } from '../support/openid-provider-people.ts'
+import type { Claims } from '../support/misbehaving-provider-faults.ts'
 import { startOpenIdProvider } from '../support/openid-provider.ts'
+import type { OpenIdPerson } from '../support/openid-provider-people.ts'
+import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import { createUser, deleteUser, disableUser, setRoles, showUser } from '../support/operator.ts'
-import { currentUser, logIn, loggedIn, newPerson, signUp, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
+import { currentUser, loggedIn, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import { assertNoSession, pendingOn, startServiceWith, statusesOf } from '../support/provider-service.ts'
 import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { turnedClock } from '../support/turned-clock.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const corp = await startOpenIdProvider()
 const github = await startGitHubServer()

@@ -4,13 +4,13 @@ import { describe, test } from 'node:test'
 import { readable } from '../../src/lib/log.ts'
 import { assertErrorPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
 import { openDatabase } from '../support/database.ts'
-import { eventually } from '../support/patience.ts'
+import { startMeteredService } from '../support/metrics.ts'
+import type { MisbehavingProvider } from '../support/misbehaving-provider.ts'
+import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 import { ELSEWHERE } from '../support/misbehaving-provider-answers.ts'
 import type { Claims, Fault } from '../support/misbehaving-provider-faults.ts'
-import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
-import type { MisbehavingProvider } from '../support/misbehaving-provider.ts'
+import { eventually } from '../support/patience.ts'
 import { currentUser, signedUp } from '../support/people.ts'
-import { startMeteredService } from '../support/metrics.ts'
 import {
   assertNoSession,
   pendingOn,
@@ -21,8 +21,8 @@ import {
 import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { turnedClock } from '../support/turned-clock.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 import type { Callback } from '../support/visit-to-provider.ts'
 
 // What is known of a provider is kept by its name here: one whose metadata or keys are about to be bad needs a name that

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
-import { runSvc } from '../support/command.ts'
 import type { Environment } from '../support/command.ts'
+import { runSvc } from '../support/command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 type Variables = Record<string, string>

@@ -4,9 +4,9 @@ import { assertErrorPage, assertPage, assertRedirect, assertSignedIn, assertSign
 import { openDatabase } from '../support/database.ts'
 import { newGitHubPerson, startGitHubServer } from '../support/github-server.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
-import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import { startOpenIdProvider } from '../support/openid-provider.ts'
-import { currentUser, logIn, newPerson, signUp, signedUp } from '../support/people.ts'
+import { newOpenIdPerson } from '../support/openid-provider-people.ts'
+import { currentUser, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import {
   allowCallbacks,
   assertNoSession,
@@ -18,8 +18,8 @@ import {
 import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { at, startReplicas } from '../support/replicas.ts'
 import { turnedClock } from '../support/turned-clock.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 import type { Callback } from '../support/visit-to-provider.ts'
 
 const corp = await startOpenIdProvider()

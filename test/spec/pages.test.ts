@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertPage } from '../support/assertions.ts'
-import { newPerson, signUp, signedUp } from '../support/people.ts'
+import { newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { Answer } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 const stranger = createUserAgent(service)

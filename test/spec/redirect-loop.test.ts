@@ -5,7 +5,7 @@ import { logIn, signedUp } from '../support/people.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
 import { turnedClock } from '../support/turned-clock.ts'
-import { type UserAgent, createUserAgent } from '../support/user-agent.ts'
+import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
 const clock = turnedClock()
 const service = await startService({ env: { ...clock.env, SVC_APP_NAME: 'Acme' } })

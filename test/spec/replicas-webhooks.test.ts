@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../support/database.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, signedUp } from '../support/people.ts'
 import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
 import type { LogLine } from '../support/service.ts'
-import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 import type { Delivery, WebhookReceiver } from '../support/webhook-receiver.ts'
+import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
 const start = async (t: TestContext, timeout: string) => {
   const receiver = await startWebhookReceiver({ t })

@@ -6,12 +6,12 @@ import { accessToken, claimsOf, keyTap } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { openDatabase, rootSecret } from '../support/database.ts'
 import { deleteUser, disableUser, enableUser, operate, setPassword } from '../support/operator.ts'
-import { logIn, logOut, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import type { Person } from '../support/people.ts'
+import { loggedIn, logIn, logOut, newPerson, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { createUserAgent } from '../support/user-agent.ts'
 import type { UserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 

@@ -8,7 +8,7 @@ import { openDatabase } from '../support/database.ts'
 import { operate, operateJson } from '../support/operator.ts'
 import { loggedIn, signedUp } from '../support/people.ts'
 import { at, startReplicas } from '../support/replicas.ts'
-import { startService, type Service } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { turnedClock } from '../support/turned-clock.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 

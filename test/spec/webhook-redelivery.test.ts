@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
 import { openDatabase } from '../support/database.ts'
 import { operate, operateJson } from '../support/operator.ts'
 import { eventually } from '../support/patience.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { SignJWT, createLocalJWKSet, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify } from 'jose'
 import type { CryptoKey, JSONWebKeySet, JWK, JWTPayload, JWTVerifyResult } from 'jose'
-import { createUserAgent } from './user-agent.ts'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, importJWK, jwtVerify, SignJWT } from 'jose'
 import type { UserAgent } from './user-agent.ts'
+import { createUserAgent } from './user-agent.ts'
 
 const preload = new URL('./key-tap.ts', import.meta.url).href
 

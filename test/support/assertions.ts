@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { logIn, newcomer } from './people.ts'
 import type { Person } from './people.ts'
+import { logIn, newcomer } from './people.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 type JsonError = { error: { code: string; message: string } }

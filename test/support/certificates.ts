@@ -1,4 +1,4 @@
-import { type KeyObject, generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 /** A certificate and its private key, PEM. */
 export type Certificate = { certificate: string; key: string }

@@ -1,5 +1,5 @@
-import { after } from 'node:test'
 import type { TestContext } from 'node:test'
+import { after } from 'node:test'
 
 type Undo = () => unknown
 

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards, beforeExit } from './cleanup.ts'
 import { freePort, listensOn } from './free-port.ts'
-import { type GatewayName, type Ports, gatewayConfiguration } from './gateway-configuration.ts'
+import { type GatewayName, gatewayConfiguration, type Ports } from './gateway-configuration.ts'
 import { GATEWAY_PACKAGES, missingPrograms } from './gateway-packages.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 

@@ -1,14 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { CookieJar } from './cookie-jar.ts'
-import { createApi, createAuthorizeEndpoint, createTokenEndpoint } from './github-provider-endpoints.ts'
 import type { Asked, GitHubClient } from './github-provider-endpoints.ts'
-import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
+import { createApi, createAuthorizeEndpoint, createTokenEndpoint } from './github-provider-endpoints.ts'
 import type { ProviderOptions } from './loopback-provider.ts'
-import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
+import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
 import type { Answer, BadAnswer } from './misbehaving-provider-answers.ts'
-import { visitProvider } from './visit-to-provider.ts'
+import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
 import type { Callback, Choice } from './visit-to-provider.ts'
+import { visitProvider } from './visit-to-provider.ts'
 
 export type GitHubEmail = {
   email: string

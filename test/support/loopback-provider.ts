@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import http from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import http from 'node:http'
 import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
 

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Answer } from './misbehaving-provider-answers.ts'
-import { createAuthorize } from './misbehaving-provider-authorize.ts'
 import type { Asked, Grant, Situation } from './misbehaving-provider-authorize.ts'
-import { claimsWith, discoveryWith, tokenRefusal, tokensWith, userinfoWith } from './misbehaving-provider-faults.ts'
+import { createAuthorize } from './misbehaving-provider-authorize.ts'
 import type { Claims } from './misbehaving-provider-faults.ts'
+import { claimsWith, discoveryWith, tokenRefusal, tokensWith, userinfoWith } from './misbehaving-provider-faults.ts'
 import type { Endpoint } from './misbehaving-provider-profiles.ts'
 import { idTokenOf, publishedKey } from './misbehaving-provider-tokens.ts'
 

@@ -1,8 +1,8 @@
-import { createSecretKey, generateKeyPair, randomUUID } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { createSecretKey, generateKeyPair, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
-import { SignJWT, UnsecuredJWT } from 'jose'
 import type { JWTPayload } from 'jose'
+import { SignJWT, UnsecuredJWT } from 'jose'
 import type { Claims } from './misbehaving-provider-faults.ts'
 
 /** A key that signs, and what is published of it. */

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
 import type { ProviderOptions } from './loopback-provider.ts'
+import { bodyOf, listenOnLoopback } from './loopback-provider.ts'
 import { ELSEWHERE, send } from './misbehaving-provider-answers.ts'
 import type { Situation } from './misbehaving-provider-authorize.ts'
-import { checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
 import type { AppleTeam } from './misbehaving-provider-clients.ts'
+import { checkSecret, checkSignedSecret } from './misbehaving-provider-clients.ts'
 import { createEndpoints } from './misbehaving-provider-endpoints.ts'
 import type { Claims, Fault } from './misbehaving-provider-faults.ts'
-import { PROFILES, endpointAt } from './misbehaving-provider-profiles.ts'
 import type { Endpoint, ProfileName } from './misbehaving-provider-profiles.ts'
+import { endpointAt, PROFILES } from './misbehaving-provider-profiles.ts'
 import { newSigningKey } from './misbehaving-provider-tokens.ts'
 import { newOpenIdPerson } from './openid-provider-people.ts'
-import { visitProvider } from './visit-to-provider.ts'
 import type { Callback, Choice } from './visit-to-provider.ts'
+import { visitProvider } from './visit-to-provider.ts'
 
 /** A request as it came; `endpoint` is undefined where there is none. */
 export type ProviderRequest = {

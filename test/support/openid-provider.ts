@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Provider } from 'oidc-provider'
 import type { CookieJar } from './cookie-jar.ts'
-import { bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
 import type { ProviderOptions } from './loopback-provider.ts'
+import { bodyOf, listenOnLoopback, signInPage } from './loopback-provider.ts'
 import { createAdapters } from './openid-provider-adapter.ts'
-import { newOpenIdPerson } from './openid-provider-people.ts'
 import type { OpenIdPerson } from './openid-provider-people.ts'
+import { newOpenIdPerson } from './openid-provider-people.ts'
 import { openIdSettings } from './openid-provider-settings.ts'
-import { visitProvider } from './visit-to-provider.ts'
 import type { Callback, Choice } from './visit-to-provider.ts'
+import { visitProvider } from './visit-to-provider.ts'
 
 /** A real OpenID provider. */
 export type OpenIdProvider = {

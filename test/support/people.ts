@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { createUserAgent } from './user-agent.ts'
 import type { Answer, Form, UserAgent } from './user-agent.ts'
+import { createUserAgent } from './user-agent.ts'
 
 export type Person = { email: string; password: string; username: string }
 

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, cpSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 

@@ -4,7 +4,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, symlinkSync } 
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Owner, giveTo, serverOwner, unpackBinaries } from './postgres-binaries.ts'
+import { giveTo, type Owner, serverOwner, unpackBinaries } from './postgres-binaries.ts'
 import type { Guard } from './postgres-guard.ts'
 
 /** Settings of postgresql.conf. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Client } from 'pg'
-import { connect } from './postgres-databases.ts'
 import type { Postgres } from './postgres.ts'
+import { connect } from './postgres-databases.ts'
 
 const ROLE = 'svc_test'
 const PASSWORD = 'open-sesame-4711'

@@ -8,10 +8,10 @@ import { createDatabase, queryOnce } from './postgres-databases.ts'
 import { startGuard } from './postgres-guard.ts'
 import { freezeFamily, thawAll } from './postgres-processes.ts'
 import {
-  type Parts,
-  type PostgresSettings,
   createLauncher,
   launchSomewhere,
+  type Parts,
+  type PostgresSettings,
   pidFile,
   prepareHome,
 } from './postgres-server.ts'

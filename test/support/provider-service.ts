@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
-import { startService } from './service.ts'
 import type { Service } from './service.ts'
+import { startService } from './service.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 /** A provider of the tests, of any kind. */

@@ -1,14 +1,14 @@
 import type { TestContext } from 'node:test'
-import { readConfig } from '../../src/config/config.ts'
 import { openInstallation } from '../../src/bootstrap.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { createDomain, type Domain } from '../../src/core.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { type Domain, createDomain } from '../../src/core.ts'
 import { afterwards } from './cleanup.ts'
 import type { Environment } from './command.ts'
 import { databasePath } from './database-file.ts'
 import { type Service, startService } from './service.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
-import { type UserAgent, createUserAgent } from './user-agent.ts'
+import { createUserAgent, type UserAgent } from './user-agent.ts'
 
 /** Two services on one installation: the same database, root secret and public origin, each with a port of its own. */
 export type Replicas = readonly [Service, Service]

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from './cleanup.ts'
-import { runSvc, spawnSvc } from './command.ts'
 import type { CommandResult, Environment } from './command.ts'
+import { runSvc, spawnSvc } from './command.ts'
 import { databaseSettings } from './folder-database.ts'
-import { makeTurnable } from './turned-database.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import { makeTurnable } from './turned-database.ts'
 
 /** One structured line of the service's log. */
 export type LogLine = { level: string; message: string } & Record<string, unknown>

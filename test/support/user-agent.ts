@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, RequestOptions } from 'node:http'
-import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 import type { CookieJar, SetCookie } from './cookie-jar.ts'
+import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 
 // An import would load all that fetch is made of too, in every process of the tests.
 const http = process.getBuiltinModule('node:http')

@@ -1,5 +1,5 @@
-import { createCookieJar, parseSetCookie } from './cookie-jar.ts'
 import type { CookieJar } from './cookie-jar.ts'
+import { createCookieJar, parseSetCookie } from './cookie-jar.ts'
 
 /** What somebody does at a provider: signs in, or thinks better of it. */
 export type Choice = 'sign-in' | 'cancel'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { assertErrorPage, assertJsonError } from './assertions.ts'
-import { type Person, logIn, logOut, newPerson, newcomer, signUp, signedUp } from './people.ts'
+import { logIn, logOut, newcomer, newPerson, type Person, signedUp, signUp } from './people.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 /** What people come for, each with the status that it usually has. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { test } from 'node:test'
-import { withSpareBit } from '../support/access-tokens.ts'
 import { signEs256, verifyEs256 } from '../../src/sessions/es256.ts'
+import { withSpareBit } from '../support/access-tokens.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ieee = { dsaEncoding: 'ieee-p1363' } as const

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
+import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/profile.ts'
 import { describeDiscord } from '../../src/oauth/providers/discord.ts'
 import { describeGithub } from '../../src/oauth/providers/github.ts'
 import type { ProviderKind, ProviderSettings } from '../../src/oauth/providers/presets.ts'
-import { readClaims, requireAllowedDomain, requireVerifiedEmail } from '../../src/oauth/profile.ts'
 
 const ISSUER = 'https://id.corp.example'
 

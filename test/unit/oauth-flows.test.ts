@@ -3,8 +3,8 @@ import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { AppError } from '../../src/lib/errors.ts'
-import { createFlows } from '../../src/oauth/state.ts'
 import type { Errand, Pending } from '../../src/oauth/state.ts'
+import { createFlows } from '../../src/oauth/state.ts'
 import { freshDatabase } from '../contract/place.ts'
 
 const T0 = 1_795_000_000_000

@@ -7,8 +7,8 @@ import { AppError } from '../../src/lib/errors.ts'
 import { reachPostgres } from '../../src/storage/postgres/start.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { createAuthority } from '../support/certificates.ts'
-import { giveTo, serverOwner } from '../support/postgres-binaries.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { giveTo, serverOwner } from '../support/postgres-binaries.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const folder = temporaryDirectory()

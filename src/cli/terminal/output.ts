@@ -1,19 +1,6 @@
-import { styleText } from 'node:util'
 import { toTimestamp } from '../../lib/time.ts'
+import { createPaint } from './paint.ts'
 import { type Column, createTable, recordText } from './table.ts'
-
-export type Tone = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
-
-/** Text in a colour, where colours are wanted. */
-export type Paint = (tone: Tone | undefined, text: string) => string
-
-// `hasColors` is what heeds NO_COLOR and TERM.
-const isColoured = (): boolean => process.stdout.isTTY && process.stdout.hasColors()
-
-const createPaint = (): Paint =>
-  isColoured()
-    ? (tone, text) => (tone ? styleText(tone, text, { validateStream: false }) : text)
-    : (_tone, text) => text
 
 /** A terminal that was not told its size says 0. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY && process.stdout.columns) || undefined

@@ -1,4 +1,4 @@
-import type { Paint, Tone } from './output.ts'
+import type { Paint, Tone } from './paint.ts'
 
 export interface Column<Row> {
   title: string

@@ -1,7 +1,7 @@
-import type { RouteParts } from '../deps.ts'
 import { CSRF_FIELD } from '../csrf.ts'
-import type { ResponseHeader, Route } from '../route.ts'
+import type { RouteParts } from '../deps.ts'
 import { json } from '../request-context.ts'
+import type { ResponseHeader, Route } from '../route.ts'
 import { createRefresh } from './refresh.ts'
 import { refTo } from './schemas.ts'
 

@@ -6,10 +6,10 @@ import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, redirect, type Visit } from '../request-context.ts'
-import { enter } from './start-session.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orConfirm, orExplain } from './oauth/problem-page.ts'
 import { createWaysToSignIn } from './sign-in-methods.ts'
+import { enter } from './start-session.ts'
 
 type Done = NonNullable<AccountView['done']>
 const DONE: readonly string[] = [

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
-import { isReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../request-context.ts'
+import { isReturnTo } from '../return-to.ts'
 
 /** The header in which a gateway hands over the request target of a visitor. */
 const HEADER = 'X-Original-URI'

@@ -2,13 +2,13 @@ import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
 import type { EventInProgress } from '../account-log.ts'
-import { loginFailure, watchOutcome } from '../request-metrics.ts'
 import type { RouteParts } from '../deps.ts'
-import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../request-context.ts'
-import { enter, targetOf } from './start-session.ts'
+import { loginFailure, watchOutcome } from '../request-metrics.ts'
+import { returnToParameter } from '../return-to.ts'
 import { orShowAgain } from './form-problems.ts'
 import type { SendOnOr } from './redirect-signed-in.ts'
+import { enter, targetOf } from './start-session.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
 

@@ -5,9 +5,9 @@ import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type Answer, page, type Visit } from '../request-context.ts'
-import { enter } from './start-session.ts'
 import { orShowAgain } from './form-problems.ts'
 import { createWaysToSignIn } from './sign-in-methods.ts'
+import { enter } from './start-session.ts'
 
 /** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
 export const createConfirmation = (parts: RouteParts) => {

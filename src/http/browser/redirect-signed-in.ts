@@ -2,8 +2,8 @@ import { type MonotonicClock, monotonicClock } from '../../lib/time.ts'
 import type { SignedIn } from '../../sessions/sessions.ts'
 import type { RouteParts } from '../deps.ts'
 import { type Answer, page, redirect, type Visit } from '../request-context.ts'
-import { targetOf } from './start-session.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
+import { targetOf } from './start-session.ts'
 
 /** Sends a visitor who is signed in on to the target, and shows everybody else the page. */
 export type SendOnOr = (visit: Visit, show: (target: string) => Answer) => Promise<Answer>

@@ -1,13 +1,13 @@
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import type { EventInProgress } from '../account-log.ts'
-import { signupFailure, watchOutcome } from '../request-metrics.ts'
 import type { RouteParts } from '../deps.ts'
-import { returnToParameter } from '../return-to.ts'
 import { type Answer, page, type Visit } from '../request-context.ts'
-import { enter, targetOf } from './start-session.ts'
+import { signupFailure, watchOutcome } from '../request-metrics.ts'
+import { returnToParameter } from '../return-to.ts'
 import { orShowAgain } from './form-problems.ts'
 import type { SendOnOr } from './redirect-signed-in.ts'
+import { enter, targetOf } from './start-session.ts'
 
 interface Typed {
   email: string

@@ -1,8 +1,8 @@
 import type { SignedIn } from '../../sessions/sessions.ts'
 import type { EventInProgress } from '../account-log.ts'
 import type { RouteParts } from '../deps.ts'
-import { readReturnTo } from '../return-to.ts'
 import { type Answer, redirect, type Visit } from '../request-context.ts'
+import { readReturnTo } from '../return-to.ts'
 
 /** Where a person wants to go after login or signup: from the form, else from the query; `/` when it is not said. */
 export const targetOf = (visit: Visit, baseUrl: string): string =>

@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../../lib/address.ts'
 import type { Clock } from '../../lib/time.ts'
 import { currentTimeMs, type Device, type SignedIn, type Tokens } from '../../sessions/sessions.ts'
-import { clientAddress, requestOrigins } from './client-address.ts'
 import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'
 import type { RequestCookies } from '../cookies.ts'
 import { type CsrfTokens, namedSession } from '../csrf-token.ts'
-import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 import type { Visit } from '../request-context.ts'
+import { clientAddress, requestOrigins } from './client-address.ts'
+import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 
 interface Parts {
   readCookies: (header: string | undefined) => RequestCookies

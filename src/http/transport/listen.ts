@@ -1,5 +1,5 @@
-import { once } from 'node:events'
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 

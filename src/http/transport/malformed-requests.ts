@@ -3,11 +3,11 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../../lib/log.ts'
 import { containSocketErrors } from '../../lib/socket-errors.ts'
-import { clientAddress } from './client-address.ts'
 import { toErrorJson } from '../errors.ts'
-import type { HttpMeter } from '../request-metrics.ts'
 import type { NoRoute } from '../no-route.ts'
+import type { HttpMeter } from '../request-metrics.ts'
 import type { SecurityHeaders } from '../security-headers.ts'
+import { clientAddress } from './client-address.ts'
 import { EXPECTATION, explainUnreadable, refuseConnect, type UnreadableRefusal } from './explain-malformed.ts'
 
 /** How long a refused client may take to read its answer and close the connection. */

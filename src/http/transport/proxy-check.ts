@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress } from '../../lib/address.ts'
-import { isLoopbackUrl } from '../../lib/origin.ts'
 import type { Log } from '../../lib/log.ts'
+import { isLoopbackUrl } from '../../lib/origin.ts'
 
 interface Parts {
   baseUrl: string

@@ -1,5 +1,5 @@
-import type { PlainOAuth } from './oauth2.ts'
 import type { Claims } from '../profile.ts'
+import type { PlainOAuth } from './oauth2.ts'
 
 interface DiscordUser {
   id?: unknown

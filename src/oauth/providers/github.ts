@@ -1,6 +1,6 @@
 import { signInProblem } from '../errors.ts'
-import type { Ask, PlainOAuth } from './oauth2.ts'
 import type { Claims } from '../profile.ts'
+import type { Ask, PlainOAuth } from './oauth2.ts'
 
 interface GithubUser {
   id?: unknown

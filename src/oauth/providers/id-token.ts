@@ -1,10 +1,10 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
+import { signInProblem } from '../errors.ts'
+import { type Claims, readClaims, type Vouched } from '../profile.ts'
 import { tradeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
-import { signInProblem } from '../errors.ts'
 import type { Attempt } from './provider.ts'
-import { type Claims, readClaims, type Vouched } from '../profile.ts'
 
 interface Return {
   /** What the provider sent back. */

@@ -1,11 +1,11 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
-import { buildAuthorizationUrl, tradeCode } from './authorization-code.ts'
-import { createExchange, toProblem } from './provider-fetch.ts'
-import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from '../errors.ts'
-import type { Provider } from './provider.ts'
 import { type Claims, readClaims } from '../profile.ts'
+import { buildAuthorizationUrl, tradeCode } from './authorization-code.ts'
+import type { ProviderSettings } from './presets.ts'
+import type { Provider } from './provider.ts'
+import { createExchange, toProblem } from './provider-fetch.ts'
 
 /** What is known of a provider that speaks OAuth 2.0 alone, and so says nothing of itself. */
 export interface PlainOAuth {

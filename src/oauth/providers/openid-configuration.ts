@@ -1,9 +1,9 @@
 import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
-import { createAppleSecret } from './apple-secret.ts'
-import { createExchange, requireAddressOf } from './provider-fetch.ts'
-import type { ProviderSettings } from './presets.ts'
 import { signInProblem } from '../errors.ts'
+import { createAppleSecret } from './apple-secret.ts'
+import type { ProviderSettings } from './presets.ts'
+import { createExchange, requireAddressOf } from './provider-fetch.ts'
 
 interface Parts {
   settings: ProviderSettings

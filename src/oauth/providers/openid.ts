@@ -1,11 +1,11 @@
 import { monotonicClock } from '../../lib/time.ts'
 import { buildAuthorizationUrl } from './authorization-code.ts'
 import { createDiscovery } from './discovery.ts'
-import { toProblem } from './provider-fetch.ts'
 import { redeem } from './id-token.ts'
 import { configureOpenid } from './openid-configuration.ts'
 import type { ProviderKind } from './presets.ts'
 import type { Provider } from './provider.ts'
+import { toProblem } from './provider-fetch.ts'
 
 /** Parameters that some providers want besides those of the standard. */
 const EXTRAS: Partial<Record<ProviderKind, Record<string, string>>> = {

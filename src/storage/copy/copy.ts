@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/time.ts'
+import type { Database } from '../database.ts'
+import { TABLES, type Table } from '../schema.ts'
 import { nameOfPlace, openSource, openTarget, type Place } from './ends.ts'
 import { explainRefusal } from './errors.ts'
 import { markFinished } from './marker.ts'
 import { type Content, countRows, findLastKey, insertPage, readContent, readPages } from './pages.ts'
-import type { Database } from '../database.ts'
-import { type Table, TABLES } from '../schema.ts'
 
 export { nameOfPlace } from './ends.ts'
 export { COPY_ANEW } from './errors.ts'

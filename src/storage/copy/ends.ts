@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/time.ts'
-import { findUnfinishedCopy, markUnfinished, requireWhole } from './marker.ts'
-import { countRows } from './pages.ts'
 import type { Database } from '../database.ts'
 import { findPendingMigrations, migrate } from '../migrations.ts'
 import type { PostgresTarget } from '../postgres/url.ts'
 import { TABLES } from '../schema.ts'
+import { findUnfinishedCopy, markUnfinished, requireWhole } from './marker.ts'
+import { countRows } from './pages.ts'
 
 /** Where a database is, as `SVC_DATABASE_URL` says it. */
 export type Place = { kind: 'sqlite'; file: string } | { kind: 'postgres'; target: PostgresTarget }

@@ -1,7 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import { type Dialect, UniqueViolation } from '../database.ts'
-import type { Row } from './pages.ts'
-import type { Table } from '../schema.ts'
+import type { Row, Table } from '../schema.ts'
 
 /** What to do about a copy that cannot become equal any more. */
 export const COPY_ANEW =

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Queries } from '../database.ts'
+import type { Row, Table } from '../schema.ts'
 import { misfit } from './errors.ts'
-import type { Queries, Value } from '../database.ts'
-import type { Table } from '../schema.ts'
 
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
-
-export type Row = Record<string, Value>
 
 const where = ({ only }: Table, condition: string): string => (only ? `${condition} AND ${only}` : condition)
 

@@ -1,12 +1,12 @@
 import pg from 'pg'
 import { unavailable } from '../../lib/errors.ts'
 import { within } from '../../lib/time.ts'
+import type { PoolLoad } from '../database.ts'
 import { isAnswer, isConnectionLost, isStalePlan, translatePostgresError } from './errors.ts'
 import { type Limits, poolSettings } from './pool-settings.ts'
 import { createProbe } from './probe.ts'
 import { QUERIES_AT_ONCE } from './row-batches.ts'
 import { createWatch } from './watch.ts'
-import type { PoolLoad } from '../database.ts'
 
 const CLOSE_PATIENCE_MS = 2000
 /** Who gets a connection with less than this share of his time left gives it back. */

@@ -4,13 +4,13 @@ import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
-import { createCheckpoints } from './checkpoint.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
-import { cacheRow } from './row-cache.ts'
-import { createSharedSync } from './group-commit.ts'
+import { createCheckpoints } from './checkpoint.ts'
 import { connect, syncPath } from './connection.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
+import { createSharedSync } from './group-commit.ts'
 import { createTurns } from './mutex.ts'
+import { cacheRow } from './row-cache.ts'
 
 /** How long a write waits for a lock that another process holds, without holding up anything else. */
 const LOCK_PATIENCE_MS = 2000

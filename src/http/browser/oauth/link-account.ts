@@ -1,13 +1,13 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { Pending, TakenEmail } from '../../../oauth/oauth.ts'
 import { emailProblem } from '../../../oauth/errors.ts'
+import type { Pending, TakenEmail } from '../../../oauth/oauth.ts'
 import type { ProofView, ProviderView } from '../../../pages/pages.ts'
 import type { EventInProgress } from '../../account-log.ts'
 import type { RouteParts } from '../../deps.ts'
-import { returnToParameter } from '../../return-to.ts'
 import { type Answer, page, type Visit } from '../../request-context.ts'
-import { enter } from '../start-session.ts'
+import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { enter } from '../start-session.ts'
 import { letIn, orExplain } from './problem-page.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { Entrance } from '../../../oauth/oauth.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
+import type { Entrance } from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { EventInProgress } from '../../account-log.ts'
-import { statusOf } from '../../errors.ts'
 import type { RouteParts } from '../../deps.ts'
-import { returnToParameter } from '../../return-to.ts'
+import { statusOf } from '../../errors.ts'
 import { type Answer, page, redirect, type Visit } from '../../request-context.ts'
+import { returnToParameter } from '../../return-to.ts'
 import { enter } from '../start-session.ts'
 
 /** What somebody wanted of a provider. */

@@ -1,7 +1,7 @@
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { RouteParts } from '../../deps.ts'
-import type { Route } from '../../route.ts'
 import { redirect } from '../../request-context.ts'
+import type { Route } from '../../route.ts'
 import { createProviderSignIn } from './sign-in.ts'
 
 /** The routes of each provider (specification section 4.2 rule 5). */
