@@ -3,7 +3,7 @@ import { PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { PRESETS } from '../src/oauth/providers/presets.ts'
 
-/** Where the reference of the settings is kept. */
+/** The reference of the settings. */
 export const CONFIGURATION_FILE = new URL('../docs/configuration.md', import.meta.url)
 
 const table = (...titles: string[]): string => `${cells(titles)}${cells(titles.map(() => '---'))}`
@@ -14,38 +14,40 @@ const HEAD = `<!-- Written by "npm run docs" from the tables in src/. Do not edi
 
 # Configuration
 
-Every setting is an environment variable. None has to be set to try svc.
+Every setting is an environment variable. All of them are optional for a first try of svc.
 
-- A \`.env\` file in the working directory is read too. A variable that is set in the environment wins over it.
+- svc also reads a \`.env\` file in the working directory. A variable in the environment takes precedence over the file.
 - An empty variable counts as unset.
-- Durations are written as in Go: \`300ms\`, \`1m30.5s\`, \`.5s\`, \`720h\`. There is no unit for days, and a number
+- Durations use the syntax of Go: \`300ms\`, \`1m30.5s\`, \`.5s\`, \`720h\`. There is no unit for days, and a number
   without a unit is refused.
-- A secret may come as the path of a file instead: the variables marked so have a twin with \`_FILE\` at its end. Set
-  one of the two.
-- All mistakes are printed at once, one line each, and the process ends with exit code 78. A variable that begins with
-  \`SVC_\` and is none of these is a warning.
+- A secret can be read from a file: where the table lists a second variable that ends in \`_FILE\`, set that variable to
+  the path of the file. Set only one of the two.
+- All mistakes are printed at once, one line each, and the process ends with exit code 78. An unknown variable that begins
+  with \`SVC_\` causes a warning.
 - Settings are read at the start. A change needs a restart.
 
-\`npm run --silent svc -- config\` prints what is in effect and where each value comes from. Secrets are never shown.
+\`npm run --silent svc -- config\` prints the values in effect and the source of each value. It never prints secrets.
 
 ${table('variable', 'default', 'accepts', 'meaning')}`
 
 const PROVIDERS = `
 ## External providers
 
-\`SVC_OAUTH_PROVIDERS=google,corp\` puts two buttons on the pages for login and signup. Each provider has settings of its
-own, whose variables bear its name in capitals, with \`_\` for \`-\`: \`SVC_OAUTH_GOOGLE_CLIENT_ID\`,
-\`SVC_OAUTH_CORP_ISSUER\`. The provider has to be told the address to which people come back, and compares every
-character of it: \`SVC_BASE_URL\` and \`/auth/oauth/google/callback\` behind it, the name as in \`SVC_OAUTH_PROVIDERS\`.
-A provider of which something is missing is a mistake; a variable of one that is not listed is a warning.
+\`SVC_OAUTH_PROVIDERS=google,corp\` puts two buttons on the login and signup pages. Each provider has its own settings. The
+names of their variables contain the name of the provider in capitals, with \`_\` in place of \`-\`:
+\`SVC_OAUTH_GOOGLE_CLIENT_ID\`, \`SVC_OAUTH_CORP_ISSUER\`. A provider with an incomplete configuration is an error; a
+variable of a provider that is not listed causes a warning.
 
-These names are known. Any other is the name of an OpenID Connect provider, which is discovered at its issuer, is shown
-as its name with a capital, and is asked for \`openid email profile\`.
+Register the redirect URI with the provider, which compares every character of it: \`SVC_BASE_URL\` followed by
+\`/auth/oauth/google/callback\`, with the name as in \`SVC_OAUTH_PROVIDERS\`.
+
+svc knows the providers in this table. Any other name stands for an OpenID Connect provider: svc discovers it at its
+issuer, shows its name with a capital letter, and requests the scopes \`openid email profile\`.
 
 ${table('name', 'shown as', 'issuer', 'scopes')}`
 
 const PROVIDER_TABLE = `
-Their settings, with the name in the place of \`<NAME>\`:
+Settings of a provider, with its name in place of \`<NAME>\`:
 
 ${table('variable', 'default', 'accepts', 'meaning')}`
 
@@ -60,7 +62,7 @@ interface Entry {
 
 interface ProviderEntry extends Omit<Entry, 'name'> {
   ending: string
-  /** The provider of that name alone has it. */
+  /** The only provider that has this setting. */
   only?: string
   fallbackOf?: unknown
   isRequired?: boolean
@@ -86,7 +88,7 @@ const providerRow = ({ ending, only, fallbackOf, isRequired, ...entry }: Provide
   return row({ ...entry, name, ...(fallbackShown && { fallbackShown }) })
 }
 
-/** `docs/configuration.md`, as the tables of settings say it. */
+/** The content of `docs/configuration.md`, generated from the tables of settings. */
 export const configurationPage = (): string =>
   [
     HEAD,

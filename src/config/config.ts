@@ -99,19 +99,19 @@ const findContradictions = (
 ): string[] => [
   ...findHalfWebhook(environment),
   ...(metricsPort !== undefined && metricsPort === port
-    ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics take a port of their own']
+    ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
     : []),
   ...(cookiePrefix && isPlain(baseUrl, environment)
-    ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers take such cookies over https only']
+    ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only']
     : []),
   ...(hstsMs !== undefined && isPlain(baseUrl, environment)
-    ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers take Strict-Transport-Security over https only']
+    ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
     : []),
   ...(isGiven(SETTINGS.previousSecret, environment) && !isGiven(SETTINGS.secret, environment)
     ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
     : []),
   ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
-    ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process']
+    ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process']
     : []),
 ]
 

@@ -106,7 +106,8 @@ export const rootSecret = kind('at least 32 random bytes as hex or base64', (tex
   return bytes
 })
 
-const DATABASE_URLS = 'sqlite:PATH, a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'
+const DATABASE_URLS =
+  'sqlite:PATH for a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'
 
 export const databaseUrl = kind(DATABASE_URLS, (text) => {
   if (/^postgres(?:ql)?:/.test(text)) return { kind: 'postgres' as const, target: readPostgresUrl(text) }
@@ -115,11 +116,11 @@ export const databaseUrl = kind(DATABASE_URLS, (text) => {
 })
 
 export const audiences = listOf(
-  'names of 1 to 128 of the characters A-Z a-z 0-9 . _ : / -, with commas between',
+  'comma-separated names, each of 1 to 128 of the characters A-Z a-z 0-9 . _ : / -',
   (item) => (isAudience(item) ? item : undefined),
 )
 
-export const networks = listOf('"loopback", addresses and CIDR ranges, with commas between, or "none"', (item) =>
+export const networks = listOf('"loopback", comma-separated addresses and CIDR ranges, or "none"', (item) =>
   isNetwork(item) ? item : undefined,
 )
 

@@ -29,7 +29,7 @@ const readProvider = (name: string, source: Source): ProviderSettings | undefine
 
 const missing = (name: string, { key, name: variable, accepts }: NamedSetting): string => {
   const line = `${variable} is missing: it must be set when SVC_OAUTH_PROVIDERS names "${name}": ${accepts}`
-  return key === 'issuer' ? `${line}; known without it are ${[...PRESETS.keys()].join(', ')}` : line
+  return key === 'issuer' ? `${line}; only these names need no issuer: ${[...PRESETS.keys()].join(', ')}` : line
 }
 
 /** Undefined where it was given and cannot be used. */
@@ -51,7 +51,7 @@ const findContradictions = (name: string, values: Resolved, environment: Environ
       ? [`${begin}ISSUER and ${begin}TENANT are both set: set one of them`]
       : []),
     ...(asksForOpenid(kind) && scopes && !scopes.includes('openid')
-      ? [`${begin}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: openid must be among them`]
+      ? [`${begin}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: it must include openid`]
       : []),
     ...(trustsEmail && !canBeOnesOwn(kind, issuer)
       ? [`${begin}TRUST_EMAIL="on" is not accepted: ${NOT_ONES_OWN}`]
@@ -60,8 +60,8 @@ const findContradictions = (name: string, values: Resolved, environment: Environ
 }
 
 const NOT_ONES_OWN =
-  'anybody can have an account there, with any email; "on" is for an OpenID Connect provider, a GitLab or a tenant of ' +
-  'Microsoft that your organisation runs itself'
+  'anyone can have an account there, with any email; "on" is for an OpenID Connect provider, a GitLab or a Microsoft ' +
+  'tenant that your organisation runs'
 
 /** Undefined where something is missing of which a problem tells. */
 const assemble = (name: string, values: Resolved): ProviderSettings | undefined => {

@@ -4,8 +4,8 @@ import { kind, listOf, urlKind } from './parsers.ts'
 const MAX_NAME_LENGTH = 32
 
 const NAMES =
-  'names with commas between, such as google or corp, each once and of at most ' +
-  `${MAX_NAME_LENGTH} lower-case letters and digits, with - or _ between them`
+  'comma-separated names such as google or corp, each of at most ' +
+  `${MAX_NAME_LENGTH} lower-case letters and digits, with - or _ between them, and none twice`
 
 /** Whether a provider may be called so. */
 const isProviderName = (text: string): boolean =>
@@ -24,8 +24,8 @@ export const providerNames = kind(NAMES, (text) => {
 })
 
 const mistakesOf = (name: string, earlier: readonly string[]): string[] => {
-  if (!isProviderName(name)) return [`${JSON.stringify(name)} is no name for a provider`]
-  if (earlier.includes(name)) return [`"${name}" is there twice`]
+  if (!isProviderName(name)) return [`${JSON.stringify(name)} is not a valid provider name`]
+  if (earlier.includes(name)) return [`"${name}" is listed twice`]
   const rival = earlier.find((other) => isProviderName(other) && variablesBegin(other) === variablesBegin(name))
   return rival ? [`"${rival}" and "${name}" have the same variables, ${variablesBegin(name)}…`] : []
 }
@@ -38,13 +38,13 @@ export const usableNames = (text: string): string[] => {
 
 /** RFC 6749 appendix A.1 and A.2. A space at an end came along with the copying. */
 export const credential = kind(
-  'as the provider gave it: at most 512 ASCII characters, no space at either end',
+  'the value from the provider: at most 512 ASCII characters, no space at either end',
   (text) => (text.length <= 512 && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : undefined),
 )
 
 /** Becomes PKCS #8, whatever way it was written. */
 export const applePrivateKey = kind(
-  'the private key for ES256 from Apple as PEM, the content of the .p8 file; in a variable, line ends may be written \\n',
+  'the ES256 private key from Apple in PEM format, the content of the .p8 file; in a variable, line ends may be written \\n',
   (text) => {
     try {
       // Loaded here: only those who sign in with Apple wait for it.
@@ -61,7 +61,7 @@ export const applePrivateKey = kind(
 export const appleId = kind('10 characters A-Z 0-9', (text) => (/^[A-Z0-9]{10}$/.test(text) ? text : undefined))
 
 const ISSUERS =
-  'an https:// URL without user, query or fragment, its host in lower case; http:// for localhost, 127.0.0.1 and [::1]'
+  'an https:// URL without user, query or fragment, with a lower-case host; http:// only for localhost, 127.0.0.1 and [::1]'
 
 const ISSUER = /^(?:https:\/\/[^/?#\\\s]+|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?)(?:\/[^?#\\\s]*)?$/
 
@@ -74,7 +74,7 @@ export const issuer = urlKind(ISSUERS, (text) => {
 })
 
 /** RFC 6749 section 3.3, and no comma, which stands between them here. */
-export const scopes = kind('names of scopes with spaces or commas between', (text) => {
+export const scopes = kind('scope names, separated by spaces or commas', (text) => {
   const items = text.split(/[ ,]+/).filter((item) => item !== '')
   return items.length > 0 && items.every((item) => /^[!#-[\]-~]+$/.test(item)) ? items : undefined
 })
@@ -87,7 +87,7 @@ const readDomain = (text: string): string | undefined => {
   return DOMAIN.test(domain) ? domain : undefined
 }
 
-export const domains = listOf('domain names such as example.com, with commas between, without @', readDomain)
+export const domains = listOf('comma-separated domain names such as example.com, without @', readDomain)
 
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

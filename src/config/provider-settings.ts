@@ -35,13 +35,13 @@ const row = <T>(entry: ProviderSetting<T>): ProviderSetting<T> => entry
 export const PROVIDER_SETTINGS = {
   clientId: row({
     ending: 'CLIENT_ID',
-    meaning: 'The client ID that svc has at the provider. Apple: the Services ID.',
+    meaning: 'Client ID of svc at the provider. Apple: the Services ID.',
     isRequired: true,
     ...credential,
   }),
   clientSecret: row({
     ending: 'CLIENT_SECRET',
-    meaning: 'The secret that belongs to it.',
+    meaning: 'Client secret of svc at the provider.',
     except: 'apple',
     secret: true,
     isRequired: true,
@@ -49,7 +49,7 @@ export const PROVIDER_SETTINGS = {
   }),
   applePrivateKey: row({
     ending: 'CLIENT_SECRET',
-    meaning: 'Key that signs the secrets, which svc makes by itself.',
+    meaning: 'Private key with which svc signs its own client secrets.',
     only: 'apple',
     secret: true,
     isRequired: true,
@@ -57,21 +57,21 @@ export const PROVIDER_SETTINGS = {
   }),
   appleTeamId: row({
     ending: 'TEAM_ID',
-    meaning: 'Team to which that key belongs.',
+    meaning: 'ID of the team that owns the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
   }),
   appleKeyId: row({
     ending: 'KEY_ID',
-    meaning: 'Name of that key.',
+    meaning: 'ID of the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
   }),
   microsoftTenant: row({
     ending: 'TENANT',
-    meaning: 'Whose accounts may sign in: those of one tenant, or those of any.',
+    meaning: 'Tenant whose accounts may sign in.',
     only: 'microsoft',
     fallbackShown: '`common`, unless the issuer is set',
     ...tenant,
@@ -79,7 +79,7 @@ export const PROVIDER_SETTINGS = {
   issuer: row({
     ending: 'ISSUER',
     meaning:
-      'URL of the provider. It must be set for a name that is not known, and may be for a GitHub or GitLab of your own.',
+      'URL of the provider. Required for a provider that svc does not know; optional for a GitHub or GitLab of your own.',
     isRequired: true,
     fallbackOf: ({ kind, issuer: known }) =>
       known === undefined ? {} : kind === 'microsoft' ? { fallbackShown: known } : { fallback: known },
@@ -87,7 +87,7 @@ export const PROVIDER_SETTINGS = {
   }),
   scopes: row({
     ending: 'SCOPES',
-    meaning: 'What is asked for. With OpenID Connect, `openid` must be among them.',
+    meaning: 'Scopes to request. With OpenID Connect, `openid` must be one of them.',
     fallbackOf: (preset) => ({ fallback: preset.scopes.join(' ') }),
     ...scopes,
   }),
@@ -104,14 +104,14 @@ export const PROVIDER_SETTINGS = {
   }),
   allowedDomains: row({
     ending: 'ALLOWED_DOMAINS',
-    meaning: 'Only people with a verified email of one of these domains get in.',
+    meaning: 'Only users with a verified email of one of these domains may sign in.',
     fallbackShown: 'any',
     ...domains,
   }),
   trustsEmail: row({
     ending: 'TRUST_EMAIL',
     meaning:
-      'Emails count as verified also where the provider does not say so; only for one that your organisation runs itself.',
+      '`on`: emails count as verified even if the provider does not say so. Only for a provider that your organisation runs.',
     fallback: 'off',
     ...onOff,
   }),

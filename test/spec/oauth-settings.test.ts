@@ -203,7 +203,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     const lines = await assertRefused(t, oneForEach(badValues), variables)
     for (const line of lines) assert.match(line, / is not accepted: .{10}/)
     const scopes = lines.find((line) => line.includes('_SCOPES="email profile"'))
-    assert.match(scopes ?? '', /openid must be among them$/)
+    assert.match(scopes ?? '', /it must include openid$/)
   })
 
   test('every value that is accepted is shown as it was given, a URL without its query', async (t) => {
@@ -275,11 +275,11 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     }
     const missing = ['CLIENT_ID', 'CLIENT_SECRET', 'ISSUER'].map((ending) => `SVC_OAUTH_CORP_${ending}`)
     const [line = ''] = await assertRefused(t, env, ['SVC_OAUTH_PROVIDERS', ...missing])
-    for (const name of bad) assert.ok(line.includes(`${JSON.stringify(name)} is no name for a provider`), name)
-    assert.ok(line.includes('"corp" is there twice'), line)
+    for (const name of bad) assert.ok(line.includes(`${JSON.stringify(name)} is not a valid provider name`), name)
+    assert.ok(line.includes('"corp" is listed twice'), line)
     assert.ok(line.includes('"my-corp" and "my_corp" have the same variables'), line)
     assert.doesNotMatch(line, /"google"/)
-    assert.match(line, /names with commas between, such as google/)
+    assert.match(line, /comma-separated names such as google/)
   })
 
   test('a secret may come as a file; not as both, and not from a file that is empty or not there', async (t) => {
@@ -330,7 +330,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
       const wrong = { ...apple, CLIENT_SECRET: key, TEAM_ID: 'abcde12345', KEY_ID: '123456789' }
       const variables = ['CLIENT_SECRET', 'TEAM_ID', 'KEY_ID'].map((ending) => `SVC_OAUTH_APPLE_${ending}`)
       const lines = await assertRefused(t, providers({ apple: wrong }), variables)
-      assert.match(lines[0] ?? '', /is not accepted: the private key for ES256 .*\.p8/)
+      assert.match(lines[0] ?? '', /is not accepted: the ES256 private key from Apple .*\.p8/)
       for (const part of key.split('\n').filter((part) => part.length > 20)) assert.ok(!lines.join('').includes(part))
     })
   }
@@ -355,7 +355,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     await assertRefused(t, wrong, ['SVC_OAUTH_MICROSOFT_TENANT'])
   })
 
-  test('SVC_OAUTH_X_TRUST_EMAIL is refused where anybody can have an account', async (t) => {
+  test('SVC_OAUTH_X_TRUST_EMAIL is refused where anyone can have an account', async (t) => {
     const TRUST_EMAIL = 'on'
     const open = {
       google: { ...credentials, TRUST_EMAIL },
@@ -370,7 +370,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     }
     const variables = Object.keys(open).map((name) => `SVC_OAUTH_${name.toUpperCase()}_TRUST_EMAIL`)
     for (const line of await assertRefused(t, providers(open), variables)) {
-      assert.match(line, /anybody can have an account there/)
+      assert.match(line, /anyone can have an account there/)
     }
     for (const TENANT of ['organizations', CONSUMERS_ID.toUpperCase()]) {
       const microsoft = { ...credentials, TENANT, TRUST_EMAIL }

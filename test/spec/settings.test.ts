@@ -212,7 +212,10 @@ describe('settings', { concurrency: 3 }, () => {
     const env = { SVC_DATABASE_URL: 'postgres://svc:hunter2@db.example.com/svc' }
     const { code, stderr } = await serve(t, env)
     assert.equal(code, 78)
-    assert.equal(stderr, 'svc: SVC_SECRET is missing: with PostgreSQL it must be set, to the same for every process\n')
+    assert.equal(
+      stderr,
+      'svc: SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process\n',
+    )
   })
 
   test('svc config shows the URL of the database without its password, from SVC_DATABASE_URL_FILE too', async (t) => {
