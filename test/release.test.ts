@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, type TestContext, test } from 'node:test'
+import { temporaryDirectory } from './support/temporary-directory.ts'
+
+const SCRIPT = path.join(import.meta.dirname, '../scripts/release.ts')
+
+const CHANGELOG = `# Changelog
+
+## [Unreleased]
+
+### Added
+
+- A thing ([docs](docs/thing.md)).
+
+## [0.1.0] - 2026-01-02
+
+- The first one.
+`
+
+const releasedChangelog = (day: string): string =>
+  CHANGELOG.replace('[Unreleased]', `[Unreleased]\n\n## [0.2.0] - ${day}`)
+
+/** No setting of the developer, such as a signature on each commit, takes part. */
+const ENV = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.com',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.com',
+}
+
+const json = (content: unknown): string => `${JSON.stringify(content, null, 2)}\n`
+
+/** A repository at version 0.1.0, tagged, with an empty remote `origin`. */
+const createRepository = (t: TestContext, { changelog = CHANGELOG } = {}) => {
+  const cwd = temporaryDirectory(t)
+  const remote = temporaryDirectory(t)
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd, env: ENV, encoding: 'utf8', stdio: 'pipe' }).trim()
+  const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text)
+  const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8')
+  const release = (...args: string[]) =>
+    spawnSync(process.execPath, [SCRIPT, ...args], { cwd, env: ENV, encoding: 'utf8' })
+  const lock = { name: 'svc', version: '0.1.0', packages: { '': { name: 'svc', version: '0.1.0' } } }
+  write('package.json', json({ name: 'svc', version: '0.1.0', dependencies: { pg: '0.1.0' } }))
+  write('package-lock.json', json({ ...lock, dependencies: { pg: { version: '0.1.0' } } }))
+  write('CHANGELOG.md', changelog)
+  git('init', '--quiet', '--template=', '--initial-branch=main')
+  git('init', '--quiet', '--template=', '--bare', remote)
+  git('remote', 'add', 'origin', remote)
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'Begin')
+  git('tag', 'v0.1.0')
+  return { git, write, read, release, remoteRefs: () => git('ls-remote', 'origin') }
+}
+
+/** Runs a release that must be refused, and returns what it says. The repository stays as it is. */
+const refusal = ({ git, release }: ReturnType<typeof createRepository>, version: string): string => {
+  const state = () => [git('rev-parse', 'HEAD'), git('status', '--porcelain'), git('diff', 'HEAD'), git('tag')]
+  const before = state()
+  const { status, stdout, stderr } = release(version)
+  assert.equal(status, 1, stderr)
+  assert.equal(stdout, '')
+  assert.deepEqual(state(), before)
+  return stderr
+}
+
+describe('npm run release', () => {
+  test('writes version and changelog, commits, tags, and pushes nothing', (t) => {
+    const { git, read, release, remoteRefs } = createRepository(t)
+    const before = new Date().toISOString().slice(0, 10)
+    const { status, stdout, stderr } = release('0.2.0')
+    const after = new Date().toISOString().slice(0, 10)
+    assert.equal(status, 0, stderr)
+    assert.equal(read('package.json'), json({ name: 'svc', version: '0.2.0', dependencies: { pg: '0.1.0' } }))
+    const lock = JSON.parse(read('package-lock.json'))
+    assert.deepEqual(
+      [lock.version, lock.packages[''].version, lock.dependencies.pg.version],
+      ['0.2.0', '0.2.0', '0.1.0'],
+    )
+    assert.ok([before, after].map(releasedChangelog).includes(read('CHANGELOG.md')), read('CHANGELOG.md'))
+    assert.equal(git('log', '--format=%s'), 'Release 0.2.0\nBegin')
+    assert.equal(git('status', '--porcelain'), '')
+    assert.equal(git('cat-file', '-t', 'v0.2.0'), 'tag')
+    assert.equal(git('rev-parse', 'v0.2.0^{commit}'), git('rev-parse', 'HEAD'))
+    assert.equal(remoteRefs(), '')
+    const [, publish = ''] = /publish: +git (.+)/.exec(stdout) ?? []
+    git(...publish.split(' '))
+    assert.match(remoteRefs(), /refs\/heads\/main\n.*refs\/tags\/v0\.2\.0/)
+  })
+
+  test('releases the version that package.json has, as long as nothing has been released under it', (t) => {
+    const repository = createRepository(t, { changelog: '# Changelog\n\n## [Unreleased]\n\n- All.\n' })
+    repository.git('tag', '--delete', 'v0.1.0')
+    assert.equal(repository.release('0.1.0').status, 0)
+    assert.match(repository.read('CHANGELOG.md'), /^## \[Unreleased\]\n\n## \[0\.1\.0\] - [\d-]{10}\n\n- All\.$/m)
+    assert.match(refusal(repository, '0.1.0'), /the tag v0\.1\.0 exists[^]*not greater than 0\.1\.0[^]*nothing under/)
+  })
+
+  test('refuses a working tree with changes, files that git does not know among them', (t) => {
+    const repository = createRepository(t)
+    repository.write('note.txt', 'later')
+    assert.equal(refusal(repository, '0.2.0'), 'No release: the working tree has changes that are not committed.\n')
+  })
+
+  test('refuses another branch, and none', (t) => {
+    const repository = createRepository(t)
+    repository.git('switch', '--quiet', '--create', 'topic')
+    assert.equal(refusal(repository, '0.2.0'), 'No release: the branch is topic, and a release is made from main.\n')
+    repository.git('switch', '--quiet', '--detach')
+    assert.equal(refusal(repository, '0.2.0'), 'No release: the branch is none, and a release is made from main.\n')
+  })
+
+  test('refuses a tag that exists', (t) => {
+    const repository = createRepository(t)
+    repository.git('tag', 'v0.2.0')
+    assert.match(refusal(repository, '0.2.0'), /^No release: the tag v0\.2\.0 exists\.$/m)
+  })
+
+  test('refuses a version that is not greater than the last one, by tag, changelog or package.json', (t) => {
+    const repository = createRepository(t)
+    repository.git('tag', 'v0.10.0')
+    assert.equal(refusal(repository, '0.9.9'), 'No release: 0.9.9 is not greater than 0.10.0, the last release.\n')
+    repository.git('tag', '--delete', 'v0.10.0')
+    repository.write('CHANGELOG.md', CHANGELOG.replace('[0.1.0]', '[1.0.0]'))
+    repository.git('commit', '--quiet', '--all', '--message', 'Change')
+    assert.equal(refusal(repository, '0.2.0'), 'No release: 0.2.0 is not greater than 1.0.0, the last release.\n')
+    repository.write('CHANGELOG.md', CHANGELOG)
+    repository.write('package.json', json({ version: '0.3.0' }))
+    repository.git('commit', '--quiet', '--all', '--message', 'Change')
+    assert.equal(refusal(repository, '0.2.0'), 'No release: 0.2.0 is less than 0.3.0, the version in package.json.\n')
+  })
+
+  test('refuses when [Unreleased] holds nothing but headings, or is missing', (t) => {
+    for (const unreleased of ['## [Unreleased]\n\n### Added\n', '']) {
+      const repository = createRepository(t, {
+        changelog: `# Changelog\n\n${unreleased}\n## [0.1.0] - 2026-01-02\n\n- One.\n`,
+      })
+      assert.equal(refusal(repository, '0.2.0'), 'No release: CHANGELOG.md has nothing under [Unreleased].\n')
+    }
+  })
+
+  test('leaves the files as they were when the commit fails', (t) => {
+    const repository = createRepository(t)
+    const { git, read, write } = repository
+    mkdirSync(path.join(git('rev-parse', '--absolute-git-dir'), 'hooks'))
+    write('.git/hooks/pre-commit', '#!/bin/sh\nexit 1\n')
+    chmodSync(path.join(git('rev-parse', '--absolute-git-dir'), 'hooks/pre-commit'), 0o755)
+    assert.match(refusal(repository, '0.2.0'), /^No release: git commit failed\.$/m)
+    assert.equal(read('CHANGELOG.md'), CHANGELOG)
+  })
+
+  test('wants one version of three numbers', (t) => {
+    const { release } = createRepository(t)
+    for (const args of [[], ['v0.2.0'], ['0.2.0-rc.1'], ['0.2.0', '0.3.0']]) {
+      const { status, stderr } = release(...args)
+      assert.equal(status, 2, args.join(' '))
+      assert.match(stderr, /^Usage: npm run release -- VERSION/)
+    }
+  })
+})
