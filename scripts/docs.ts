@@ -53,10 +53,10 @@ ${table('variable', 'default', 'accepts', 'meaning')}`
 
 interface Entry {
   name: string
-  meaning: string
-  accepts: string
-  fallback?: string
-  fallbackShown?: string
+  description: string
+  format: string
+  defaultValue?: string
+  defaultText?: string
   secret?: boolean
 }
 
@@ -64,16 +64,16 @@ interface ProviderEntry extends Omit<Entry, 'name'> {
   ending: string
   /** The only provider that has this setting. */
   only?: string
-  fallbackOf?: unknown
+  defaultOf?: unknown
   isRequired?: boolean
 }
 
-const defaultOf = ({ fallback, fallbackShown }: Entry): string =>
-  fallback ? `\`${fallback}\`` : (fallbackShown ?? 'none')
+const defaultCell = ({ defaultValue, defaultText }: Entry): string =>
+  defaultValue ? `\`${defaultValue}\`` : (defaultText ?? 'none')
 
 const nameOf = ({ name, secret }: Entry): string => (secret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``)
 
-const row = (entry: Entry): string => cells([nameOf(entry), defaultOf(entry), entry.accepts, entry.meaning])
+const row = (entry: Entry): string => cells([nameOf(entry), defaultCell(entry), entry.format, entry.description])
 
 const presetRows = (): string =>
   [...PRESETS]
@@ -82,10 +82,10 @@ const presetRows = (): string =>
     )
     .join('')
 
-const providerRow = ({ ending, only, fallbackOf, isRequired, ...entry }: ProviderEntry): string => {
-  const fallbackShown = fallbackOf ? 'as above' : isRequired ? 'must be set' : entry.fallbackShown
+const providerRow = ({ ending, only, defaultOf, isRequired, ...entry }: ProviderEntry): string => {
+  const defaultText = defaultOf ? 'as above' : isRequired ? 'must be set' : entry.defaultText
   const name = `SVC_OAUTH_${only?.toUpperCase() ?? '<NAME>'}_${ending}`
-  return row({ ...entry, name, ...(fallbackShown && { fallbackShown }) })
+  return row({ ...entry, name, ...(defaultText && { defaultText }) })
 }
 
 /** The content of `docs/configuration.md`, generated from the tables of settings. */

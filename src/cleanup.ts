@@ -1,31 +1,31 @@
 import type { Log } from './lib/log.ts'
 
-interface Chore {
+interface Job {
   name: string
   /** Resolves to how many rows were deleted. */
   run: () => Promise<number>
 }
 
-interface Parts {
-  chores: Chore[]
+interface CleanupDeps {
+  jobs: Job[]
   intervalMs: number
-  /** Reserves a chore for this process for so long; false while another process has it. */
-  reserve: (chore: string, forMs: number) => Promise<boolean>
+  /** Reserves a job for this process for a time in milliseconds; false while another process has it. */
+  reserve: (job: string, forMs: number) => Promise<boolean>
   log: Log
-  /** Hears how many rows each chore has deleted. */
-  onDeleted?: (chore: string, deleted: number) => void
+  /** Called with the number of rows that each job has deleted. */
+  onDeleted?: (job: string, deleted: number) => void
 }
 
-/** Who takes longer is dead, or so slow that help does no harm. */
-const LONGEST_CHORE_MS = 600_000
+/** A process that takes longer is dead, or so slow that a second one does no harm. */
+const LONGEST_JOB_MS = 600_000
 
-/** Deletes what is past its time, now and then, one chore after the other; of several processes, one does each. */
-export const createHousekeeping = ({ chores, intervalMs, reserve, log, onDeleted }: Parts) => {
+/** Deletes expired rows at an interval, one job after the other. Of several processes, one runs each job. */
+export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: CleanupDeps) => {
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
 
-  const runReserved = async ({ name, run }: Chore): Promise<void> => {
-    if (!(await reserve(name, LONGEST_CHORE_MS))) return
+  const runReserved = async ({ name, run }: Job): Promise<void> => {
+    if (!(await reserve(name, LONGEST_JOB_MS))) return
     try {
       const deleted = await run()
       onDeleted?.(name, deleted)
@@ -36,9 +36,9 @@ export const createHousekeeping = ({ chores, intervalMs, reserve, log, onDeleted
   }
 
   const runAll = async (): Promise<void> => {
-    for (const chore of chores) {
-      await runReserved(chore).catch((error: unknown) => {
-        log.warn({ chore: chore.name, err: error }, 'clean-up failed')
+    for (const job of jobs) {
+      await runReserved(job).catch((error: unknown) => {
+        log.warn({ chore: job.name, err: error }, 'clean-up failed')
       })
     }
   }

@@ -26,7 +26,7 @@ interface Options {
 const DEFAULT_AUDIENCE = 'app'
 
 /** The rules without HTTP: what the service and the command line share. */
-export const createDomain = (
+export const createCore = (
   config: Config,
   log: Log,
   { db, rootSecret }: Installation,
@@ -99,7 +99,7 @@ export const createDomain = (
   return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
 }
 
-export type Domain = ReturnType<typeof createDomain>
+export type Core = ReturnType<typeof createCore>
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>
   config.webhookUrl && config.webhookSecret

@@ -1,7 +1,7 @@
 import type { Installation } from './bootstrap.ts'
-import { createHousekeeping } from './cleanup.ts'
+import { createCleanup } from './cleanup.ts'
 import type { Config } from './config/config.ts'
-import { createDomain } from './core.ts'
+import { createCore } from './core.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -20,7 +20,7 @@ export interface Overrides {
 }
 
 /** How often a file with the root secret is looked at; besides, it is when something comes that nobody here has made. */
-const LOOK_AT_SECRET_EVERY_MS = 5000
+const POLL_SECRET_EVERY_MS = 5000
 
 /** How long a stop waits for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
@@ -33,18 +33,18 @@ export const createService = async (
   overrides: Overrides = {},
 ) => {
   const metrics = await loadMetrics(config, log)
-  const domain = createDomain(config, log, installation, {
+  const domain = createCore(config, log, installation, {
     ...overrides,
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
   })
   const { baseUrl, clock, db, keys, webhooks } = domain
   let isStopping = false
-  let secretLook: NodeJS.Timeout | undefined
+  let secretTimer: NodeJS.Timeout | undefined
 
   await keys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without.
-  const [{ createServer }, { listen }, { createClosing }, { createPages }] = await Promise.all([
+  const [{ createServer }, { listen }, { createGracefulShutdown: createClosing }, { createPages }] = await Promise.all([
     import('./http/server.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
@@ -70,7 +70,7 @@ export const createService = async (
     limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     hstsMs: config.hstsMs,
     maxConnections: config.maxConnections,
-    meter: metrics,
+    requestMetrics: metrics,
     isStopping: () => isStopping,
     async requireReady() {
       if (isStopping)
@@ -79,12 +79,12 @@ export const createService = async (
     },
   })
   const closing = createClosing(server)
-  const housekeeping = createHousekeeping({
+  const housekeeping = createCleanup({
     log,
     intervalMs: config.cleanupIntervalMs,
     reserve: createReservation(db, clock),
     ...(metrics && { onDeleted: metrics.countDeleted }),
-    chores: [
+    jobs: [
       {
         name: 'sessions',
         run: () =>
@@ -111,7 +111,7 @@ export const createService = async (
       // Of several workers, the supervisor answers for all.
       if (!sharesPort) await metrics?.start()
       const address = await listen(server, placeOf(config, sharesPort))
-      secretLook = setInterval(installation.rootSecret.refresh, LOOK_AT_SECRET_EVERY_MS).unref()
+      secretTimer = setInterval(installation.rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       webhooks.start()
       housekeeping.start()
       return address
@@ -123,7 +123,7 @@ export const createService = async (
     /** Says that it is not ready, finishes what was begun, closes the database. */
     async stop(drainMs = config.drainMs): Promise<void> {
       isStopping = true
-      clearInterval(secretLook)
+      clearInterval(secretTimer)
       await closing.drain(drainMs)
       // A database that answers nobody must not hold up the end for as long as its own limits allow.
       const ends = [closing.close(STOP_PATIENCE_MS), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()]

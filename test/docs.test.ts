@@ -73,20 +73,20 @@ describe('the documents', () => {
 
   test('every setting has its row in the reference', () => {
     const rows = configurationPage()
-    for (const { name, meaning } of Object.values(SETTINGS)) {
+    for (const { name, description } of Object.values(SETTINGS)) {
       assert.match(rows, new RegExp(String.raw`^\| \`${name}\`.* \|`, 'm'))
-      assert.ok(rows.includes(meaning), name)
+      assert.ok(rows.includes(description), name)
     }
   })
 
   test('every setting of a provider has its row in the reference, those of one alone under its name', () => {
     const rows = configurationPage()
-    for (const { ending, only, meaning } of Object.values<{ ending: string; only?: string; meaning: string }>(
+    for (const { ending, only, description } of Object.values<{ ending: string; only?: string; description: string }>(
       PROVIDER_SETTINGS,
     )) {
       const name = `SVC_OAUTH_${only?.toUpperCase() ?? '<NAME>'}_${ending}`
       assert.ok(
-        rows.split('\n').some((line) => line.startsWith(`| \`${name}\``) && line.includes(meaning)),
+        rows.split('\n').some((line) => line.startsWith(`| \`${name}\``) && line.includes(description)),
         name,
       )
     }

@@ -59,7 +59,7 @@ describe('the systemd unit in docs/operate.md', () => {
 
   test('gives a stop the time that it may take', () => {
     const [, stopWithin = ''] = /STOP_WITHIN_MS = (\d+)/.exec(read('src/serve/serve.ts')) ?? []
-    const drainMs = parseDuration(SETTINGS.drainMs.fallback ?? '') ?? assert.fail()
+    const drainMs = parseDuration(SETTINGS.drainMs.defaultValue ?? '') ?? assert.fail()
     assert.ok(Number(only('TimeoutStopSec')) * 1000 > Number(stopWithin) + drainMs)
   })
 

@@ -3,13 +3,13 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
-import { withDomain } from './with-core.ts'
+import { withCore } from './with-core.ts'
 
 /** `svc backup`: a copy while others read and write. */
-export const addBackup = (program: Command, { loadConfig }: Surroundings): void => {
+export const addBackup = (program: Command, { loadConfig }: CommandContext): void => {
   const backup = addCommand(program, 'backup <file>', 'write a consistent copy of the database to a new file', [
     'svc backup /var/backups/svc-$(date +%F).db',
   ]).addHelpText(
@@ -23,7 +23,7 @@ export const addBackup = (program: Command, { loadConfig }: Surroundings): void 
     }
     const file = resolve(name)
     const secret = await secretPlace(config, config.database.file)
-    await withDomain(config, ({ db }) => write(file, () => db.backup(file)))
+    await withCore(config, ({ db }) => write(file, () => db.backup(file)))
     const { size } = statSync(file)
     await (json
       ? printJson({ file, bytes: size, secret })

@@ -1,7 +1,7 @@
 import type { Config, Environment } from '../config/config.ts'
 
 /** What a command is handed from outside. */
-export interface Surroundings {
+export interface CommandContext {
   /** Throws `ConfigError`. */
   loadConfig: () => Config
   serve: () => Promise<void>

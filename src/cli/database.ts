@@ -59,8 +59,8 @@ const readPlace = (command: Command, { option, url, file }: Given): Place => {
     return command.error(`error: give either ${option} or ${option}-file`)
   }
   try {
-    const place = SETTINGS.database.read(file === undefined ? (url ?? '') : readUrl(option, file))
-    return place ?? command.error(`error: ${option} is not accepted: ${SETTINGS.database.accepts}`)
+    const place = SETTINGS.database.parse(file === undefined ? (url ?? '') : readUrl(option, file))
+    return place ?? command.error(`error: ${option} is not accepted: ${SETTINGS.database.format}`)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     return command.error(`error: ${option} is not accepted: ${error.message}`)

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { note } from './terminal/output.ts'
-import type { Domain } from './with-core.ts'
+import type { Core } from './with-core.ts'
 
-export type OutboxEvent = Awaited<ReturnType<Domain['webhooks']['list']>>[number]
+export type OutboxEvent = Awaited<ReturnType<Core['webhooks']['list']>>[number]
 
 /** Among so many latest events, one that was just written is found. */
 const LATEST = 500
@@ -27,7 +27,7 @@ export const outcomeOf = ({ attempts, closedAtMs, deliveredAtMs, status, problem
 }
 
 /** Makes the attempts that are due, this event's among them, and says on stderr what became of it. */
-export const deliverNow = async ({ webhooks }: Domain, { type, userId }: Pick<OutboxEvent, 'type' | 'userId'>) => {
+export const deliverNow = async ({ webhooks }: Core, { type, userId }: Pick<OutboxEvent, 'type' | 'userId'>) => {
   const latest = await webhooks.list(LATEST)
   const event = latest.find((each) => each.userId === userId && each.type === type)
   if (!event) {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand } from './help.ts'
 import { print } from './terminal/output.ts'
 
 const TIMEOUT_MS = 5000
 
 /** `svc healthcheck`: for supervisors and containers. */
-export const addHealthcheck = (program: Command, { loadConfig }: Surroundings): void => {
+export const addHealthcheck = (program: Command, { loadConfig }: CommandContext): void => {
   addCommand(program, 'healthcheck', 'ask the running service whether it is ready; exit 0 when it is, else 1', [
     'svc healthcheck',
     'SVC_PORT=3000 svc healthcheck',

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, toMinute, toSecond } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import { type Core, withCore } from './with-core.ts'
 
-type Key = Awaited<ReturnType<Domain['keys']['list']>>[number]
+type Key = Awaited<ReturnType<Core['keys']['list']>>[number]
 
 /** `svc keys`: what signs the access tokens. */
-export const addKeys = (program: Command, { loadConfig }: Surroundings): void => {
+export const addKeys = (program: Command, { loadConfig }: CommandContext): void => {
   const keys = addCommand(program, 'keys', 'list and rotate the keys that sign access tokens', [
     'svc keys list',
     'svc keys rotate',
@@ -18,9 +18,9 @@ export const addKeys = (program: Command, { loadConfig }: Surroundings): void =>
 
   const list = addCommand(keys, 'list', 'list the keys, the newest first', ['svc keys list', 'svc keys list --json'])
   withJson(list).action(({ json }: JsonOption) =>
-    withDomain(loadConfig(), async (domain) => {
+    withCore(loadConfig(), async (core) => {
       const listing = { columns: COLUMNS, toJson: keyToJson, empty: 'there are no keys yet: the first start makes one' }
-      await printList([await domain.keys.list()], listing, json)
+      await printList([await core.keys.list()], listing, json)
     }),
   )
 
@@ -30,13 +30,13 @@ export const addKeys = (program: Command, { loadConfig }: Surroundings): void =>
   ])
   rotate.option('--now', 'sign with it at once and refuse every key before it, for a key that is compromised')
   withJson(rotate).action(({ json, now = false }: JsonOption & { now?: boolean }) =>
-    withDomain(loadConfig(), async (domain) => {
+    withCore(loadConfig(), async (core) => {
       // Fails when SVC_SECRET is not this database's: a key that was sealed with another could never be opened again.
-      await domain.keys.prepare()
-      const key = await domain.keys.rotate({ now })
+      await core.keys.prepare()
+      const key = await core.keys.rotate({ now })
       await (json
         ? printJson(keyToJson(key))
-        : print(now ? replacedText(key, domain.keys.jwksMaxAgeSeconds) : publishedText(key)))
+        : print(now ? replacedText(key, core.keys.jwksMaxAgeSeconds) : publishedText(key)))
     }),
   )
 }

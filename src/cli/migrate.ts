@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
-import { withDomain } from './with-core.ts'
+import { withCore } from './with-core.ts'
 
 interface MigrateOptions extends JsonOption {
   check?: boolean
 }
 
 /** `svc migrate`: the schema, which every start brings up to date as well. */
-export const addMigrate = (program: Command, { loadConfig }: Surroundings): void => {
+export const addMigrate = (program: Command, { loadConfig }: CommandContext): void => {
   const migrate = addCommand(program, 'migrate', 'bring the schema of the database up to date', [
     'svc migrate',
     'svc migrate --check',
@@ -23,7 +23,7 @@ export const addMigrate = (program: Command, { loadConfig }: Surroundings): void
       return json ? printJson({ pending }) : print(listed('Pending', pending))
     }
     // Opening applies what is pending.
-    await withDomain(config, async () => {})
+    await withCore(config, async () => {})
     return json ? printJson({ applied: pending }) : print(listed('Applied', pending))
   })
 }

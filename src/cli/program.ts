@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../lib/version.ts'
 import { addBackup } from './backup.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addConfig } from './config.ts'
 import { addDatabase } from './database.ts'
 import { addHealthcheck } from './healthcheck.ts'
@@ -23,10 +23,10 @@ const EXIT_INTERRUPTED = 130
  * Runs one command of the command line. Wrong usage sets exit code 2 and Ctrl+C at a question 130; every other failure
  * is thrown.
  */
-export const runProgram = async (args: string[], surroundings: Surroundings): Promise<void> => {
+export const runProgram = async (args: string[], context: CommandContext): Promise<void> => {
   tolerateClosedPipes()
   try {
-    await createProgram(surroundings).parseAsync(args, { from: 'user' })
+    await createProgram(context).parseAsync(args, { from: 'user' })
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE
     else if (error instanceof Interrupted) process.exitCode = EXIT_INTERRUPTED
@@ -34,7 +34,7 @@ export const runProgram = async (args: string[], surroundings: Surroundings): Pr
   }
 }
 
-const createProgram = (surroundings: Surroundings): Command => {
+const createProgram = (context: CommandContext): Command => {
   const program = new Command('svc')
     .description('Authentication that sits under /auth beside your application.')
     .version(readVersion(), '-V, --version', 'print the version')
@@ -47,18 +47,18 @@ const createProgram = (surroundings: Surroundings): Command => {
   addCommand(program, 'serve', 'run the service until it is told to stop', [
     'svc serve',
     'SVC_PORT=3000 SVC_BASE_URL=https://example.com svc serve',
-  ]).action(surroundings.serve)
-  addMigrate(program, surroundings)
-  addUsers(program, surroundings)
-  addSessions(program, surroundings)
-  addIdentities(program, surroundings)
-  addKeys(program, surroundings)
-  addSecret(program, surroundings)
-  addWebhooks(program, surroundings)
-  addHealthcheck(program, surroundings)
-  addBackup(program, surroundings)
+  ]).action(context.serve)
+  addMigrate(program, context)
+  addUsers(program, context)
+  addSessions(program, context)
+  addIdentities(program, context)
+  addKeys(program, context)
+  addSecret(program, context)
+  addWebhooks(program, context)
+  addHealthcheck(program, context)
+  addBackup(program, context)
   addDatabase(program)
-  addConfig(program, surroundings)
+  addConfig(program, context)
   addHelp(program)
   return program
 }

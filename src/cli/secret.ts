@@ -3,12 +3,12 @@ import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printRecord, toMinute } from './terminal/output.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import { type Core, withCore } from './with-core.ts'
 
-type Status = Awaited<ReturnType<Domain['secretRotation']['status']>>
+type Status = Awaited<ReturnType<Core['secretRotation']['status']>>
 
 interface Places {
   current: string
@@ -16,7 +16,7 @@ interface Places {
 }
 
 /** `svc secret`: what keys and tokens are derived from. */
-export const addSecret = (program: Command, { loadConfig }: Surroundings): void => {
+export const addSecret = (program: Command, { loadConfig }: CommandContext): void => {
   const secret = addCommand(program, 'secret', 'show and rotate the root secret', [
     'svc secret status',
     'svc secret rotate',
@@ -27,7 +27,7 @@ export const addSecret = (program: Command, { loadConfig }: Surroundings): void 
   ])
   withJson(status).action(({ json }: JsonOption) => {
     const config = loadConfig()
-    return withDomain(config, async ({ secretRotation }) => {
+    return withCore(config, async ({ secretRotation }) => {
       const [places, found] = [await placesOf(config), await secretRotation.status()]
       await (json ? printJson(toJson(places, found)) : printRecord(toRecord(places, found)))
     })
@@ -41,7 +41,7 @@ export const addSecret = (program: Command, { loadConfig }: Surroundings): void 
     const config = loadConfig()
     const file = requireSecretFile(config)
     const { rotateSecretFile } = await import('../config/root-secret.ts')
-    return withDomain(config, async ({ secretRotation }) => {
+    return withCore(config, async ({ secretRotation }) => {
       const found = await secretRotation.rotate(() => rotateSecretFile(file), { isForced: force })
       const places = await placesOf(config)
       await (json ? printJson(toJson(places, found)) : print(rotatedText(places, found)))

@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
 import type { AccountEventName } from '../lib/account-event.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, print, printJson } from './terminal/output.ts'
 import { userToJson } from './user-columns.ts'
 import { splitRoles } from './users-create.ts'
-import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
+import { type Core, requireUser, type User, withCore } from './with-core.ts'
 
 interface Change {
   command: string
   event: AccountEventName
   json: boolean | undefined
-  apply: (domain: Domain, user: User) => Promise<void>
+  apply: (core: Core, user: User) => Promise<void>
   /** What was done, for people. */
   done: (user: User) => string
   /** What the operator has to know besides, if anything. */
@@ -25,13 +25,13 @@ const warnOfUnproved = ({ email, roles, emailVerifiedAtMs }: User): string | und
     : undefined
 
 /** `set-roles`, `disable`, `enable`. */
-export const addUserChanges = (users: Command, { loadConfig }: Surroundings): void => {
+export const addUserChanges = (users: Command, { loadConfig }: CommandContext): void => {
   const change = (name: string, { command, event, json, apply, done, warn }: Change) =>
-    withDomain(loadConfig(), async (domain, record) => {
-      const before = await requireUser(domain, name)
-      await apply(domain, before)
+    withCore(loadConfig(), async (core, record) => {
+      const before = await requireUser(core, name)
+      await apply(core, before)
       record(command, event, { userId: before.id })
-      const user = await requireUser(domain, before.id)
+      const user = await requireUser(core, before.id)
       await (json ? printJson(userToJson(user)) : print(`${done(user)}\n`))
       const warning = warn?.(user)
       if (warning) note(warning)
@@ -52,7 +52,7 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
       command: 'users set-roles',
       event: 'roles_change',
       json,
-      apply: (domain, { id }) => domain.users.setRoles(id, splitRoles(roles)),
+      apply: (core, { id }) => core.users.setRoles(id, splitRoles(roles)),
       done: (user) => `${user.email} has ${user.roles.length > 0 ? `the roles ${user.roles.join(' ')}` : 'no roles'}.`,
       warn: warnOfUnproved,
     }),
@@ -66,7 +66,7 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
       command: 'users disable',
       event: 'account_disable',
       json,
-      apply: (domain, { id }) => domain.users.setDisabled(id, true),
+      apply: (core, { id }) => core.users.setDisabled(id, true),
       done: ({ email }) => `${email} is disabled, and every session is ended.`,
     }),
   )
@@ -77,7 +77,7 @@ export const addUserChanges = (users: Command, { loadConfig }: Surroundings): vo
       command: 'users enable',
       event: 'account_enable',
       json,
-      apply: (domain, { id }) => domain.users.setDisabled(id, false),
+      apply: (core, { id }) => core.users.setDisabled(id, false),
       done: ({ email }) => `${email} can log in again.`,
     }),
   )

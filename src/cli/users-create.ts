@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { deliverNow, requireWebhooks } from './delivery.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
 import { userToJson } from './user-columns.ts'
-import { withDomain } from './with-core.ts'
+import { withCore } from './with-core.ts'
 
 interface CreateOptions extends JsonOption {
   email?: string
@@ -17,7 +17,7 @@ interface CreateOptions extends JsonOption {
 /** Names as separate arguments, or with commas between. */
 export const splitRoles = (names: string[]): string[] => names.flatMap((name) => name.split(','))
 
-export const addUserCreation = (users: Command, { loadConfig }: Surroundings): void => {
+export const addUserCreation = (users: Command, { loadConfig }: CommandContext): void => {
   const create = addCommand(users, 'create [email]', 'create an account', [
     'svc users create ada@example.com',
     'svc users create ada@example.com --username ada --role admin --role editor',
@@ -32,9 +32,9 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
     const email = oneEmail(create, argument, options.email)
     const config = loadConfig()
     if (options.deliver) requireWebhooks(config)
-    await withDomain(config, async (domain, record) => {
+    await withCore(config, async (core, record) => {
       const { username, role = [] } = options
-      const user = await domain.users.create({
+      const user = await core.users.create({
         email,
         username,
         roles: splitRoles(role),
@@ -45,7 +45,7 @@ export const addUserCreation = (users: Command, { loadConfig }: Surroundings): v
       await (options.json
         ? printJson(userToJson(user))
         : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))
-      if (options.deliver) await deliverNow(domain, { type: 'user.created', userId: user.id })
+      if (options.deliver) await deliverNow(core, { type: 'user.created', userId: user.id })
     })
   })
 }

@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { deliverNow, requireWebhooks } from './delivery.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
 import { note, print, printJson } from './terminal/output.ts'
 import { userToJson } from './user-columns.ts'
-import { requireUser, type User, withDomain } from './with-core.ts'
+import { requireUser, type User, withCore } from './with-core.ts'
 
 interface DeleteOptions extends JsonOption, YesOption {
   deliver?: boolean
 }
 
-export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): void => {
+export const addUserDeletion = (users: Command, { loadConfig }: CommandContext): void => {
   const deletion = addCommand(users, 'delete <user>', 'delete an account for good', [
     'svc users delete ada@example.com',
     'svc users delete ada --yes --deliver',
@@ -21,13 +21,13 @@ export const addUserDeletion = (users: Command, { loadConfig }: Surroundings): v
     requireConfirmable(deletion, yes)
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
-    await withDomain(config, async (domain, record) => {
-      const user = await requireUser(domain, name)
+    await withCore(config, async (core, record) => {
+      const user = await requireUser(core, name)
       if (!yes) await requireConsent(user)
-      await domain.users.delete(user.id)
+      await core.users.delete(user.id)
       record('users delete', 'account_delete', { userId: user.id })
       await (json ? printJson(userToJson(user)) : print(`Deleted ${user.email}, id ${user.id}.\n`))
-      if (deliver) await deliverNow(domain, { type: 'user.deleted', userId: user.id })
+      if (deliver) await deliverNow(core, { type: 'user.deleted', userId: user.id })
     })
   })
 }

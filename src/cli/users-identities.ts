@@ -1,45 +1,45 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { toTimestamp } from '../lib/time.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { note, print, printJson, printList, toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
-import { type Domain, requireUser, type User, withDomain } from './with-core.ts'
+import { type Core, requireUser, type User, withCore } from './with-core.ts'
 
-type Identity = Awaited<ReturnType<Domain['oauth']['list']>>[number]
-type Disconnection = Awaited<ReturnType<Domain['oauth']['disconnect']>>
+type Identity = Awaited<ReturnType<Core['oauth']['list']>>[number]
+type Disconnection = Awaited<ReturnType<Core['oauth']['disconnect']>>
 
 interface UnlinkOptions extends JsonOption {
   all?: boolean
 }
 
 /** `svc identities`: the providers by which a user can sign in. */
-export const addIdentities = (program: Command, surroundings: Surroundings): void => {
+export const addIdentities = (program: Command, context: CommandContext): void => {
   const identities = addCommand(program, 'identities', 'list and disconnect the providers of a user', [
     'svc identities list ada@example.com',
     'svc identities unlink ada google',
   ]).addHelpText('after', '\nA USER is named by id, email or username; a PROVIDER as in SVC_OAUTH_PROVIDERS.')
-  addList(identities, surroundings)
-  addUnlink(identities, surroundings)
+  addList(identities, context)
+  addUnlink(identities, context)
 }
 
-const addList = (identities: Command, { loadConfig }: Surroundings): void => {
+const addList = (identities: Command, { loadConfig }: CommandContext): void => {
   const list = addCommand(identities, 'list <user>', 'list the providers that a user can sign in by, oldest first', [
     'svc identities list ada@example.com',
     'svc identities list ada --json',
   ])
   withJson(list).action((name: string, { json }: JsonOption) =>
-    withDomain(loadConfig(), async (domain) => {
-      const user = await requireUser(domain, name)
+    withCore(loadConfig(), async (core) => {
+      const user = await requireUser(core, name)
       const empty = `nothing is connected to ${user.email}`
-      const listing = { columns: columnsFor(domain), toJson: identityToJson, empty }
-      await printList([await domain.oauth.list(user.id, true)], listing, json)
+      const listing = { columns: columnsFor(core), toJson: identityToJson, empty }
+      await printList([await core.oauth.list(user.id, true)], listing, json)
     }),
   )
 }
 
-const addUnlink = (identities: Command, { loadConfig }: Surroundings): void => {
+const addUnlink = (identities: Command, { loadConfig }: CommandContext): void => {
   const unlink = addCommand(
     identities,
     'unlink <user> [provider]',
@@ -48,9 +48,9 @@ const addUnlink = (identities: Command, { loadConfig }: Surroundings): void => {
   ).option('--all', 'disconnect all that are connected')
   withJson(unlink).action(async (name: string, provider: string | undefined, { all, json }: UnlinkOptions) => {
     if ((provider === undefined) === !all) unlink.error('error: name one provider, or give --all')
-    await withDomain(loadConfig(), async (domain, record) => {
-      const user = await requireUser(domain, name)
-      const disconnection = await disconnect(domain, user, provider)
+    await withCore(loadConfig(), async (core, record) => {
+      const user = await requireUser(core, name)
+      const disconnection = await disconnect(core, user, provider)
       for (const { provider: method } of disconnection.disconnected)
         record('identities unlink', 'provider_disconnect', { userId: user.id, method })
       await (json ? printJson(disconnectionToJson(user, disconnection)) : print(`${told(user, disconnection)}\n`))
@@ -60,7 +60,7 @@ const addUnlink = (identities: Command, { loadConfig }: Surroundings): void => {
 }
 
 /** `not_found` names the provider, and what is connected in its place. */
-const disconnect = async ({ oauth }: Domain, user: User, provider: string | undefined): Promise<Disconnection> => {
+const disconnect = async ({ oauth }: Core, user: User, provider: string | undefined): Promise<Disconnection> => {
   const disconnection = await oauth.disconnect(user.id, provider)
   if (provider === undefined || disconnection.disconnected.length > 0) return disconnection
   const connected = namesOf(await oauth.list(user.id, true))
@@ -84,7 +84,7 @@ const labelOf = ({ provider, email }: { provider: string; email: string | undefi
 const lockedOut = ({ email, username }: User): string =>
   `${email} has no way to sign in now: svc users set-password ${username} gives one`
 
-const columnsFor = ({ oauth }: Domain): Column<Identity>[] => {
+const columnsFor = ({ oauth }: Core): Column<Identity>[] => {
   const isConfigured = (provider: string): boolean => oauth.providers.some(({ name }) => name === provider)
   return [
     // Never cut: it is what `unlink` takes.

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
 import { userToJson } from './user-columns.ts'
-import { requireUser, withDomain } from './with-core.ts'
+import { requireUser, withCore } from './with-core.ts'
 
 interface SetPasswordOptions extends JsonOption {
   keepProviders?: boolean
@@ -16,7 +16,7 @@ connected would still log in.
 The password is asked for on a terminal, else it is the one line of standard input.`
 
 /** `svc users set-password`: a way back to an account that was taken over, which shuts out the attacker. */
-export const addSetPassword = (users: Command, { loadConfig }: Surroundings): void => {
+export const addSetPassword = (users: Command, { loadConfig }: CommandContext): void => {
   const setPassword = addCommand(
     users,
     'set-password <user>',
@@ -30,13 +30,13 @@ export const addSetPassword = (users: Command, { loadConfig }: Surroundings): vo
     .addHelpText('after', HELP)
     .option('--keep-providers', 'leave the providers connected')
   withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
-    withDomain(loadConfig(), async (domain, record) => {
-      const { id } = await requireUser(domain, name)
-      const disconnected = await domain.users.setPassword(id, await readPassword(), { keepProviders })
+    withCore(loadConfig(), async (core, record) => {
+      const { id } = await requireUser(core, name)
+      const disconnected = await core.users.setPassword(id, await readPassword(), { keepProviders })
       record('users set-password', 'password_change', { userId: id })
       for (const method of disconnected) record('users set-password', 'provider_disconnect', { userId: id, method })
-      const user = await requireUser(domain, id)
-      const connected = (await domain.oauth.list(id, true)).map(({ provider }) => provider)
+      const user = await requireUser(core, id)
+      const connected = (await core.oauth.list(id, true)).map(({ provider }) => provider)
       if (json)
         return printJson({ ...userToJson(user), disconnected_providers: disconnected, connected_providers: connected })
       return print(`${user.email} has a new password, and every session is ended. ${told(disconnected, connected)}\n`)

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { AppError } from '../lib/errors.ts'
 import { parseDuration } from '../lib/time.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { notDelivered, outcomeOf, requireWebhooks } from './delivery.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { eventToJson, stateOf } from './webhooks-show.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import { type Core, withCore } from './with-core.ts'
 
 interface Options extends JsonOption {
   failed?: boolean
@@ -16,7 +16,7 @@ interface Options extends JsonOption {
 }
 
 /** `svc webhooks redeliver`: one event, or all that were given up. */
-export const addRedeliver = (webhooks: Command, { loadConfig }: Surroundings): void => {
+export const addRedeliver = (webhooks: Command, { loadConfig }: CommandContext): void => {
   const redeliver = addCommand(webhooks, 'redeliver [id]', 'send an event, or all that failed, once more', [
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b --deliver',
@@ -31,8 +31,8 @@ export const addRedeliver = (webhooks: Command, { loadConfig }: Surroundings): v
     if (mistake) redeliver.error(`error: ${mistake}`)
     const config = loadConfig()
     requireWebhooks(config)
-    await withDomain(config, (domain) =>
-      id === undefined ? redeliverFailed(domain, options) : redeliverOne(domain, id, options),
+    await withCore(config, (core) =>
+      id === undefined ? redeliverFailed(core, options) : redeliverOne(core, id, options),
     )
   })
 }
@@ -49,7 +49,7 @@ const findMistake = (id: string | undefined, { failed, since }: Options): string
   return since !== undefined && !failed ? '--since goes with --failed' : undefined
 }
 
-const redeliverOne = async ({ webhooks }: Domain, id: string, { deliver, json }: Options): Promise<void> => {
+const redeliverOne = async ({ webhooks }: Core, id: string, { deliver, json }: Options): Promise<void> => {
   await webhooks.redeliver(id)
   if (deliver) await webhooks.deliverDue()
   const event = await webhooks.find(id)
@@ -61,8 +61,8 @@ const redeliverOne = async ({ webhooks }: Domain, id: string, { deliver, json }:
 
 const LEFT_TO_SERVICE = 'waiting for the running service to send it'
 
-const redeliverFailed = async (domain: Domain, { since, deliver, json }: Options): Promise<void> => {
-  const { webhooks, clock } = domain
+const redeliverFailed = async (core: Core, { since, deliver, json }: Options): Promise<void> => {
+  const { webhooks, clock } = core
   const ids = await webhooks.redeliverFailed(since === undefined ? 0 : Math.max(0, clock.now() - since))
   if (!deliver) {
     await (json
@@ -71,7 +71,7 @@ const redeliverFailed = async (domain: Domain, { since, deliver, json }: Options
     return
   }
   await webhooks.deliverDue()
-  const states = await countStates(domain, ids)
+  const states = await countStates(core, ids)
   const { delivered, waiting, failed } = states
   if (json) await printJson({ redelivered: ids.length, ...states })
   else await print(`${countOf(ids.length)} sent again: ${delivered} delivered, ${waiting} waiting, ${failed} failed.\n`)
@@ -85,7 +85,7 @@ const countOf = (count: number): string => `${count} failed ${count === 1 ? 'eve
 const leftToService = (count: number): string =>
   count === 0 ? 'to send again' : `${count === 1 ? 'is' : 'are'} sent again by the running service`
 
-const countStates = async ({ webhooks }: Domain, ids: string[]) => {
+const countStates = async ({ webhooks }: Core, ids: string[]) => {
   const counts = { delivered: 0, waiting: 0, failed: 0 }
   for (const id of ids) counts[stateOf(await webhooks.find(id))] += 1
   return counts

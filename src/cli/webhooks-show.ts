@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
-import type { Surroundings } from './command-context.ts'
+import type { CommandContext } from './command-context.ts'
 import { type OutboxEvent, outcomeOf } from './delivery.ts'
 import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson, printList, printRecord, toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
-import { type Domain, withDomain } from './with-core.ts'
+import { type Core, withCore } from './with-core.ts'
 
-type Attempt = Awaited<ReturnType<Domain['webhooks']['attemptsOf']>>[number]
+type Attempt = Awaited<ReturnType<Core['webhooks']['attemptsOf']>>[number]
 
 type State = 'waiting' | 'delivered' | 'failed'
 
@@ -63,12 +63,12 @@ const ATTEMPT_COLUMNS: Column<Attempt>[] = [
 ]
 
 /** `svc webhooks show`: one event with the history of its attempts. */
-export const addShow = (webhooks: Command, { loadConfig }: Surroundings): void => {
+export const addShow = (webhooks: Command, { loadConfig }: CommandContext): void => {
   const show = addCommand(webhooks, 'show <id>', 'show an event and how each attempt to deliver it ended', [
     'svc webhooks show 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
   ])
   withJson(show).action((id: string, { json }: JsonOption) =>
-    withDomain(loadConfig(), async ({ webhooks: events }) => {
+    withCore(loadConfig(), async ({ webhooks: events }) => {
       const event = await events.find(id)
       const attempts = await events.attemptsOf(id)
       await (json ? printJson(eventToJson(event, attempts)) : printEvent(event, attempts))

@@ -2,28 +2,29 @@ import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import type { Domain } from '../core.ts'
+import type { Core } from '../core.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
 import { note } from './terminal/output.ts'
 
-export type { Domain } from '../core.ts'
+export type { Core } from '../core.ts'
 
-export type User = NonNullable<Awaited<ReturnType<Domain['users']['find']>>>
+export type User = NonNullable<Awaited<ReturnType<Core['users']['find']>>>
 
 /** Writes a line about what a command has done to an account, as the service does for requests. */
 export type RecordEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
 
 /** Opens the installation (and makes it where there is none), does the work, closes it again. */
-export const withDomain = async <T>(
+export const withCore = async <T>(
   config: Config,
-  work: (domain: Domain, record: RecordEvent) => Promise<T>,
+  work: (core: Core, record: RecordEvent) => Promise<T>,
 ): Promise<T> => {
-  const [{ createDomain }, { openInstallation }, { createLog, readable }, { logAccountEvent }] = await Promise.all([
-    import('../core.ts'),
-    import('../bootstrap.ts'),
-    import('../lib/log.ts'),
-    import('../lib/account-event.ts'),
-  ])
+  const [{ createCore: createDomain }, { openInstallation }, { createLog, readable }, { logAccountEvent }] =
+    await Promise.all([
+      import('../core.ts'),
+      import('../bootstrap.ts'),
+      import('../lib/log.ts'),
+      import('../lib/account-event.ts'),
+    ])
   const destination = process.stderr.isTTY ? readable(write) : { write }
   const log = createLog('warn', destination)
   const eventLog = createLog(config.logLevel, destination)
@@ -57,7 +58,7 @@ const operatorName = (): string => {
 }
 
 /** By id, email or username; `not_found` names what was asked for. */
-export const requireUser = async ({ users }: Domain, name: string): Promise<User> => {
+export const requireUser = async ({ users }: Core, name: string): Promise<User> => {
   const user = await users.find(name)
   if (user) return user
   const { AppError } = await import('../lib/errors.ts')

@@ -8,42 +8,45 @@ import { requireRandom } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
 
 /** What a variable may be given, in words, and how it is read. */
-export interface Kind<T> {
-  accepts: string
+export interface Parser<T> {
+  format: string
   /** Undefined when it is not that; throws `AppError` where there is more to say than what is accepted. */
-  read: (text: string) => T | undefined
+  parse: (text: string) => T | undefined
   /** What may be shown of it, right or wrong; all when left out. */
   show?: (text: string) => string
 }
 
 /** Both at once. */
-export const kind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({ accepts, read })
+export const parser = <T>(accepts: string, read: (text: string) => T | undefined): Parser<T> => ({
+  format: accepts,
+  parse: read,
+})
 
 /** The same of what holds a URL, whose query may hold a token. */
-export const urlKind = <T>(accepts: string, read: (text: string) => T | undefined): Kind<T> => ({
-  ...kind(accepts, read),
+export const urlParser = <T>(accepts: string, read: (text: string) => T | undefined): Parser<T> => ({
+  ...parser(accepts, read),
   show: shownUrl,
 })
 
 export const oneOf = <T extends string>(...choices: readonly T[]) =>
-  kind(choices.map((choice) => `"${choice}"`).join(' or '), (text) => choices.find((choice) => choice === text))
+  parser(choices.map((choice) => `"${choice}"`).join(' or '), (text) => choices.find((choice) => choice === text))
 
-export const onOff = kind('"on" or "off"', (text) => (text === 'on' ? true : text === 'off' ? false : undefined))
+export const onOff = parser('"on" or "off"', (text) => (text === 'on' ? true : text === 'off' ? false : undefined))
 
 export const wholeNumber = (least: number, most: number) =>
-  kind(`a whole number from ${least} to ${most}`, (text) => {
+  parser(`a whole number from ${least} to ${most}`, (text) => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
     return number >= least && number <= most ? number : undefined
   })
 
 /** Processes: so many, or one for each core that this process may use. */
-export const processes = kind('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
-  text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).read(text),
+export const processes = parser('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
+  text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).parse(text),
 )
 
 /** Whole milliseconds from Go's notation. */
 export const duration = (mostMs = Number.MAX_SAFE_INTEGER, most = '') =>
-  kind(`a duration such as 300ms, 1m30s or 720h, at least 1ms${most}`, (text) => {
+  parser(`a duration such as 300ms, 1m30s or 720h, at least 1ms${most}`, (text) => {
     const ms = parseDuration(text)
     return ms !== undefined && ms >= 1 && ms <= mostMs ? Math.round(ms) : undefined
   })
@@ -51,28 +54,28 @@ export const timeout = duration(MAX_TIMER_MS, ' and at most 596h')
 
 /** Items between commas, without the spaces around them; none may be empty. */
 export const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined) =>
-  kind(accepts, (text) => {
+  parser(accepts, (text) => {
     const items = text.split(',').map((item) => readItem(item.trim()))
     return items.some((item) => item === undefined) ? undefined : (items as T[])
   })
 
 export const printable = (most: number) =>
-  kind(`text of 1 to ${most} characters without control characters`, (text) =>
+  parser(`text of 1 to ${most} characters without control characters`, (text) =>
     text.length <= most && !/\p{Cc}/u.test(text) ? text : undefined,
   )
 
-export const origin = urlKind('an origin such as https://example.com, without path, query or user', readOrigin)
+export const origin = urlParser('an origin such as https://example.com, without path, query or user', readOrigin)
 
-export const host = kind('an IP address or host name to listen on', (text) =>
+export const host = parser('an IP address or host name to listen on', (text) =>
   /^[\w.:-]+$/.test(text) ? text : undefined,
 )
 
 /** A path on the same origin or an absolute URL, for the `src` of an image. */
-export const imageUrl = urlKind('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
+export const imageUrl = urlParser('a path such as /logo.svg, or an https:// or http:// URL', (text) =>
   (/^\/(?![/\\])[^\s\\]*$/.test(text) || isHttpUrl(text)) && text.length <= 2048 ? text : undefined,
 )
 
-export const webhookUrl = urlKind('an http:// or https:// URL without user, password or fragment', (text) =>
+export const webhookUrl = urlParser('an http:// or https:// URL without user, password or fragment', (text) =>
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
 )
 
@@ -83,7 +86,7 @@ const isHttpUrl = (text: string): boolean => {
   return url.username === '' && url.password === '' && /^[\w.:[\]-]+$/.test(url.host)
 }
 
-export const secretText = kind('text without line ends', (text) => (/[\r\n\0]/.test(text) ? undefined : text))
+export const secretText = parser('text without line ends', (text) => (/[\r\n\0]/.test(text) ? undefined : text))
 
 const MIN_ROOT_SECRET_BYTES = 32
 
@@ -97,10 +100,10 @@ const readRootSecret = (text: string): Buffer | undefined => {
 }
 
 /** One that is on its way out may be whatever it was. */
-export const previousRootSecret = kind('at least 32 bytes as hex or base64', readRootSecret)
+export const previousRootSecret = parser('at least 32 bytes as hex or base64', readRootSecret)
 
 /** Refused where it could be guessed: then everything that it protects is open. */
-export const rootSecret = kind('at least 32 random bytes as hex or base64', (text) => {
+export const rootSecret = parser('at least 32 random bytes as hex or base64', (text) => {
   const bytes = readRootSecret(text)
   if (bytes) requireRandom(text, bytes)
   return bytes
@@ -109,7 +112,7 @@ export const rootSecret = kind('at least 32 random bytes as hex or base64', (tex
 const DATABASE_URLS =
   'sqlite:PATH for a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'
 
-export const databaseUrl = kind(DATABASE_URLS, (text) => {
+export const databaseUrl = parser(DATABASE_URLS, (text) => {
   if (/^postgres(?:ql)?:/.test(text)) return { kind: 'postgres' as const, target: readPostgresUrl(text) }
   const [, file] = /^sqlite:([^\0]+)$/.exec(text) ?? []
   return file && file !== ':memory:' ? { kind: 'sqlite' as const, file } : undefined
@@ -124,6 +127,6 @@ export const networks = listOf('"loopback", comma-separated addresses and CIDR r
   isNetwork(item) ? item : undefined,
 )
 
-export const colour = kind('a colour such as #0f6b5c', (text) =>
+export const colour = parser('a colour such as #0f6b5c', (text) =>
   /^#[0-9a-f]{6}$/i.test(text) ? text.toLowerCase() : undefined,
 )

@@ -27,7 +27,7 @@ const readProvider = (name: string, source: Source): ProviderSettings | undefine
   return assemble(name, { ...values, issuer })
 }
 
-const missing = (name: string, { key, name: variable, accepts }: NamedSetting): string => {
+const missing = (name: string, { key, name: variable, format: accepts }: NamedSetting): string => {
   const line = `${variable} is missing: it must be set when SVC_OAUTH_PROVIDERS names "${name}": ${accepts}`
   return key === 'issuer' ? `${line}; only these names need no issuer: ${[...PRESETS.keys()].join(', ')}` : line
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import { kind, listOf, urlKind } from './parsers.ts'
+import { listOf, parser, urlParser } from './parsers.ts'
 
 const MAX_NAME_LENGTH = 32
 
@@ -16,7 +16,7 @@ export const variablesBegin = (name: string): `SVC_OAUTH_${string}` =>
   `SVC_OAUTH_${name.toUpperCase().replaceAll('-', '_')}_`
 
 /** Names in their order; its error says which ones cannot be, and why. */
-export const providerNames = kind(NAMES, (text) => {
+export const providerNames = parser(NAMES, (text) => {
   const names = text.split(',').map((name) => name.trim())
   const mistakes = names.flatMap((name, index) => mistakesOf(name, names.slice(0, index)))
   if (mistakes.length > 0) throw new AppError('invalid_request', `${mistakes.join('; ')}: ${NAMES}`)
@@ -37,13 +37,13 @@ export const usableNames = (text: string): string[] => {
 }
 
 /** RFC 6749 appendix A.1 and A.2. A space at an end came along with the copying. */
-export const credential = kind(
+export const credential = parser(
   'the value from the provider: at most 512 ASCII characters, no space at either end',
   (text) => (text.length <= 512 && /^[!-~](?:[ -~]*[!-~])?$/.test(text) ? text : undefined),
 )
 
 /** Becomes PKCS #8, whatever way it was written. */
-export const applePrivateKey = kind(
+export const applePrivateKey = parser(
   'the ES256 private key from Apple in PEM format, the content of the .p8 file; in a variable, line ends may be written \\n',
   (text) => {
     try {
@@ -58,7 +58,7 @@ export const applePrivateKey = kind(
   },
 )
 
-export const appleId = kind('10 characters A-Z 0-9', (text) => (/^[A-Z0-9]{10}$/.test(text) ? text : undefined))
+export const appleId = parser('10 characters A-Z 0-9', (text) => (/^[A-Z0-9]{10}$/.test(text) ? text : undefined))
 
 const ISSUERS =
   'an https:// URL without user, query or fragment, with a lower-case host; http:// only for localhost, 127.0.0.1 and [::1]'
@@ -66,7 +66,7 @@ const ISSUERS =
 const ISSUER = /^(?:https:\/\/[^/?#\\\s]+|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?)(?:\/[^?#\\\s]*)?$/
 
 /** An issuer's URL, as it was written. One that a URL parser would change is refused: it would not compare equal. */
-export const issuer = urlKind(ISSUERS, (text) => {
+export const issuer = urlParser(ISSUERS, (text) => {
   // It may have a password before the @, which is not to be shown.
   if (text.includes('@')) throw new AppError('invalid_request', ISSUERS)
   const parsed = ISSUER.test(text) && URL.canParse(text) ? new URL(text).href : undefined
@@ -74,7 +74,7 @@ export const issuer = urlKind(ISSUERS, (text) => {
 })
 
 /** RFC 6749 section 3.3, and no comma, which stands between them here. */
-export const scopes = kind('scope names, separated by spaces or commas', (text) => {
+export const scopes = parser('scope names, separated by spaces or commas', (text) => {
   const items = text.split(/[ ,]+/).filter((item) => item !== '')
   return items.length > 0 && items.every((item) => /^[!#-[\]-~]+$/.test(item)) ? items : undefined
 })
@@ -91,7 +91,7 @@ export const domains = listOf('comma-separated domain names such as example.com,
 
 const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export const tenant = kind(
+export const tenant = parser(
   'the ID of a tenant, one of its domain names, "common", "organizations" or "consumers"',
   (text) => {
     const name = text.toLowerCase()

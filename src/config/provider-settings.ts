@@ -1,5 +1,5 @@
 import { type Preset, type ProviderKind, presetOf } from '../oauth/providers/presets.ts'
-import { imageUrl, type Kind, onOff, printable } from './parsers.ts'
+import { imageUrl, onOff, type Parser, printable } from './parsers.ts'
 import {
   appleId,
   applePrivateKey,
@@ -12,18 +12,18 @@ import {
 } from './provider-parsers.ts'
 import type { Setting } from './settings.ts'
 
-interface ProviderSetting<T> extends Kind<T> {
+interface ProviderSetting<T> extends Parser<T> {
   /** What its variable ends with. */
   ending: string
-  meaning: string
+  description: string
   /** The one kind of provider that has it. */
   only?: ProviderKind
   /** The one kind that does not. */
   except?: ProviderKind
-  fallback?: string
-  fallbackShown?: string
+  defaultValue?: string
+  defaultText?: string
   /** The default that a preset has for it, where that is so. */
-  fallbackOf?: (preset: Preset) => Pick<Setting<T>, 'fallback' | 'fallbackShown'>
+  defaultOf?: (preset: Preset) => Pick<Setting<T>, 'defaultValue' | 'defaultText'>
   secret?: boolean
   /** Must be set where there is no default. */
   isRequired?: boolean
@@ -35,13 +35,13 @@ const row = <T>(entry: ProviderSetting<T>): ProviderSetting<T> => entry
 export const PROVIDER_SETTINGS = {
   clientId: row({
     ending: 'CLIENT_ID',
-    meaning: 'Client ID of svc at the provider. Apple: the Services ID.',
+    description: 'Client ID of svc at the provider. Apple: the Services ID.',
     isRequired: true,
     ...credential,
   }),
   clientSecret: row({
     ending: 'CLIENT_SECRET',
-    meaning: 'Client secret of svc at the provider.',
+    description: 'Client secret of svc at the provider.',
     except: 'apple',
     secret: true,
     isRequired: true,
@@ -49,7 +49,7 @@ export const PROVIDER_SETTINGS = {
   }),
   applePrivateKey: row({
     ending: 'CLIENT_SECRET',
-    meaning: 'Private key with which svc signs its own client secrets.',
+    description: 'Private key with which svc signs its own client secrets.',
     only: 'apple',
     secret: true,
     isRequired: true,
@@ -57,62 +57,62 @@ export const PROVIDER_SETTINGS = {
   }),
   appleTeamId: row({
     ending: 'TEAM_ID',
-    meaning: 'ID of the team that owns the key.',
+    description: 'ID of the team that owns the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
   }),
   appleKeyId: row({
     ending: 'KEY_ID',
-    meaning: 'ID of the key.',
+    description: 'ID of the key.',
     only: 'apple',
     isRequired: true,
     ...appleId,
   }),
   microsoftTenant: row({
     ending: 'TENANT',
-    meaning: 'Tenant whose accounts may sign in.',
+    description: 'Tenant whose accounts may sign in.',
     only: 'microsoft',
-    fallbackShown: '`common`, unless the issuer is set',
+    defaultText: '`common`, unless the issuer is set',
     ...tenant,
   }),
   issuer: row({
     ending: 'ISSUER',
-    meaning:
+    description:
       'URL of the provider. Required for a provider that svc does not know; optional for a GitHub or GitLab of your own.',
     isRequired: true,
-    fallbackOf: ({ kind, issuer: known }) =>
-      known === undefined ? {} : kind === 'microsoft' ? { fallbackShown: known } : { fallback: known },
+    defaultOf: ({ kind, issuer: known }) =>
+      known === undefined ? {} : kind === 'microsoft' ? { defaultText: known } : { defaultValue: known },
     ...issuer,
   }),
   scopes: row({
     ending: 'SCOPES',
-    meaning: 'Scopes to request. With OpenID Connect, `openid` must be one of them.',
-    fallbackOf: (preset) => ({ fallback: preset.scopes.join(' ') }),
+    description: 'Scopes to request. With OpenID Connect, `openid` must be one of them.',
+    defaultOf: (preset) => ({ defaultValue: preset.scopes.join(' ') }),
     ...scopes,
   }),
   label: row({
     ending: 'LABEL',
-    meaning: 'Name on the button.',
-    fallbackOf: (preset) => ({ fallback: preset.label }),
+    description: 'Name on the button.',
+    defaultOf: (preset) => ({ defaultValue: preset.label }),
     ...printable(40),
   }),
   iconUrl: row({
     ending: 'ICON_URL',
-    meaning: 'Image on the button: a path of the application or an absolute URL.',
+    description: 'Image on the button: a path of the application or an absolute URL.',
     ...imageUrl,
   }),
   allowedDomains: row({
     ending: 'ALLOWED_DOMAINS',
-    meaning: 'Only users with a verified email of one of these domains may sign in.',
-    fallbackShown: 'any',
+    description: 'Only users with a verified email of one of these domains may sign in.',
+    defaultText: 'any',
     ...domains,
   }),
   trustsEmail: row({
     ending: 'TRUST_EMAIL',
-    meaning:
+    description:
       '`on`: emails count as verified even if the provider does not say so. Only for a provider that your organisation runs.',
-    fallback: 'off',
+    defaultValue: 'off',
     ...onOff,
   }),
 }
@@ -132,10 +132,10 @@ export interface NamedSetting extends Setting<unknown> {
 export const settingsOf = (name: string): NamedSetting[] => {
   const preset = presetOf(name)
   return Object.entries<ProviderSetting<unknown>>(PROVIDER_SETTINGS).flatMap(([key, entry]) => {
-    const { ending, only = preset.kind, except, fallbackOf, isRequired = false, ...rest } = entry
+    const { ending, only = preset.kind, except, defaultOf, isRequired = false, ...rest } = entry
     if (only !== preset.kind || except === preset.kind) return []
-    const defaults = { ...rest, ...fallbackOf?.(preset) }
-    const hasDefault = defaults.fallback !== undefined || defaults.fallbackShown !== undefined
+    const defaults = { ...rest, ...defaultOf?.(preset) }
+    const hasDefault = defaults.defaultValue !== undefined || defaults.defaultText !== undefined
     const variable = `${variablesBegin(name)}${ending}` as const
     return [{ ...defaults, key: key as Key, name: variable, isRequired: isRequired && !hasDefault }]
   })

@@ -19,7 +19,7 @@ const asItIs = (text: string): string => text
 
 /** The value that was given, or the default; undefined where there is none, or where a problem was found. */
 export const readSetting = (entry: Setting<unknown>, { environment, readFile, problems }: Source): unknown => {
-  const { name, accepts, secret, fallback, show = asItIs } = entry
+  const { name, format: accepts, secret, defaultValue: fallback, show = asItIs } = entry
   const file = secret ? environment[`${name}_FILE`] : undefined
   if (file && environment[name]) {
     problems.push(`${name} and ${name}_FILE are both set: set one of them`)
@@ -35,7 +35,7 @@ export const readSetting = (entry: Setting<unknown>, { environment, readFile, pr
   if (file && !text) problems.push(`${name}_FILE=${JSON.stringify(file)} is empty: ${accepts}`)
   if (!text) return undefined
   try {
-    const value = entry.read(text)
+    const value = entry.parse(text)
     if (value !== undefined) return value
     problems.push(`${name}${secret ? '' : `=${JSON.stringify(show(text))}`} is not accepted: ${accepts}`)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { type AccountEventName, type AccountFacts, logAccountEvent } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 interface AccountLogDeps {
   log: Log
@@ -19,7 +19,7 @@ interface EventInProgress extends AccountFacts {
 
 /** Writes a line for each thing that happens to an account by a request. */
 export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps) => {
-  const note = ({ requestId, device }: Visit, { event, email, ...facts }: EventInProgress): void => {
+  const note = ({ requestId, device }: RequestContext, { event, email, ...facts }: EventInProgress): void => {
     // Always computed: whether there is such an account must not show in the time that an answer takes.
     const pseudonym = email === undefined ? undefined : pseudonymOf(email)
     const account = facts.userId === undefined ? pseudonym : undefined
@@ -30,14 +30,18 @@ export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps) => {
     note,
 
     /** Does something to an account and writes down how it ended; `action` adds what it finds out. */
-    async watch<T>(visit: Visit, known: EventInProgress, action: (found: EventInProgress) => Promise<T>): Promise<T> {
+    async watch<T>(
+      context: RequestContext,
+      known: EventInProgress,
+      action: (found: EventInProgress) => Promise<T>,
+    ): Promise<T> {
       const found = { ...known }
       try {
         const result = await action(found)
-        note(visit, found)
+        note(context, found)
         return result
       } catch (error) {
-        note(visit, { ...found, reason: found.reason ?? reasonOf(error) })
+        note(context, { ...found, reason: found.reason ?? reasonOf(error) })
         throw error
       }
     },

@@ -16,7 +16,7 @@ export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: s
   /** Ends a cookie on one path, for this host and for the whole domain, which other hosts may have set. */
   const ends = (name: string, path: string): string[] => {
     const end = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
-    return [end(''), ...domains.map((domain) => end(`; Domain=${domain}`))]
+    return [end(''), ...domains.map((domain) => end(`; Core=${domain}`))]
   }
 
   return {
@@ -57,8 +57,8 @@ const MAX_DEPTH = 5
 const ancestorPaths = (path: string): string[] => {
   // Nothing that could end the attribute and begin another.
   const [safe = ''] = /^[\w./~-]*/.exec(path) ?? []
-  const parts = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
-  return ['/', ...parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`)]
+  const segments = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
+  return ['/', ...segments.map((_, index) => `/${segments.slice(0, index + 1).join('/')}`)]
 }
 
 /** `login.app.example.com` → itself, `app.example.com`, `example.com`. None of an address or a bare name. */

@@ -16,9 +16,9 @@ export type CookieTable = Readonly<Record<CookieRole, Cookie>>
  * The one place that knows the cookies' names and attributes. A browser takes a cookie with the prefix `__Host-` from
  * this very host alone, over https and for every path, and one with `__Secure-` over https (RFC 6265bis section 4.1.3).
  */
-export const createCookieTable = (parts: { baseUrl: string; cookiePrefix: boolean }): CookieTable => {
-  const [host, secure] = parts.cookiePrefix ? ['__Host-', '__Secure-'] : ['', '']
-  const isHttps = parts.baseUrl.startsWith('https:')
+export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boolean }): CookieTable => {
+  const [host, secure] = settings.cookiePrefix ? ['__Host-', '__Secure-'] : ['', '']
+  const isHttps = settings.baseUrl.startsWith('https:')
   return {
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },

@@ -1,38 +1,38 @@
-import type { RefreshResult, Sessions, SignedIn } from '../sessions/sessions.ts'
+import type { AuthenticatedSession, RefreshResult, Sessions } from '../sessions/sessions.ts'
 import { setRefreshCookies } from './refresh-cookies.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
-interface Parts {
+interface FindCurrentSessionDeps {
   sessions: Sessions
-  noteRefresh: (visit: Visit, result: RefreshResult) => void
+  noteRefresh: (context: RequestContext, result: RefreshResult) => void
 }
 
 /**
  * Finds out who visits a page. Who comes with an access token that has run out but a good refresh token is renewed on
  * the way, so that an application needs nothing but a redirect to the login page.
  */
-export const createRecognition = ({ sessions, noteRefresh }: Parts) => {
-  const find = async (visit: Visit): Promise<SignedIn | undefined> => {
-    const { access, refresh } = visit.cookies
-    visit.signedIn = access ? await sessions.authenticate(access) : undefined
+export const createFindCurrentSession = ({ sessions, noteRefresh }: FindCurrentSessionDeps) => {
+  const find = async (context: RequestContext): Promise<AuthenticatedSession | undefined> => {
+    const { access, refresh } = context.cookies
+    context.signedIn = access ? await sessions.authenticate(access) : undefined
     // A HEAD only looks (RFC 9110 section 9.3.2), and what sends it may drop the cookies of the answer.
-    if (visit.signedIn || !refresh || visit.method === 'HEAD') return visit.signedIn
-    const result = await sessions.refresh(refresh, visit.device)
-    noteRefresh(visit, result)
-    setRefreshCookies(visit, result)
-    visit.signedIn = 'tokens' in result ? result.signedIn : undefined
-    visit.isRenewed = visit.signedIn !== undefined
-    return visit.signedIn
+    if (context.signedIn || !refresh || context.method === 'HEAD') return context.signedIn
+    const result = await sessions.refresh(refresh, context.device)
+    noteRefresh(context, result)
+    setRefreshCookies(context, result)
+    context.signedIn = 'tokens' in result ? result.signedIn : undefined
+    context.isRenewed = context.signedIn !== undefined
+    return context.signedIn
   }
 
-  const found = new WeakMap<Visit, Promise<SignedIn | undefined>>()
+  const found = new WeakMap<RequestContext, Promise<AuthenticatedSession | undefined>>()
 
   // Once for each visit: asked again past the grace, the token that this very visit has traded in would look stolen.
-  return (visit: Visit): Promise<SignedIn | undefined> => {
-    const finding = found.get(visit) ?? find(visit)
-    found.set(visit, finding)
+  return (context: RequestContext): Promise<AuthenticatedSession | undefined> => {
+    const finding = found.get(context) ?? find(context)
+    found.set(context, finding)
     return finding
   }
 }
 
-export type Recognition = ReturnType<typeof createRecognition>
+export type FindCurrentSession = ReturnType<typeof createFindCurrentSession>

@@ -9,13 +9,13 @@ import type { Users } from '../users/users.ts'
 import type { AccountLog } from './account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
-import type { Recognition } from './current-session.ts'
+import type { FindCurrentSession } from './current-session.ts'
 import type { RateLimits } from './rate-limit.ts'
-import type { Visit } from './request-context.ts'
-import type { HttpMeter } from './request-metrics.ts'
+import type { RequestContext } from './request-context.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
 /** What the composition root hands to the HTTP side. */
-export interface ServerParts {
+export interface ServerDeps {
   baseUrl: string
   /** Whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
@@ -45,7 +45,7 @@ export interface ServerParts {
   /** Connections that this process holds open at once. */
   maxConnections: number
   /** Undefined: nobody counts. */
-  meter?: HttpMeter | undefined
+  requestMetrics?: RequestMetrics | undefined
   /** While it is so, every answer is the last on its connection. */
   isStopping: () => boolean
   /** Resolves when the service can do its work; otherwise `unavailable`, and the message says what is down. */
@@ -53,10 +53,10 @@ export interface ServerParts {
 }
 
 /** The same with what routes share. */
-export interface RouteParts extends ServerParts {
+export interface RouteDeps extends ServerDeps {
   cookieTable: CookieTable
   cookieWriter: CookieWriter
-  recognize: Recognition
+  findCurrentSession: FindCurrentSession
   accountLog: AccountLog
-  noteRefresh: (visit: Visit, result: RefreshResult) => void
+  noteRefresh: (context: RequestContext, result: RefreshResult) => void
 }

@@ -1,5 +1,5 @@
 import { refTo, SCHEMAS } from './api/schemas.ts'
-import type { RouteParts } from './deps.ts'
+import type { RouteDeps } from './deps.ts'
 import type { Documentation, ResponseHeader, Route } from './route.ts'
 
 type JsonRoute = Extract<Route, { speaks: 'json' }>
@@ -59,7 +59,7 @@ const toOperation = ({ guard, documentation }: JsonRoute) => {
 /** The OpenAPI 3.1 document of all routes that speak JSON. */
 export const createOpenApi = (
   routes: Route[],
-  { baseUrl, cookieTable }: Pick<RouteParts, 'baseUrl' | 'cookieTable'>,
+  { baseUrl, cookieTable }: Pick<RouteDeps, 'baseUrl' | 'cookieTable'>,
 ): string => {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {

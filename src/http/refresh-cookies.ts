@@ -1,11 +1,11 @@
 import type { RefreshResult } from '../sessions/sessions.ts'
-import type { Visit } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
 
 /**
  * Sets the cookies that follow from a refresh: those of the renewed session, or their end. None where the browser was
  * given others meanwhile: whatever is set now would take their place.
  */
-export const setRefreshCookies = (visit: Visit, result: RefreshResult): void => {
-  if ('tokens' in result) visit.keepSession(result.tokens)
-  else if (result.outcome !== 'replaced') visit.forgetSession()
+export const setRefreshCookies = (context: RequestContext, result: RefreshResult): void => {
+  if ('tokens' in result) context.keepSession(result.tokens)
+  else if (result.outcome !== 'replaced') context.forgetSession()
 }

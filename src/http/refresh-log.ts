@@ -1,11 +1,11 @@
 import type { Log } from '../lib/log.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import type { Visit } from './request-context.ts'
-import type { HttpMeter } from './request-metrics.ts'
+import type { RequestContext } from './request-context.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 
-interface Parts {
+interface RefreshLogDeps {
   log: Log
-  meter?: HttpMeter | undefined
+  requestMetrics?: RequestMetrics | undefined
 }
 
 /**
@@ -13,9 +13,9 @@ interface Parts {
  * any more.
  */
 export const createRefreshLog =
-  ({ log, meter }: Parts) =>
-  ({ requestId, device }: Visit, result: RefreshResult): void => {
-    meter?.countRefresh(result.outcome)
+  ({ log, requestMetrics }: RefreshLogDeps) =>
+  ({ requestId, device }: RequestContext, result: RefreshResult): void => {
+    requestMetrics?.countRefresh(result.outcome)
     if (result.outcome !== 'reused') return
     log.warn(
       {

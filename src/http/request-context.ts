@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Device, SignedIn, Tokens } from '../sessions/sessions.ts'
+import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.ts'
 import type { RequestCookies } from './cookies.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
 /** A request as the handlers see it, without the web framework. */
-export interface Visit {
+export interface RequestContext {
   /** The value of `X-Request-Id`. */
   requestId: string
   readonly method: string
@@ -19,7 +19,7 @@ export interface Visit {
   /** Aborted when the sender has gone. */
   readonly signal: AbortSignal
   /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
-  signedIn?: SignedIn | undefined
+  signedIn?: AuthenticatedSession | undefined
   /** Whether the session was renewed for this request: the access token that came with it was missing or too old. */
   isRenewed: boolean
   /**
@@ -40,18 +40,18 @@ export interface Visit {
 }
 
 /** What a handler answers with. */
-export type Answer =
+export type HttpResponse =
   | { status: number; contentType: string; body: string; retryAfterSeconds?: number | undefined; cacheSeconds?: number }
   | { redirect: string }
 
-export const page = (status: number, html: string, retryAfterSeconds?: number): Answer => ({
+export const page = (status: number, html: string, retryAfterSeconds?: number): HttpResponse => ({
   status,
   contentType: 'text/html; charset=utf-8',
   body: html,
   retryAfterSeconds,
 })
 
-export const json = (status: number, body: string): Answer => ({ status, contentType: 'application/json', body })
+export const json = (status: number, body: string): HttpResponse => ({ status, contentType: 'application/json', body })
 
 /** 303: go and GET that. */
-export const redirect = (location: string): Answer => ({ redirect: location })
+export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -1,36 +1,36 @@
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { HttpMeter } from './request-metrics.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import type { Destination } from './route.ts'
-import type { RequestVisit } from './transport/incoming-request.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
 
-interface Parts {
+interface RequestLogDeps {
   log: Log
-  meter?: HttpMeter | undefined
+  requestMetrics?: RequestMetrics | undefined
 }
 
 /** What nginx writes in its log where the client has closed the connection. It is never sent. */
 export const SENDER_GONE = 499
 
 /** Writes the line of each request, and has it counted. */
-export const createRequestLog = ({ log, meter }: Parts) => {
+export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps) => {
   const isDebugging = log.isLevelEnabled('debug')
 
-  return (to: Destination, visit: RequestVisit, status: number, error?: AppError, more?: object): void => {
+  return (to: Destination, context: IncomingRequest, status: number, error?: AppError, more?: object): void => {
     const isRoutine = to.frequent === true && status < 400
     const isLogged = isDebugging || !isRoutine
-    if (!isLogged && !meter) return
-    const durationMs = performance.now() - visit.startedMs
-    meter?.observeRequest(visit.method, to.path, status, durationMs / 1000)
+    if (!isLogged && !requestMetrics) return
+    const durationMs = performance.now() - context.startedMs
+    requestMetrics?.observeRequest(context.method, to.path, status, durationMs / 1000)
     if (!isLogged) return
     const facts = {
-      request_id: visit.requestId,
-      method: visit.method,
+      request_id: context.requestId,
+      method: context.method,
       route: to.path,
       status,
       duration_ms: Math.round(durationMs * 100) / 100,
-      client: visit.device.address,
-      user_id: visit.signedIn?.userId,
+      client: context.device.address,
+      user_id: context.signedIn?.userId,
       ...(error && { code: error.code, problem: error.message }),
       ...more,
       ...(error && needsExplanation(error) && { err: error.cause ?? error }),

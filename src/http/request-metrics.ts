@@ -16,7 +16,7 @@ type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
 type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
 
 /** Hears of what an operator counts. Nothing about a person goes through here, and nothing that a caller made up. */
-export interface HttpMeter {
+export interface RequestMetrics {
   /** `route` as the table has it; undefined for what is not in the table. */
   observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void
   /** What never became a request. */
@@ -71,7 +71,7 @@ export const watchOutcome = async <T, Kind>(
 
 /** Does something for who goes to a provider or comes back, and has counted how it failed. */
 export const watchProvider = async <T>(
-  meter: HttpMeter | undefined,
+  requestMetrics: RequestMetrics | undefined,
   provider: string,
   action: () => Promise<T>,
 ): Promise<T> => {
@@ -79,7 +79,7 @@ export const watchProvider = async <T>(
     return await action()
   } catch (error) {
     const reason = error instanceof AppError ? error.reason : undefined
-    meter?.countProviderSignIn(provider, isSignInProblem(reason) ? reason : 'failed')
+    requestMetrics?.countProviderSignIn(provider, isSignInProblem(reason) ? reason : 'failed')
     throw error
   }
 }

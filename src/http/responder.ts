@@ -5,22 +5,22 @@ import type { Pages } from '../pages/pages.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { statusOf, toAppError, toErrorJson } from './errors.ts'
-import { type Answer, json, page } from './request-context.ts'
+import { type HttpResponse, json, page } from './request-context.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
-import type { HttpMeter } from './request-metrics.ts'
+import type { RequestMetrics } from './request-metrics.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Destination, Route } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
-import type { RequestVisit } from './transport/incoming-request.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
 
-interface Parts {
+interface ResponderDeps {
   baseUrl: string
   log: Log
   pages: Pages
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
   cookieTable: CookieTable
-  meter?: HttpMeter | undefined
+  requestMetrics?: RequestMetrics | undefined
 }
 
 /** Name, value, name, value: what Node takes with the least ado. */
@@ -30,25 +30,36 @@ type Headers = string[]
  * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
  * response itself: the web framework's way there costs as much as all the rest of a request.
  */
-export const createAnswers = (parts: Parts) => {
-  const { baseUrl, log, pages, securityHeaders, isStopping, meter } = parts
-  const challenge = challengeOf(parts.cookieTable)
-  const note = createRequestLog({ log, meter })
+export const createResponder = (deps: ResponderDeps) => {
+  const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
+  const challenge = challengeOf(deps.cookieTable)
+  const note = createRequestLog({ log, requestMetrics })
 
-  const securityHeadersOf = (visit: RequestVisit, speaks: Route['speaks']): readonly string[] => {
+  const securityHeadersOf = (context: IncomingRequest, speaks: Route['speaks']): readonly string[] => {
     if (speaks === 'json') return securityHeaders.data
-    return speaks === 'html' ? securityHeaders.page(visit.hosts) : securityHeaders.asset
+    return speaks === 'html' ? securityHeaders.page(context.hosts) : securityHeaders.asset
   }
 
-  const headersOf = (visit: RequestVisit, speaks: Route['speaks'], cacheSeconds = 0, more: Headers = []): Headers => {
-    const headers = ['x-request-id', visit.requestId, ...securityHeadersOf(visit, speaks), ...more]
-    pushCaching(headers, cacheSeconds, visit.cookiesToSet)
+  const headersOf = (
+    context: IncomingRequest,
+    speaks: Route['speaks'],
+    cacheSeconds = 0,
+    more: Headers = [],
+  ): Headers => {
+    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, speaks), ...more]
+    pushCaching(headers, cacheSeconds, context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
   }
 
-  const write = (reply: FastifyReply, visit: RequestVisit, answer: Answer, to: Destination, more?: Headers): number => {
-    const headers = headersOf(visit, to.speaks, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
+  const write = (
+    reply: FastifyReply,
+    context: IncomingRequest,
+    answer: HttpResponse,
+    to: Destination,
+    more?: Headers,
+  ): number => {
+    const headers = headersOf(context, to.speaks, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
     reply.hijack()
     if ('redirect' in answer) {
       headers.push('location', answer.redirect, 'content-length', '0')
@@ -66,25 +77,25 @@ export const createAnswers = (parts: Parts) => {
     return status
   }
 
-  const toAnswer = (error: AppError, visit: RequestVisit, speaks: Route['speaks']): Answer => {
+  const toAnswer = (error: AppError, context: IncomingRequest, speaks: Route['speaks']): HttpResponse => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
-    if (givesCsrfToken(error, visit, speaks)) visit.giveCsrfToken()
-    if (speaks === 'json') return { ...json(status, toErrorJson(error, visit.requestId)), retryAfterSeconds }
+    if (givesCsrfToken(error, context, speaks)) context.giveCsrfToken()
+    if (speaks === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The page is older than a login in another tab, say: the login page sends on who is signed in.
-    const returnTo = error.field === CSRF_FIELD ? findReturnTo(visit.form, baseUrl) : undefined
-    const view = { status, message, requestId: visit.requestId, retryAfterSeconds, returnTo }
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, baseUrl) : undefined
+    const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, pages.error(view), retryAfterSeconds)
   }
 
   return {
-    send(reply: FastifyReply, visit: RequestVisit, to: Destination, answer: Answer): void {
-      note(to, visit, isGone(reply) ? dismiss(reply) : write(reply, visit, answer, to))
+    send(reply: FastifyReply, context: IncomingRequest, to: Destination, answer: HttpResponse): void {
+      note(to, context, isGone(reply) ? dismiss(reply) : write(reply, context, answer, to))
     },
     /** Says what went wrong as the route speaks; the cause and further facts go to the log only. */
     sendError(
       reply: FastifyReply,
-      visit: RequestVisit,
+      context: IncomingRequest,
       to: Destination,
       thrown: unknown,
       { headers, facts }: { headers?: Headers; facts?: object | undefined } = {},
@@ -93,8 +104,8 @@ export const createAnswers = (parts: Parts) => {
       const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
       const status = isGone(reply)
         ? dismiss(reply)
-        : write(reply, visit, toAnswer(error, visit, destination.speaks), destination, headers)
-      note(destination, visit, status, error, facts)
+        : write(reply, context, toAnswer(error, context, destination.speaks), destination, headers)
+      note(destination, context, status, error, facts)
     },
   }
 }
@@ -112,7 +123,7 @@ const dismiss = (reply: FastifyReply): number => {
  * Every page under /auth gives a browser its CSRF token, errors included, and so does what refuses a token: the next try
  * has a good one. A form that another site sends comes without cookies, and tells nothing of those that there are.
  */
-const givesCsrfToken = ({ field }: AppError, { headers, method, path }: RequestVisit, speaks: Route['speaks']) => {
+const givesCsrfToken = ({ field }: AppError, { headers, method, path }: IncomingRequest, speaks: Route['speaks']) => {
   const isOfOtherSite = field === 'Origin' || (method === 'POST' && headers['sec-fetch-site'] === 'cross-site')
   if (isOfOtherSite) return false
   return field === CSRF_FIELD || (speaks === 'html' && /^\/auth(?:\/|$)/.test(path))

@@ -1,5 +1,5 @@
-import type { SignedIn } from '../sessions/sessions.ts'
-import type { Answer, Visit } from './request-context.ts'
+import type { AuthenticatedSession } from '../sessions/sessions.ts'
+import type { HttpResponse, RequestContext } from './request-context.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>
@@ -46,10 +46,13 @@ type Awaitable<T> = T | Promise<T>
  * `session`: who is signed in, renewed on the way if need be; anybody else is sent to the login page.
  */
 type Guard =
-  | { guard: 'none'; answer: (visit: Visit) => Awaitable<Answer> }
-  | { guard: 'access_token'; answer: (visit: Visit, signedIn: SignedIn) => Awaitable<Answer> }
-  | { guard: 'refresh_token'; answer: (visit: Visit, refreshToken: string) => Awaitable<Answer> }
-  | { guard: 'session'; answer: (visit: Visit, signedIn: SignedIn) => Awaitable<Answer> }
+  | { guard: 'none'; answer: (context: RequestContext) => Awaitable<HttpResponse> }
+  | {
+      guard: 'access_token'
+      answer: (context: RequestContext, signedIn: AuthenticatedSession) => Awaitable<HttpResponse>
+    }
+  | { guard: 'refresh_token'; answer: (context: RequestContext, refreshToken: string) => Awaitable<HttpResponse> }
+  | { guard: 'session'; answer: (context: RequestContext, signedIn: AuthenticatedSession) => Awaitable<HttpResponse> }
 
 export type Route = { path: `/auth${string}` } & Method &
   Guard &

@@ -1,14 +1,14 @@
 import { createApiRoutes } from './api/routes.ts'
 import { refTo } from './api/schemas.ts'
 import { createBrowserRoutes } from './browser/routes.ts'
-import type { RouteParts } from './deps.ts'
+import type { RouteDeps } from './deps.ts'
 import { createOpenApi } from './openapi.ts'
 import { json } from './request-context.ts'
 import type { Route } from './route.ts'
 
 /** THE table of routes. What is not in it is 404, to the letter of the path. */
-export const createRoutes = (parts: RouteParts): Route[] => {
-  const routes = [...createBrowserRoutes(parts), ...createApiRoutes(parts)]
+export const createRoutes = (deps: RouteDeps): Route[] => {
+  const routes = [...createBrowserRoutes(deps), ...createApiRoutes(deps)]
   let document: string | undefined
   routes.push({
     method: 'GET',
@@ -22,7 +22,7 @@ export const createRoutes = (parts: RouteParts): Route[] => {
       responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
     },
     answer() {
-      document ??= createOpenApi(routes, parts)
+      document ??= createOpenApi(routes, deps)
       return json(200, document)
     },
   })

@@ -9,7 +9,7 @@ export interface SecurityHeaders {
   page: (hosts: readonly string[]) => Headers
 }
 
-interface Parts {
+interface SecurityHeadersDeps {
   baseUrl: string
   /** How long browsers shall keep to https on this host (RFC 6797); undefined: that is left to the proxy. */
   hstsMs: number | undefined
@@ -17,7 +17,11 @@ interface Parts {
 }
 
 /** The headers of every answer, by what it is (OWASP HTTP Headers Cheat Sheet). */
-export const createSecurityHeaders = ({ baseUrl, hstsMs, contentSecurityPolicy }: Parts): SecurityHeaders => {
+export const createSecurityHeaders = ({
+  baseUrl,
+  hstsMs,
+  contentSecurityPolicy,
+}: SecurityHeadersDeps): SecurityHeaders => {
   const asset = [
     ...Object.entries({ 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }).flat(),
     ...(hstsMs === undefined ? [] : ['strict-transport-security', `max-age=${Math.ceil(hstsMs / 1000)}`]),

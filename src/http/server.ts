@@ -5,12 +5,12 @@ import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader, createCookieTable } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
-import { createRecognition } from './current-session.ts'
-import type { RouteParts, ServerParts } from './deps.ts'
+import { createFindCurrentSession } from './current-session.ts'
+import type { RouteDeps, ServerDeps } from './deps.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createRefreshLog } from './refresh-log.ts'
-import { createAnswers } from './responder.ts'
+import { createResponder } from './responder.ts'
 import type { Route } from './route.ts'
 import { createRoutes } from './routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
@@ -18,79 +18,79 @@ import { requestOrigins } from './transport/client-address.ts'
 import { limitConnections } from './transport/connection-limit.ts'
 import { readForm } from './transport/form.ts'
 import { createFramework } from './transport/framework.ts'
-import { RequestVisit } from './transport/incoming-request.ts'
-import { createBrokenConnections } from './transport/malformed-requests.ts'
-import { createArrivalCheck } from './transport/proxy-check.ts'
+import { IncomingRequest } from './transport/incoming-request.ts'
+import { createMalformedRequests } from './transport/malformed-requests.ts'
+import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
-export const createServer = (given: ServerParts): FastifyInstance => {
+export const createServer = (given: ServerDeps): FastifyInstance => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter(cookieTable, given)
   const noteRefresh = createRefreshLog(given)
-  const recognize = createRecognition({ ...given, noteRefresh })
+  const findCurrentSession = createFindCurrentSession({ ...given, noteRefresh })
   const accountLog = createAccountLog(given)
-  const parts: RouteParts = { ...given, cookieTable, cookieWriter, noteRefresh, recognize, accountLog }
-  const routes = createRoutes(parts)
+  const deps: RouteDeps = { ...given, cookieTable, cookieWriter, noteRefresh, findCurrentSession, accountLog }
+  const routes = createRoutes(deps)
   const noRoute = createNoRoute(routes)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
-  const answers = createAnswers({ ...parts, securityHeaders })
-  const guards = createGuards(parts)
-  const checkArrival = createArrivalCheck(given)
+  const answers = createResponder({ ...deps, securityHeaders })
+  const guards = createGuards(deps)
+  const checkArrival = createProxyCheck(given)
 
   const csrfTokens = createCsrfTokens(given.rootSecret)
-  const visitParts = {
-    ...parts,
+  const requestDeps = {
+    ...deps,
     readCookies: createCookieReader(cookieTable, given.cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
     csrfTokens,
   }
-  const visitOf = (request: FastifyRequest, reply: FastifyReply) => new RequestVisit(request, reply, visitParts)
+  const contextOf = (request: FastifyRequest, reply: FastifyReply) => new IncomingRequest(request, reply, requestDeps)
 
   /** Where the base URL was set, only that is ours: any host can be named in a request. */
-  const ownOrigins = (visit: RequestVisit): string[] =>
-    parts.isBaseUrlSet
-      ? [parts.baseUrl]
-      : [...new Set([parts.baseUrl, ...requestOrigins(visit.headers, parts.isTrustedProxy(visit.peer))])]
+  const ownOrigins = (context: IncomingRequest): string[] =>
+    deps.isBaseUrlSet
+      ? [deps.baseUrl]
+      : [...new Set([deps.baseUrl, ...requestOrigins(context.headers, deps.isTrustedProxy(context.peer))])]
 
-  const requireOwn = (visit: RequestVisit): void => {
+  const requireOwn = (context: IncomingRequest): void => {
     requireOwnRequest({
-      headers: visit.headers,
-      cookies: visit.cookies,
+      headers: context.headers,
+      cookies: context.cookies,
       cookieName: cookieTable.csrf.name,
-      formToken: visit.form.get('csrf_token'),
-      isGoodToken: (token) => visit.isCsrfToken(token),
-      baseUrl: parts.baseUrl,
-      ownOrigins: () => ownOrigins(visit),
+      formToken: context.form.get('csrf_token'),
+      isGoodToken: (token) => context.isCsrfToken(token),
+      baseUrl: deps.baseUrl,
+      ownOrigins: () => ownOrigins(context),
     })
   }
 
-  const answer = async (route: Route, visit: RequestVisit, body: unknown) => {
-    requireOneHost(visit)
-    guards.precheck(route, visit)
+  const answer = async (route: Route, context: IncomingRequest, body: unknown) => {
+    requireOneHost(context)
+    guards.precheck(route, context)
     if (route.method === 'POST') {
-      visit.form = readForm(body, visit.headers['content-type'], route.speaks === 'html')
-      if (route.csrf === 'token') requireOwn(visit)
+      context.form = readForm(body, context.headers['content-type'], route.speaks === 'html')
+      if (route.csrf === 'token') requireOwn(context)
     }
-    return guards.answer(route, visit)
+    return guards.answer(route, context)
   }
 
   const notFound = (request: FastifyRequest, reply: FastifyReply): void => {
-    const visit = visitOf(request, reply)
-    const { to, error, headers, facts } = noRoute.refuse(request.method, visit.path)
-    answers.sendError(reply, visit, to, error, { headers, facts })
+    const context = contextOf(request, reply)
+    const { to, error, headers, facts } = noRoute.refuse(request.method, context.path)
+    answers.sendError(reply, context, to, error, { headers, facts })
   }
 
   const newRequestId = createRequestIds()
-  const brokenConnections = createBrokenConnections({ ...given, newRequestId, noRoute, securityHeaders })
+  const brokenConnections = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })
   const app = createFramework({ newRequestId, notFound, onClientError: brokenConnections.onClientError })
   brokenConnections.watch(app.server)
   limitConnections({ ...given, server: app.server })
   app.setErrorHandler((error, request, reply) => {
-    const visit = visitOf(request, reply)
+    const context = contextOf(request, reply)
     const method = request.method === 'HEAD' ? 'GET' : request.method
-    const route = routes.find((each) => each.path === visit.path && each.method === method)
+    const route = routes.find((each) => each.path === context.path && each.method === method)
     // The web framework has reasons of its own to refuse a method that no route has, before it looks for one.
-    if (route) answers.sendError(reply, visit, route, error)
+    if (route) answers.sendError(reply, context, route, error)
     else notFound(request, reply)
   })
 
@@ -103,10 +103,10 @@ export const createServer = (given: ServerParts): FastifyInstance => {
         checkArrival(request.raw)
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
-        const visit = visitOf(request, reply)
-        answer(route, visit, request.body)
-          .then((it) => answers.send(reply, visit, route, it))
-          .catch((error: unknown) => answers.sendError(reply, visit, route, error))
+        const context = contextOf(request, reply)
+        answer(route, context, request.body)
+          .then((it) => answers.send(reply, context, route, it))
+          .catch((error: unknown) => answers.sendError(reply, context, route, error))
       },
     })
   }
@@ -114,7 +114,7 @@ export const createServer = (given: ServerParts): FastifyInstance => {
 }
 
 /** RFC 9112 section 3.2: exactly one, but for HTTP/1.0. */
-const requireOneHost = ({ hostCount, isHttp10 }: RequestVisit): void => {
+const requireOneHost = ({ hostCount, isHttp10 }: IncomingRequest): void => {
   if (hostCount === 1 || (hostCount === 0 && isHttp10)) return
   throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
 }

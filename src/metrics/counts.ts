@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
-import { type HttpMeter, LOGIN_OUTCOMES, PROVIDER_OUTCOMES, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
+import { LOGIN_OUTCOMES, PROVIDER_OUTCOMES, type RequestMetrics, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
 import { createRequestDurations } from './request-durations.ts'
@@ -51,10 +51,13 @@ const createHttpCounts = (registry: Registry) => {
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
     countLimited: (limit: LimitName): void => countLimited(toWord(limit)),
-  } satisfies Omit<HttpMeter, 'countProviderSignIn'> & { countLimited: (limit: LimitName) => void }
+  } satisfies Omit<RequestMetrics, 'countProviderSignIn'> & { countLimited: (limit: LimitName) => void }
 }
 
-const createProviderCount = (registry: Registry, providers: readonly string[]): HttpMeter['countProviderSignIn'] => {
+const createProviderCount = (
+  registry: Registry,
+  providers: readonly string[],
+): RequestMetrics['countProviderSignIn'] => {
   const metric = new Counter({
     name: 'svc_provider_sign_ins_total',
     help: 'Sign-ins by a provider that came back from it or failed on the way there, by provider and outcome.',

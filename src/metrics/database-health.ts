@@ -20,10 +20,10 @@ interface State {
 const DEADLINE_MS = 2000
 
 /** Asks the database, once for all who ask at the same time. Never rejects, and never takes long. */
-export const createLook = ({ requireHealthy, outbox }: DatabaseHealth): (() => Promise<State>) => {
-  let looking: Promise<State> | undefined
+export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth): (() => Promise<State>) => {
+  let probing: Promise<State> | undefined
 
-  const look = async (): Promise<State> => {
+  const probe = async (): Promise<State> => {
     try {
       await requireHealthy()
       return { isUp: true, outbox: await outbox() }
@@ -33,9 +33,9 @@ export const createLook = ({ requireHealthy, outbox }: DatabaseHealth): (() => P
   }
 
   return () => {
-    looking ??= within(DEADLINE_MS, look(), { isUp: false }).finally(() => {
-      looking = undefined
+    probing ??= within(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
+      probing = undefined
     })
-    return looking
+    return probing
   }
 }

@@ -12,7 +12,7 @@ interface Member {
   ended: Promise<unknown>
 }
 
-interface Parts {
+interface FleetMetricsDeps {
   version: string
   log: Log
   host: string
@@ -25,7 +25,7 @@ interface Parts {
 const DEADLINE_MS = 4000
 
 /** What several processes tell Prometheus, as one service. */
-export const createFleetMetrics = ({ version, log, host, port, members }: Parts) => {
+export const createFleetMetrics = ({ version, log, host, port, members }: FleetMetricsDeps) => {
   const registry = createRegistry({ version, serving: 0 })
   const latest = new Map<Member, Snapshot>()
   let departed: Snapshot = []

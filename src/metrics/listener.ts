@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts'
 import { readAbsoluteForm } from '../lib/request-target.ts'
 import { containSocketErrors } from '../lib/socket-errors.ts'
 
-interface Parts {
+interface MetricsListenerDeps {
   host: string
   port: number
   log: Log
@@ -17,7 +17,7 @@ interface Parts {
 const PATH = '/auth/metrics'
 
 /** Answers Prometheus, on a port of its own: what the service tells of itself is not for everybody who can log in. */
-export const createMetricsListener = ({ host, port, log, contentType, read }: Parts) => {
+export const createMetricsListener = ({ host, port, log, contentType, read }: MetricsListenerDeps) => {
   const answer = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const length = Buffer.byteLength(body)

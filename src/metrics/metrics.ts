@@ -4,7 +4,7 @@ import { createMetricsListener } from './listener.ts'
 import { createReadings, type Sources } from './readings.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
-interface Parts {
+interface MetricsDeps {
   version: string
   log: Log
   host: string
@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** What this process tells Prometheus. Loaded only where somebody asks: the library takes its time to load. */
-export const createMetrics = ({ version, log, host, port, providers }: Parts) => {
+export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps) => {
   const registry = createRegistry({ version, serving: 1 })
   const { contentType } = registry
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
-import { createLook, type DatabaseHealth } from './database-health.ts'
+import { createDatabaseProbe, type DatabaseHealth } from './database-health.ts'
 
 /** What is read whenever somebody asks. */
 export interface Sources {
@@ -35,7 +35,7 @@ export const createReadings = (registry: Registry, { hashQueue, database }: Sour
   addHashQueue(registry, gauge, hashQueue)
   // Before the database is asked, whose answer takes a connection too.
   addPool(registry, gauge, database.poolLoad)
-  addDatabase(gauge, createLook(database))
+  addDatabase(gauge, createDatabaseProbe(database))
 }
 
 type AddGauge = (description: Description, read: () => Awaitable<number | undefined>) => void
@@ -73,14 +73,14 @@ const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['
   gauge(waiting, () => poolLoad()?.waiting)
 }
 
-const addDatabase = (gauge: AddGauge, look: ReturnType<typeof createLook>): void => {
+const addDatabase = (gauge: AddGauge, probe: ReturnType<typeof createDatabaseProbe>): void => {
   gauge(
     {
       name: 'svc_database_up',
       help: 'Whether the database can be read and written: 1 or 0. Without an answer in time, 0.',
       aggregator: 'min',
     },
-    async () => ((await look()).isUp ? 1 : 0),
+    async () => ((await probe()).isUp ? 1 : 0),
   )
   // Every process asks the same database: the greatest answer is as good as any.
   gauge(
@@ -89,7 +89,7 @@ const addDatabase = (gauge: AddGauge, look: ReturnType<typeof createLook>): void
       help: 'Webhook events that are neither delivered nor given up. Counted up to 10,000.',
       aggregator: 'max',
     },
-    async () => (await look()).outbox?.open,
+    async () => (await probe()).outbox?.open,
   )
   gauge(
     {
@@ -98,7 +98,7 @@ const addDatabase = (gauge: AddGauge, look: ReturnType<typeof createLook>): void
       aggregator: 'max',
     },
     async () => {
-      const { outbox } = await look()
+      const { outbox } = await probe()
       return outbox && outbox.overdueMs / 1000
     },
   )

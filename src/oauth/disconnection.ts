@@ -2,7 +2,7 @@ import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
 
-interface Parts {
+interface DisconnectionDeps {
   db: Database
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
@@ -26,7 +26,7 @@ export const disconnectAllIn = async (transaction: Queries, userId: string): Pro
 }
 
 /** Disconnects providers for the operator, who may take away the last way to sign in, too. */
-export const createDisconnection = ({ db, providerNames, endSessions }: Parts) => ({
+export const createDisconnection = ({ db, providerNames, endSessions }: DisconnectionDeps) => ({
   /**
    * Disconnects one provider of a user, or all of them when none is named. Every session ends, unless nothing was
    * connected: then nothing changes.

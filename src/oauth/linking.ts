@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
-import { claimUser, findUserById, lockUserToChange, markEmailVerified } from '../users/user-store.ts'
+import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
 import {
   deleteIdentitiesOfUser,
@@ -12,14 +12,14 @@ import {
   insertIdentity,
 } from './identity-store.ts'
 import type { PendingLinks } from './pending-link.ts'
-import { requireVerifiedEmail, toIdentity, type Vouched } from './profile.ts'
-import type { Admission, Entrance } from './sign-in.ts'
-import type { Pending } from './state.ts'
+import { type ProviderProfile, requireVerifiedEmail, toIdentity } from './profile.ts'
+import type { SignIn, SignInGrant } from './sign-in.ts'
+import type { PendingLink } from './state.ts'
 
-interface Parts {
+interface LinkingDeps {
   db: Database
   clock: Clock
-  admission: Pick<Admission, 'readmit'>
+  admission: Pick<SignIn, 'signInAs'>
   pendingLinks: Pick<PendingLinks, 'use'>
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
@@ -37,21 +37,29 @@ interface OwnSession {
   sessionId: string
 }
 
-type Waiting = Omit<Pending, 'target'>
+type Waiting = Omit<PendingLink, 'target'>
 
 /** Which providers stand for an account. Refusals are `AppError`s with a `SignInProblem` as their reason. */
-export const createLinking = (parts: Parts) => {
-  const { db, clock, admission, pendingLinks, providerNames, requireSession, requireFreshSession, endSessions } = parts
+export const createLinking = (deps: LinkingDeps) => {
+  const { db, clock, admission, pendingLinks, providerNames, requireSession, requireFreshSession, endSessions } = deps
 
   /** Who has proved both the account and its email has proved that the email is his. */
-  const noteProvenEmail = async (transaction: Transaction, { email, emailVerified }: Vouched, userId: string) => {
+  const noteProvenEmail = async (
+    transaction: Transaction,
+    { email, emailVerified }: ProviderProfile,
+    userId: string,
+  ) => {
     const user = await findUserById(transaction, userId)
     if (!emailVerified || email?.lower !== user?.emailLower) return
     await markEmailVerified(transaction, userId, clock.now())
   }
 
   /** Commits a link with what belongs to it. One that is there already is as good; to somebody else it is refused. */
-  const commitLink = async (vouched: Vouched, userId: string, work: (transaction: Transaction) => Promise<void>) => {
+  const commitLink = async (
+    vouched: ProviderProfile,
+    userId: string,
+    work: (transaction: Transaction) => Promise<void>,
+  ) => {
     try {
       await db.inTransaction(async (transaction) => {
         await work(transaction)
@@ -63,7 +71,7 @@ export const createLinking = (parts: Parts) => {
     }
   }
 
-  const link = (vouched: Vouched, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) =>
+  const link = (vouched: ProviderProfile, userId: string, mayLink: (transaction: Transaction) => Promise<unknown>) =>
     commitLink(vouched, userId, async (transaction) => {
       await mayLink(transaction)
       await noteProvenEmail(transaction, vouched, userId)
@@ -77,15 +85,15 @@ export const createLinking = (parts: Parts) => {
 
   return {
     /** For who is signed in and has it linked to his account. */
-    linkOwn: (vouched: Vouched, { userId, sessionId }: OwnSession): Promise<void> =>
+    linkOwn: (vouched: ProviderProfile, { userId, sessionId }: OwnSession): Promise<void> =>
       link(vouched, userId, (transaction) => requireSession(transaction, sessionId, userId)),
 
     /** For who has proved that the account is his; undefined when the proof no longer holds. */
     async linkProven(
       pending: Waiting,
       binding: string,
-      { userId, authenticatedAtMs, holds }: Entrance,
-    ): Promise<Entrance | undefined> {
+      { userId, authenticatedAtMs, holds }: SignInGrant,
+    ): Promise<SignInGrant | undefined> {
       const { vouched } = pending
       try {
         await link(vouched, userId, async (transaction) => {
@@ -93,7 +101,7 @@ export const createLinking = (parts: Parts) => {
           if (!(await holds(transaction))) throw new ProofGone()
           await requirePending(transaction, pending, binding)
         })
-        return { ...(await admission.readmit(vouched, userId)), authenticatedAtMs }
+        return { ...(await admission.signInAs(vouched, userId)), authenticatedAtMs }
       } catch (error) {
         if (error instanceof ProofGone) return undefined
         throw error
@@ -105,17 +113,17 @@ export const createLinking = (parts: Parts) => {
      * made it could still come in by (password, sessions, other providers) falls, and so do the roles: whoever gave them
      * may have meant somebody else.
      */
-    async claim(pending: Waiting, binding: string): Promise<Entrance> {
+    async reclaim(pending: Waiting, binding: string): Promise<SignInGrant> {
       const { vouched, userId } = pending
       const { lower: emailLower } = requireVerifiedEmail(vouched)
       await commitLink(vouched, userId, async (transaction) => {
-        const isClaimed = await claimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
+        const isClaimed = await reclaimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
         if (isClaimed === 0) throw signInProblem((await isLinked(transaction, vouched, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pending, binding)
         await deleteIdentitiesOfUser(transaction, userId)
         await endSessions(transaction, userId)
       })
-      return admission.readmit(vouched, userId)
+      return admission.signInAs(vouched, userId)
     },
 
     /** `conflict` for the last way to sign in; every other session ends. Resolves to the provider's name. */
@@ -143,7 +151,7 @@ export const createLinking = (parts: Parts) => {
   }
 }
 
-const isLinked = async (queries: Queries, vouched: Vouched, userId: string): Promise<boolean> =>
+const isLinked = async (queries: Queries, vouched: ProviderProfile, userId: string): Promise<boolean> =>
   (await findIdentity(queries, vouched))?.userId === userId
 
 /** Whether there is another way in. A provider that is not configured any more is none. */

@@ -3,25 +3,30 @@ import { createDisconnection } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
 import { createLinking } from './linking.ts'
 import { createPendingLinks } from './pending-link.ts'
-import { requireAllowedDomain, type Vouched } from './profile.ts'
+import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { describeDiscord } from './providers/discord.ts'
 import { describeGithub } from './providers/github.ts'
-import { createPlain } from './providers/oauth2.ts'
-import { createOpenid } from './providers/openid.ts'
+import { createOAuth2Provider } from './providers/oauth2.ts'
+import { createOpenidProvider } from './providers/openid.ts'
 import type { ProviderSettings } from './providers/presets.ts'
-import type { Attempt, Provider } from './providers/provider.ts'
-import { createAdmission } from './sign-in.ts'
-import { createFlows, type Errand, FLOW_LIFETIME_MS, type Flow } from './state.ts'
+import type { AuthorizationRequest, Provider } from './providers/provider.ts'
+import { createSignIn } from './sign-in.ts'
+import {
+  type AuthorizationFlow,
+  createAuthorizationFlows,
+  FLOW_LIFETIME_MS,
+  type NewAuthorizationFlow,
+} from './state.ts'
 
-export type { Vouched } from './profile.ts'
-export type { Entrance, TakenEmail } from './sign-in.ts'
-export type { Errand, Flow, Pending } from './state.ts'
+export type { ProviderProfile } from './profile.ts'
+export type { SignInGrant, TakenEmail } from './sign-in.ts'
+export type { AuthorizationFlow, NewAuthorizationFlow, PendingLink } from './state.ts'
 export { FLOW_LIFETIME_MS } from './state.ts'
 
-type Parts = Omit<Parameters<typeof createAdmission>[0], 'providerNames'> &
+type OAuthDeps = Omit<Parameters<typeof createSignIn>[0], 'providerNames'> &
   Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission' | 'pendingLinks'> &
   Omit<Parameters<typeof createDisconnection>[0], 'providerNames'> &
-  Parameters<typeof createFlows>[0] & {
+  Parameters<typeof createAuthorizationFlows>[0] & {
     baseUrl: string
     /** In the order of their buttons. */
     providers: ProviderSettings[]
@@ -30,14 +35,14 @@ type Parts = Omit<Parameters<typeof createAdmission>[0], 'providerNames'> &
   }
 
 /** Signing in by somebody else, who vouches for people (specification section 4.2 rule 5). */
-export const createOAuth = (parts: Parts) => {
-  const { baseUrl, clock, providers, timeoutMs } = parts
-  const flows = createFlows(parts)
+export const createOAuth = (deps: OAuthDeps) => {
+  const { baseUrl, clock, providers, timeoutMs } = deps
+  const flows = createAuthorizationFlows(deps)
   const providerNames = providers.map(({ name }) => name)
-  const admission = createAdmission({ ...parts, providerNames })
-  const pendingLinks = createPendingLinks({ ...parts, lifetimeMs: FLOW_LIFETIME_MS })
-  const linking = createLinking({ ...parts, providerNames, admission, pendingLinks })
-  const disconnection = createDisconnection({ ...parts, providerNames })
+  const admission = createSignIn({ ...deps, providerNames })
+  const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
+  const linking = createLinking({ ...deps, providerNames, admission, pendingLinks })
+  const disconnection = createDisconnection({ ...deps, providerNames })
   const known = new Map(
     providers.map((settings) => [settings.name, { settings, speaker: createProvider(settings, timeoutMs, clock) }]),
   )
@@ -48,7 +53,7 @@ export const createOAuth = (parts: Parts) => {
     return provider
   }
 
-  const attemptOf = (flow: Flow, state: string, binding: string): Attempt => ({
+  const attemptOf = (flow: AuthorizationFlow, state: string, binding: string): AuthorizationRequest => ({
     redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
     state,
     ...flows.secretsOf(flow, state, binding),
@@ -61,7 +66,7 @@ export const createOAuth = (parts: Parts) => {
     providers: providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
 
     /** Where to send the browser whose secret is `binding`; `unavailable` when the provider does not answer. */
-    async begin(errand: Errand, binding: string): Promise<URL> {
+    async begin(errand: NewAuthorizationFlow, binding: string): Promise<URL> {
       const { speaker } = requireProvider(errand.provider)
       const { flow, state } = flows.begin(errand, binding)
       return speaker.authorizationUrl(attemptOf(flow, state, binding))
@@ -70,10 +75,10 @@ export const createOAuth = (parts: Parts) => {
     recall: flows.recall,
 
     /** Whom the provider vouches for, by what it sent back. A flow comes to its end once, well or not. */
-    async finish(flow: Flow, answer: URLSearchParams, binding: string): Promise<Vouched> {
+    async finish(flow: AuthorizationFlow, answer: URLSearchParams, binding: string): Promise<ProviderProfile> {
       const { speaker, settings } = requireProvider(flow.provider)
       await flows.use(flow)
-      const vouched = await speaker.vouch(answer, attemptOf(flow, answer.get('state') ?? '', binding))
+      const vouched = await speaker.fetchProfile(answer, attemptOf(flow, answer.get('state') ?? '', binding))
       requireAllowedDomain(vouched, settings)
       return vouched
     },
@@ -93,7 +98,8 @@ export const createOAuth = (parts: Parts) => {
 export type OAuth = ReturnType<typeof createOAuth>
 
 const createProvider = (settings: ProviderSettings, timeoutMs: number, clock: Clock): Provider => {
-  if (settings.kind === 'github') return createPlain({ settings, timeoutMs, clock, describe: describeGithub })
-  if (settings.kind === 'discord') return createPlain({ settings, timeoutMs, clock, describe: describeDiscord })
-  return createOpenid({ settings, timeoutMs, clock })
+  if (settings.kind === 'github') return createOAuth2Provider({ settings, timeoutMs, clock, describe: describeGithub })
+  if (settings.kind === 'discord')
+    return createOAuth2Provider({ settings, timeoutMs, clock, describe: describeDiscord })
+  return createOpenidProvider({ settings, timeoutMs, clock })
 }

@@ -1,7 +1,7 @@
 import type { Queries } from '../storage/database.ts'
 
 /** A provider's account that waits for the proof of a user's account. Times in milliseconds since 1970. */
-export interface PendingLink {
+export interface PendingLinkRow {
   /** UUID of version 7 */
   id: string
   userId: string
@@ -16,7 +16,7 @@ export interface PendingLink {
 const MAX_OF_USER = 20
 
 /** Within a transaction. Beyond so many of one user, the oldest go. */
-export const insertPendingLink = async (db: Queries, link: PendingLink): Promise<void> => {
+export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Promise<void> => {
   await db.run(
     'INSERT INTO pending_links (id, user_id, browser, content, expires_at) VALUES (?, ?, ?, ?, ?)',
     link.id,
@@ -36,7 +36,7 @@ export const insertPendingLink = async (db: Queries, link: PendingLink): Promise
 /** 0 when there is no such row, or its time is over. */
 export const usePendingLink = (
   db: Queries,
-  { id, userId, browser, content }: Omit<PendingLink, 'expiresAtMs'>,
+  { id, userId, browser, content }: Omit<PendingLinkRow, 'expiresAtMs'>,
   nowMs: number,
 ): Promise<number> =>
   db.run(

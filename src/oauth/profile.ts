@@ -5,7 +5,7 @@ import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
 /** Whom a provider vouches for. */
-export interface Vouched {
+export interface ProviderProfile {
   /** As it is called in the settings. */
   provider: string
   /** Who vouches, and whom he means: together they are the one thing that identifies somebody. */
@@ -23,7 +23,11 @@ export interface Vouched {
 }
 
 /** What is kept of him, once it is known who he is here. */
-export const toIdentity = ({ provider, issuer, subject, email }: Vouched, userId: string, nowMs: number): Identity => ({
+export const toIdentity = (
+  { provider, issuer, subject, email }: ProviderProfile,
+  userId: string,
+  nowMs: number,
+): Identity => ({
   id: randomUUIDv7(),
   userId,
   provider,
@@ -43,7 +47,7 @@ const MAX_NAME_LENGTH = 200
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** Reads claims. `unauthorized` where there is no usable subject. */
-export const readClaims = (claims: Claims, issuer: string, settings: ProviderSettings): Vouched => {
+export const readClaims = (claims: Claims, issuer: string, settings: ProviderSettings): ProviderProfile => {
   const subject = textOf(claims.sub)
   if (!SUBJECT.test(subject)) throw signInProblem('unverifiable', new Error('the subject is not 1 to 255 characters'))
   const email = readEmail(textOf(claims.email))
@@ -85,7 +89,7 @@ const nameOf = ({ preferred_username, nickname, name }: Claims): string => {
 }
 
 /** `forbidden` for who is of none of the domains that are let in, where those were said. */
-export const requireAllowedDomain = (vouched: Vouched, { allowedDomains }: ProviderSettings): void => {
+export const requireAllowedDomain = (vouched: ProviderProfile, { allowedDomains }: ProviderSettings): void => {
   if (allowedDomains.length === 0) return
   const { email, emailVerified, hostedDomain = '' } = vouched
   const emailDomain = emailVerified ? email?.lower.split('@')[1] : undefined
@@ -94,7 +98,7 @@ export const requireAllowedDomain = (vouched: Vouched, { allowedDomains }: Provi
 }
 
 /** The email of who has proved to his provider that it is his; `forbidden` otherwise. */
-export const requireVerifiedEmail = ({ email, emailVerified }: Vouched): Email => {
+export const requireVerifiedEmail = ({ email, emailVerified }: ProviderProfile): Email => {
   if (!email) throw signInProblem('email_missing')
   if (!emailVerified) throw emailProblem('email_unverified', email.shown)
   return email

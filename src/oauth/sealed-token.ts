@@ -16,7 +16,7 @@ interface Unsealed<Content> {
   keys: DerivedKeys
 }
 
-interface Parts {
+interface SealedTokensDeps {
   rootSecret: RootSecret
   clock: Clock
   /** What the parcels are for: those of one purpose are no good for another. */
@@ -36,7 +36,7 @@ interface Wrapped<Content> {
  * long, and in that browser alone. So nothing has to be kept here for who never comes back, and any process can open
  * what another has closed. `binding` is the secret in the browser's cookie.
  */
-export const createParcels = <Content>({ rootSecret, clock, purpose, lifetimeMs }: Parts) => {
+export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifetimeMs }: SealedTokensDeps) => {
   const browserOf = (keys: DerivedKeys, binding: string): string =>
     hmac(keys.for(`${purpose}: browser`), binding, 'base64url')
 

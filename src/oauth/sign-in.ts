@@ -5,9 +5,9 @@ import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../use
 import type { Users } from '../users/users.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentitiesOfUser, findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
-import { requireVerifiedEmail, toIdentity, type Vouched } from './profile.ts'
+import { type ProviderProfile, requireVerifiedEmail, toIdentity } from './profile.ts'
 
-interface Parts {
+interface SignInDeps {
   db: Database
   clock: Clock
   users: Pick<Users, 'createVouched'>
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** That a session may be started for somebody. */
-export interface Entrance {
+export interface SignInGrant {
   userId: string
   /** When he was last seen to prove who he is; undefined when nobody can say. */
   authenticatedAtMs: number | undefined
@@ -40,8 +40,8 @@ export interface TakenEmail {
 const TRIES = 3
 
 /** Who is let in by what a provider says of him. Refusals are `AppError`s with a `SignInProblem` as their reason. */
-export const createAdmission = ({ db, clock, users, signupOpen, providerNames }: Parts) => {
-  const enterIfLinked = async (vouched: Vouched): Promise<Entrance | undefined> => {
+export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: SignInDeps) => {
+  const enterIfLinked = async (vouched: ProviderProfile): Promise<SignInGrant | undefined> => {
     const identity = await findIdentity(db, vouched)
     if (!identity) return undefined
     const user = await findUserById(db, identity.userId)
@@ -61,7 +61,7 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
     }
   }
 
-  const register = async (vouched: Vouched): Promise<void> => {
+  const register = async (vouched: ProviderProfile): Promise<void> => {
     const email = requireVerifiedEmail(vouched)
     await users.createVouched({ email, name: vouched.name }, (transaction, userId) =>
       insertIdentity(transaction, toIdentity(vouched, userId, clock.now())),
@@ -79,10 +79,10 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
      * Lets in who is known, makes an account for who is not, and otherwise says whose email it is: that account is
      * never linked before somebody has proved that it is his. `limitSignup` makes a new account, or refuses to.
      */
-    async admit(
-      vouched: Vouched,
+    async signIn(
+      vouched: ProviderProfile,
       limitSignup: (signUp: () => Promise<void>) => Promise<void>,
-    ): Promise<(Entrance & { isNew: boolean }) | { taken: TakenEmail }> {
+    ): Promise<(SignInGrant & { isNew: boolean }) | { taken: TakenEmail }> {
       let isNew = false
       for (let tries = 1; ; tries += 1) {
         const entrance = await enterIfLinked(vouched)
@@ -108,7 +108,7 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
     },
 
     /** Lets in who is this user; `forbidden` when somebody else came. */
-    async readmit(vouched: Vouched, userId: string): Promise<Entrance> {
+    async signInAs(vouched: ProviderProfile, userId: string): Promise<SignInGrant> {
       const entrance = await enterIfLinked(vouched)
       if (entrance?.userId !== userId) throw signInProblem('other_account')
       return entrance
@@ -125,9 +125,9 @@ export const createAdmission = ({ db, clock, users, signupOpen, providerNames }:
   }
 }
 
-export type Admission = ReturnType<typeof createAdmission>
+export type SignIn = ReturnType<typeof createSignIn>
 
-const entranceBy = ({ id, userId }: Identity): Pick<Entrance, 'userId' | 'holds'> => ({
+const entranceBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'holds'> => ({
   userId,
   async holds(transaction) {
     const user = await lockUser(transaction, userId)

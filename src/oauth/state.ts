@@ -8,14 +8,14 @@ import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { type SignInProblem, signInProblem } from './errors.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { deletePendingLinksBefore } from './pending-link-store.ts'
-import type { Vouched } from './profile.ts'
-import { createParcels } from './sealed-token.ts'
+import type { ProviderProfile } from './profile.ts'
+import { createSealedTokens } from './sealed-token.ts'
 
 /** Somebody known only to a provider who has yet to prove that an account is his. */
-export interface Pending {
+export interface PendingLink {
   /** Of the row that it rests on; undefined for what the version before has made. */
   id?: string | undefined
-  vouched: Vouched
+  vouched: ProviderProfile
   userId: string
   target: string
   /** When the provider vouched for him: that holds for so long, however often he tries. */
@@ -23,7 +23,7 @@ export interface Pending {
 }
 
 /** What somebody went to a provider for. */
-export interface Errand {
+export interface NewAuthorizationFlow {
   /** As it is called in the settings. */
   provider: string
   /** Where to go afterwards. */
@@ -33,11 +33,11 @@ export interface Errand {
   /** Who goes, where it is for his own account. */
   userId?: string
   /** What is linked once he is back: he proves an account by this provider. */
-  pending?: Omit<Pending, 'target'>
+  pending?: Omit<PendingLink, 'target'>
 }
 
 /** An errand under way. */
-export interface Flow extends Errand {
+export interface AuthorizationFlow extends NewAuthorizationFlow {
   /** UUID of version 7 */
   id: string
   startedAtMs: number
@@ -49,7 +49,7 @@ export const FLOW_LIFETIME_MS = 10 * 60_000
 /** With it the address of the callback must stay below what proxies take, which is 8 kB. */
 const MAX_STATE_LENGTH = 6000
 
-interface Parts {
+interface AuthorizationFlowsDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
@@ -59,19 +59,19 @@ interface Parts {
  * Sign-ins between their way out and their way back. All of one is in its `state`, which only this browser can bring
  * back, once; nonce and code verifier follow from it and the browser's secret, and are written down nowhere.
  */
-export const createFlows = ({ db, clock, rootSecret }: Parts) => {
+export const createAuthorizationFlows = ({ db, clock, rootSecret }: AuthorizationFlowsDeps) => {
   const lifetimeMs = FLOW_LIFETIME_MS
-  const states = createParcels<Flow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
-  const proofs = createParcels<Pending>({ rootSecret, clock, purpose: 'oauth pending identity', lifetimeMs })
+  const states = createSealedTokens<AuthorizationFlow>({ rootSecret, clock, purpose: 'oauth state', lifetimeMs })
+  const proofs = createSealedTokens<PendingLink>({ rootSecret, clock, purpose: 'oauth pending identity', lifetimeMs })
 
-  const isOld = ({ vouchedAtMs }: Pick<Pending, 'vouchedAtMs'>): boolean => vouchedAtMs + lifetimeMs <= clock.now()
+  const isOld = ({ vouchedAtMs }: Pick<PendingLink, 'vouchedAtMs'>): boolean => vouchedAtMs + lifetimeMs <= clock.now()
 
   /** What is pending, or why it is not: not one of ours, of another provider, too old, or of another browser. */
   const findPending = (
     text: string | undefined,
     binding: string | undefined,
     provider?: string,
-  ): Pending | SignInProblem => {
+  ): PendingLink | SignInProblem => {
     const opened = proofs.open(text, binding)
     if (!opened || (provider !== undefined && opened.content.vouched.provider !== provider)) return 'unreadable'
     return opened.spoiled ?? (isOld(opened.content) ? 'expired' : opened.content)
@@ -79,7 +79,7 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
 
   return {
     /** `state` for a new flow; `binding` is the secret of the browser. `invalid_request` when it gets too long. */
-    begin(errand: Errand, binding: string): { flow: Flow; state: string } {
+    begin(errand: NewAuthorizationFlow, binding: string): { flow: AuthorizationFlow; state: string } {
       const flow = { ...errand, id: randomUUIDv7(), startedAtMs: clock.now() }
       const state = states.close(flow, binding)
       if (state.length > MAX_STATE_LENGTH) throw tooLong()
@@ -87,7 +87,7 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     },
 
     /** The same each time for a flow and its browser, also when the root secret was rotated since `state` was made. */
-    secretsOf({ id }: Flow, state: string, binding: string) {
+    secretsOf({ id }: AuthorizationFlow, state: string, binding: string) {
       const keys = states.keysOf(state) ?? rootSecret.keys
       return {
         nonce: hmac(keys.for('oauth nonce'), `${id} ${binding}`, 'base64url'),
@@ -104,7 +104,7 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
     },
 
     /** `invalid_request` when it has come back before. */
-    async use({ id }: Flow): Promise<void> {
+    async use({ id }: AuthorizationFlow): Promise<void> {
       try {
         await insertUsedState(db, id)
       } catch (error) {
@@ -112,10 +112,10 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
       }
     },
 
-    closePending: (pending: Pending, binding: string): string => proofs.close(pending, binding),
+    closePending: (pending: PendingLink, binding: string): string => proofs.close(pending, binding),
 
     /** `invalid_request` when it is of no use, and for one of another provider than this, where one is named. */
-    openPending(text: string | undefined, binding: string | undefined, provider?: string): Pending {
+    openPending(text: string | undefined, binding: string | undefined, provider?: string): PendingLink {
       const found = findPending(text, binding, provider)
       if (typeof found === 'string') throw signInProblem(found)
       return found
@@ -125,7 +125,7 @@ export const createFlows = ({ db, clock, rootSecret }: Parts) => {
       typeof findPending(text, binding) !== 'string',
 
     /** `invalid_request` when the provider vouched too long ago. */
-    requireCurrent(pending: Pick<Pending, 'vouchedAtMs'>): void {
+    requireCurrent(pending: Pick<PendingLink, 'vouchedAtMs'>): void {
       if (isOld(pending)) throw signInProblem('expired')
     },
 

@@ -13,7 +13,7 @@ export interface Branding {
   accentColor: string
 }
 
-interface Parts {
+interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
   style: Asset
   script: Asset
@@ -51,7 +51,7 @@ const brandOf = ({ appName, logoUrl }: Branding): HtmlFragment =>
     ? html`<a class="brand" href="/"><img src="${logoUrl}" alt="${appName}"></a>`
     : html`<a class="brand" href="/"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
 
-const headOf = ({ theme, style, icon }: Parts, appName: string): HtmlFragment => html`
+const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
 <meta name="description" content="${texts.documentDescription(appName)}">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -61,12 +61,12 @@ const headOf = ({ theme, style, icon }: Parts, appName: string): HtmlFragment =>
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
 /** The frame of all pages: what is the same for each of them is made once. */
-export const createLayout = (branding: Branding, parts: Parts): Layout => {
+export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
-  const head = headOf(parts, appName)
+  const head = headOf(deps, appName)
   const brand = brandOf(branding)
   const script = html`
-<script src="${parts.script.path}" defer></script>`
+<script src="${deps.script.path}" defer></script>`
 
   const document: Layout['document'] = ({ title, wrong = false, scripted = false, body }) => {
     const named = texts.documentTitle(title, appName)

@@ -4,9 +4,9 @@ import type { Layout } from './layout.ts'
 import { orLine, pendingInput, providerButtons, providerPath } from './provider-buttons.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
-import type { ProofView } from './views.ts'
+import type { LinkAccountView } from './views.ts'
 
-const passwordForm = (view: ProofView, appName: string): HtmlFragment =>
+const passwordForm = (view: LinkAccountView, appName: string): HtmlFragment =>
   html`<form method="post" action="${providerPath(view.provider.name, 'link')}" novalidate>
 ${csrfInput(view.csrfToken)}${pendingInput(view.pending)}
 ${ownerInput(view.email)}
@@ -23,13 +23,13 @@ ${field({
 </form>
 `
 
-const otherProviders = ({ csrfToken, pending, hasPassword, providers }: ProofView): HtmlFragment | undefined => {
+const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAccountView): HtmlFragment | undefined => {
   const hiddenInputs = pendingInput(pending)
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const claimForm = ({ csrfToken, pending, provider, hasPassword }: ProofView): HtmlFragment => {
+const claimForm = ({ csrfToken, pending, provider, hasPassword }: LinkAccountView): HtmlFragment => {
   const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
   const consequences = hasPassword ? [texts.claimEndsPassword, ...ends] : ends
   return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
@@ -47,7 +47,7 @@ ${consequences.map(
 }
 
 // Folded away where there is another way: it ends what somebody else may have here.
-const claim = (view: ProofView): HtmlFragment =>
+const claim = (view: LinkAccountView): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
 <summary class="quiet">${view.hasPassword ? texts.claimOpen : texts.claimOpenOther}</summary>
@@ -56,7 +56,7 @@ ${claimForm(view)}
     : claimForm(view)
 
 /** Nothing where it can only be claimed: that speaks for itself. */
-const howToConnect = ({ provider, hasPassword, providers }: ProofView): string | undefined => {
+const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): string | undefined => {
   if (hasPassword) return texts.connectByProof(provider.label)
   if (providers.length === 0) return undefined
   const connected = providers.map(({ label }) => label)
@@ -64,9 +64,9 @@ const howToConnect = ({ provider, hasPassword, providers }: ProofView): string |
 }
 
 /** The page on which somebody who comes by a new provider shows that the account with that email is his. */
-export const createProofPage =
+export const createLinkAccountPage =
   (layout: Layout) =>
-  (view: ProofView): string =>
+  (view: LinkAccountView): string =>
     layout.panel({
       title: texts.connectToAccount(view.provider.label),
       wrong: Boolean(view.problem ?? view.errors.password),

@@ -3,22 +3,22 @@ import { type Asset, createAssets } from './assets.ts'
 import { type ProviderTargets, policyFor } from './content-security-policy.ts'
 import { createErrorPage } from './error.ts'
 import { type Branding, createLayout } from './layout.ts'
-import { createProofPage } from './link-account.ts'
+import { createLinkAccountPage } from './link-account.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
 import { createProviderIcons } from './provider-icons.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
-import { createConfirmPage } from './reauthentication.ts'
+import { createReauthenticationPage } from './reauthentication.ts'
 import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
 import type {
   AccountView,
-  ConfirmView,
   ErrorView,
+  LinkAccountView,
   LoginView,
   LogoutView,
-  ProofView,
   ProviderProblemView,
+  ReauthenticationView,
   RedirectLoopView,
   SignupView,
 } from './views.ts'
@@ -38,8 +38,8 @@ export interface Pages {
   signup(view: SignupView): string
   logout(view: LogoutView): string
   account(view: AccountView): string
-  confirm(view: ConfirmView): string
-  proof(view: ProofView): string
+  confirm(view: ReauthenticationView): string
+  proof(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
   error(view: ErrorView): string
@@ -68,8 +68,8 @@ export const createPages = ({
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
     account: createAccountPage(layout, icons.password),
-    confirm: createConfirmPage(layout),
-    proof: createProofPage(layout),
+    confirm: createReauthenticationPage(layout),
+    proof: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
     error: createErrorPage(layout),

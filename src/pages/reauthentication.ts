@@ -3,9 +3,9 @@ import { csrfInput, field, formProblem, ownerInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { intentInput, orLine, providerButtons } from './provider-buttons.ts'
 import { texts } from './texts.ts'
-import type { ConfirmView } from './views.ts'
+import type { ReauthenticationView } from './views.ts'
 
-const passwordForm = ({ csrfToken, email, problem, errors }: ConfirmView): HtmlFragment =>
+const passwordForm = ({ csrfToken, email, problem, errors }: ReauthenticationView): HtmlFragment =>
   html`<form method="post" action="/auth/account/confirm" novalidate>
 ${csrfInput(csrfToken)}
 ${ownerInput(email)}
@@ -21,16 +21,16 @@ ${field({
 </form>
 `
 
-const providerWays = ({ csrfToken, hasPassword, providers }: ConfirmView): HtmlFragment | undefined => {
+const providerWays = ({ csrfToken, hasPassword, providers }: ReauthenticationView): HtmlFragment | undefined => {
   const hiddenInputs = intentInput('confirm')
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
 /** The page on which somebody who is logged in shows once more who he is, before what could lock him out. */
-export const createConfirmPage =
+export const createReauthenticationPage =
   (layout: Layout) =>
-  (view: ConfirmView): string => {
+  (view: ReauthenticationView): string => {
     const isPossible = view.hasPassword || view.providers.length > 0
     return layout.panel({
       title: texts.confirm,

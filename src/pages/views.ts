@@ -63,7 +63,7 @@ export interface SignupView extends EntryView {
 }
 
 /** Somebody comes by a new provider, and the email belongs to an account. */
-export interface ProofView extends FormView {
+export interface LinkAccountView extends FormView {
   /** The new one, which is to be connected. */
   provider: ProviderView
   email: string
@@ -79,7 +79,7 @@ export interface ProofView extends FormView {
 }
 
 /** Somebody who is logged in shows once more who he is. */
-export interface ConfirmView extends FormView {
+export interface ReauthenticationView extends FormView {
   email: string
   hasPassword: boolean
   /** Those that are connected to the account. */

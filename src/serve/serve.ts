@@ -10,17 +10,17 @@ import { findPort, listenError } from './port.ts'
 /** Past this, what is still under way is cut off. */
 const STOP_WITHIN_MS = 9500
 
-interface Surroundings {
+interface ServeDeps {
   log: Log
   /** Shown to a person in place of the log's line. */
   greet: ((lines: string) => void) | undefined
 }
 
 /** `svc serve`: runs until it is told to stop. */
-export const serve = async (given: Config, surroundings: Surroundings): Promise<void> => {
-  const { log } = surroundings
+export const serve = async (given: Config, deps: ServeDeps): Promise<void> => {
+  const { log } = deps
   const announce = (config: Config, listen: string): void => {
-    sayServing(describe(config, listen), surroundings)
+    sayServing(describe(config, listen), deps)
   }
   if (given.workers > 1) {
     const { serveWithWorkers } = await import('./supervisor.ts')
@@ -49,7 +49,7 @@ export const serve = async (given: Config, surroundings: Surroundings): Promise<
   announce(config, listen)
 }
 
-const sayServing = (facts: ReturnType<typeof describe>, { log, greet }: Surroundings): void => {
+const sayServing = (facts: ReturnType<typeof describe>, { log, greet }: ServeDeps): void => {
   if (greet) greet(greeting(facts))
   else log.info(facts, 'svc is serving')
   log.flush()

@@ -2,14 +2,14 @@ import cluster from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
-import { createDomain } from '../core.ts'
+import { createCore } from '../core.ts'
 import { type Log, settleLog } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
 import { requireFreePort } from './port.ts'
 import { WORKER_COMMAND } from './worker-messages.ts'
 import { createWorkers, type Workers } from './workers.ts'
 
-interface Surroundings {
+interface SupervisorDeps {
   log: Log
   /** Says that it serves. */
   announce: (config: Config, listen: string) => void
@@ -18,7 +18,10 @@ interface Surroundings {
 }
 
 /** `svc serve` with `SVC_WORKERS` above 1: a supervisor, and the workers that it forks. */
-export const serveWithWorkers = async (given: Config, { log, announce, stopWithinMs }: Surroundings): Promise<void> => {
+export const serveWithWorkers = async (
+  given: Config,
+  { log, announce, stopWithinMs }: SupervisorDeps,
+): Promise<void> => {
   // Workers share the port in a way that would let a stranger in too, another svc: none may be there before.
   const config = { ...given, port: await requireFreePort(given) }
   for (const warning of config.warnings) log.warn(warning)
@@ -70,7 +73,7 @@ const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, worke
 const prepare = async (config: Config, log: Log): Promise<void> => {
   const installation = await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS })
   try {
-    await createDomain(config, log, installation).keys.prepare()
+    await createCore(config, log, installation).keys.prepare()
   } finally {
     await installation.db.close()
   }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Snapshot } from '../metrics/registry.ts'
-import { LOOK_EVERY_MS, watchWorker } from './heartbeat.ts'
+import { PING_EVERY_MS, watchWorker } from './heartbeat.ts'
 import { type Report, type Settings, tell, toError } from './worker-messages.ts'
 
 /** How a worker ended; `problem` says why, where it could still tell. */
@@ -15,14 +15,14 @@ interface End {
 /** Threads beyond those for password hashes, as in bin/svc.js. */
 const OTHER_THREADS = 4
 
-export interface WorkerParts extends Settings {
+export interface WorkerDeps extends Settings {
   log: Log
   /** How often each of them is looked after. */
-  lookEveryMs?: number
+  pingEveryMs?: number
 }
 
 /** Starts a worker process; the parts of its life are promises. One that is stuck is killed. */
-export const startWorker = ({ config, stopWithinMs, log, lookEveryMs = LOOK_EVERY_MS }: WorkerParts) => {
+export const startWorker = ({ config, stopWithinMs, log, pingEveryMs = PING_EVERY_MS }: WorkerDeps) => {
   const served = Promise.withResolvers<string>()
   const left = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<End>()
@@ -65,7 +65,7 @@ export const startWorker = ({ config, stopWithinMs, log, lookEveryMs = LOOK_EVER
 
   served.promise.catch(() => {})
   const worker = cluster.fork({ UV_THREADPOOL_SIZE: String(config.hashesAtOnce + OTHER_THREADS) })
-  const watch = watchWorker({ lookEveryMs, ping: () => tell(worker, { kind: 'ping' }), giveUp })
+  const watch = watchWorker({ pingEveryMs, ping: () => tell(worker, { kind: 'ping' }), giveUp })
   worker.on('message', hear)
   worker.once('exit', end)
   worker.on('error', (error: Error) => {

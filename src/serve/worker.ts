@@ -66,13 +66,13 @@ const answerPings = (worker: Worker): void => {
   })
 }
 
-interface Parts extends Settings {
+interface StopDeps extends Settings {
   worker: Worker
   service: Service
   log: Log
 }
 
-const stopWhenTold = ({ worker, service, config, log, stopWithinMs }: Parts): void => {
+const stopWhenTold = ({ worker, service, config, log, stopWithinMs }: StopDeps): void => {
   let isStopping = false
   const delay = config.drainMs + stopWithinMs
   const grace = closeWithGrace({ delay, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {

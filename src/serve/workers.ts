@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../lib/errors.ts'
-import { startWorker, type WorkerParts, type WorkerProcess } from './worker-process.ts'
+import { startWorker, type WorkerDeps, type WorkerProcess } from './worker-process.ts'
 
 /** A worker that has lived so long did not die of its start. */
 const SETTLED_MS = 30_000
@@ -21,7 +21,7 @@ export const createBackoff = () => {
 const isFailure = ({ code }: { code: number | null }): boolean => code !== 0 && code !== null
 
 /** The worker processes of a supervisor: as many as the settings say, and another one for each that dies. */
-export const createWorkers = (parts: WorkerParts) => {
+export const createWorkers = (parts: WorkerDeps) => {
   const { config, log } = parts
   const alive = new Set<WorkerProcess>()
   const stopping = new AbortController()

@@ -27,7 +27,7 @@ export interface CheckedToken {
   expiresAtMs: number
 }
 
-interface Parts {
+interface AccessTokensDeps {
   clock: Clock
   issuer: string
   /** Audiences that a token may have; none listed: any. */
@@ -45,7 +45,7 @@ const CHANGES_MEANING = ['crit', 'b64']
 const KEY_ID = /^[\w-]{43}$/
 
 /** Access tokens: JWTs (RFC 7519) of type `at+jwt` (RFC 9068), signed with ES256. */
-export const createAccessTokens = ({ clock, issuer, audiences }: Parts) => {
+export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDeps) => {
   // A check of a signature costs more than all the rest of a request, and the same token comes again and again. They
   // are found by their signature, a seventh of the whole, and then compared in whole.
   const checked = new LRUCache<string, { token: string; facts: CheckedToken }>({ max: REMEMBERED_TOKENS })

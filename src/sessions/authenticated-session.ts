@@ -2,7 +2,7 @@ import { toTimestamp } from '../lib/time.ts'
 import type { SessionOfUser } from './session-store.ts'
 
 /** Who is signed in, in which session. */
-export interface SignedIn {
+export interface AuthenticatedSession {
   sessionId: string
   userId: string
   email: string
@@ -18,14 +18,14 @@ export interface SignedIn {
   userJson: string
 }
 
-export const toSignedIn = ({
+export const toAuthenticatedSession = ({
   id,
   userId,
   authenticatedAtMs,
   expiresAtMs,
   readAtMs,
   user,
-}: SessionOfUser): SignedIn => ({
+}: SessionOfUser): AuthenticatedSession => ({
   sessionId: id,
   userId,
   email: user.email,

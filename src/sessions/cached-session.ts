@@ -1,15 +1,18 @@
 import type { CachedRow, Database } from '../storage/database.ts'
-import { type SignedIn, toSignedIn } from './authenticated-session.ts'
+import { type AuthenticatedSession, toAuthenticatedSession } from './authenticated-session.ts'
 import { cacheSessions, type SessionOfUser } from './session-store.ts'
 
 /** What is remembered of a session: its row, and what is made of it for every request. */
-export interface Known {
+export interface CachedSession {
   session: SessionOfUser
-  signedIn: SignedIn
+  signedIn: AuthenticatedSession
 }
 
-export const toKnown = (session: SessionOfUser): Known => ({ session, signedIn: toSignedIn(session) })
+export const toCachedSession = (session: SessionOfUser): CachedSession => ({
+  session,
+  signedIn: toAuthenticatedSession(session),
+})
 
-export type KnownSessions = CachedRow<Known>
+export type CachedSessions = CachedRow<CachedSession>
 
-export const cacheKnownSessions = (db: Database): KnownSessions => cacheSessions(db, toKnown)
+export const createCachedSessions = (db: Database): CachedSessions => cacheSessions(db, toCachedSession)

@@ -7,7 +7,7 @@ import { deleteSessionsEndedBy, findSessionEnds } from './session-store.ts'
 
 const WINDOW = 500
 
-interface Parts {
+interface ExpiryDeps {
   db: Database
   clock: Clock
   /** No session runs out sooner than this after its start. */
@@ -18,7 +18,7 @@ interface Parts {
  * Deletes sessions that have run out, which are refused long before: in order of id, which is the order of their start,
  * and only up to those that are old enough, a small window at a time. Resolves to how many were deleted.
  */
-export const deleteExpiredSessions = async ({ db, clock, shortestMs }: Parts): Promise<number> => {
+export const deleteExpiredSessions = async ({ db, clock, shortestMs }: ExpiryDeps): Promise<number> => {
   const before = leastUuidAt(clock.now() - shortestMs)
   let after = ''
   let deleted = 0

@@ -14,7 +14,7 @@ export interface Tokens {
   sessionSeconds: number
 }
 
-interface Parts {
+interface IssueTokensDeps {
   clock: Clock
   keys: SigningKeys
   accessTokens: AccessTokens
@@ -24,7 +24,7 @@ interface Parts {
 
 /** Issues the tokens of a session as it is now; the access token is for one audience. */
 export const createIssue =
-  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: Parts) =>
+  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps) =>
   async (session: SessionOfUser, audience: string): Promise<Tokens> => {
     const nowMs = currentTimeMs(session, clock)
     const iat = Math.floor(nowMs / 1000)

@@ -25,7 +25,7 @@ export interface KeyRing {
   jwks: { keys: JsonWebKey[] }
 }
 
-interface Parts {
+interface KeyRingDeps {
   /** Opens the private half of a key. */
   openPrivateKey: (key: KeyRecord) => KeyObject
   /** How long what a key has signed may come after it has retired. */
@@ -33,13 +33,13 @@ interface Parts {
 }
 
 /** Makes the ring of keys, newest first; what `former` has opened is taken from there. */
-export const toRing = (keys: KeyRecord[], nowMs: number, parts: Parts, former?: KeyRing): KeyRing => {
+export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, former?: KeyRing): KeyRing => {
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
   if (!newest) throw new AppError('internal_error', 'There is no signing key.')
-  const good = keys.filter((key) => verifiesUntilMs(key, parts) > nowMs)
+  const good = keys.filter((key) => verifiesUntilMs(key, deps) > nowMs)
   const toSigningKey = (key: KeyRecord): SigningKey => ({
     id: key.id,
-    privateKey: former?.signing.find(({ id }) => id === key.id)?.privateKey ?? parts.openPrivateKey(key),
+    privateKey: former?.signing.find(({ id }) => id === key.id)?.privateKey ?? deps.openPrivateKey(key),
     fromMs: signsFromMs(key),
     untilMs: signsUntilMs(key),
   })
@@ -51,7 +51,7 @@ export const toRing = (keys: KeyRecord[], nowMs: number, parts: Parts, former?: 
     newestId: newest.id,
     signing: [toSigningKey(newest), ...before.map(toSigningKey)],
     verifying: new Map(
-      good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: verifiesUntilMs(key, parts) }]),
+      good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: verifiesUntilMs(key, deps) }]),
     ),
     jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
   }
@@ -73,5 +73,5 @@ const signsFromMs = ({ signsAtMs }: KeyRecord): number => signsAtMs ?? Number.NE
 
 const signsUntilMs = ({ retiredAtMs }: KeyRecord): number => retiredAtMs ?? Number.POSITIVE_INFINITY
 
-const verifiesUntilMs = (key: KeyRecord, { graceMs }: Parts): number =>
+const verifiesUntilMs = (key: KeyRecord, { graceMs }: KeyRingDeps): number =>
   key.revokedAtMs === null ? signsUntilMs(key) + graceMs : Number.NEGATIVE_INFINITY

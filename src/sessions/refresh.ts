@@ -1,20 +1,20 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import type { SignedIn } from './authenticated-session.ts'
-import { type Known, type KnownSessions, toKnown } from './cached-session.ts'
+import type { AuthenticatedSession } from './authenticated-session.ts'
+import { type CachedSession, type CachedSessions, toCachedSession } from './cached-session.ts'
 import type { createIssue, Tokens } from './issue-tokens.ts'
 import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
 import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
 import type { Replacement } from './replacement.ts'
 import { rotateSession } from './session-store.ts'
 
-interface Parts {
+interface RefreshDeps {
   db: Database
   clock: Clock
   lifetimes: Lifetimes
   defaultAudience: string
   refreshTokens: RefreshTokens
-  known: KnownSessions
+  known: CachedSessions
   issue: ReturnType<typeof createIssue>
   /** Ends a session, whoever has it. */
   end: (id: string) => Promise<void>
@@ -22,26 +22,26 @@ interface Parts {
 }
 
 export type RefreshResult =
-  | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: SignedIn }
+  | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: AuthenticatedSession }
   /** `reused`: a token past its grace came again; the session is dead, on disk. */
   /** `replaced`: the browser has a newer session since a moment ago, and this token gives no part of it. */
   | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
 /** What a refresh token is good for. */
-export const createRefresh = (parts: Parts) => {
-  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end, findSuccessor } = parts
+export const createRefresh = (deps: RefreshDeps) => {
+  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end, findSuccessor } = deps
 
   /** The session of a genuine token, if it can still be refreshed. */
-  const findClaimed = async (claim: RefreshClaim): Promise<Known | undefined> => {
+  const findClaimed = async (claim: RefreshClaim): Promise<CachedSession | undefined> => {
     const found = await known.get(claim.sessionId)
     if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
     return isUsable(found.session, clock) ? found : undefined
   }
 
   /** Undefined when another request, here or elsewhere, was first. */
-  const rotate = async (found: Known, device: Device): Promise<Known | undefined> => {
+  const rotate = async (found: CachedSession, device: Device): Promise<CachedSession | undefined> => {
     const next = moveOn(found.session, device, currentTimeMs(found.session, clock), lifetimes)
-    const rotated = toKnown(next)
+    const rotated = toCachedSession(next)
     const committing = db.single((changes) => {
       // The user's row may have changed while the statement waited for its turn: then what was found is old.
       const isCurrent = changes === 1 && known.peek(next.id) === found
@@ -51,7 +51,7 @@ export const createRefresh = (parts: Parts) => {
     return (await rotateSession(committing, next)) === 1 ? rotated : undefined
   }
 
-  const trade = async ({ session, signedIn }: Known, audience: string) => ({
+  const trade = async ({ session, signedIn }: CachedSession, audience: string) => ({
     tokens: await issue(session, audience),
     signedIn,
   })
@@ -84,7 +84,7 @@ export const createRefresh = (parts: Parts) => {
     },
 
     /** The session of a refresh token that is good now, without refreshing it. */
-    async identify(refreshToken: string): Promise<SignedIn | undefined> {
+    async identify(refreshToken: string): Promise<AuthenticatedSession | undefined> {
       const claim = readRefreshToken(refreshToken)
       return claim && (await findClaimed(claim))?.signedIn
     },
@@ -93,10 +93,10 @@ export const createRefresh = (parts: Parts) => {
      * Ends the session that took the place of the one of this refresh token a moment ago, in the same browser; resolves
      * to those that it ended.
      */
-    async endSuccessor(refreshToken: string): Promise<SignedIn[]> {
+    async endSuccessor(refreshToken: string): Promise<AuthenticatedSession[]> {
       const claim = readRefreshToken(refreshToken)
       if (!claim) return []
-      const ended: SignedIn[] = []
+      const ended: AuthenticatedSession[] = []
       // The successor may be replaced in the same moment.
       for (;;) {
         const successor = await findSuccessor(claim)

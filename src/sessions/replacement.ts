@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { Known, KnownSessions } from './cached-session.ts'
+import type { CachedSession, CachedSessions } from './cached-session.ts'
 import { currentTimeMs, isUsable, type Lifetimes } from './lifetime.ts'
 import type { RefreshClaim, RefreshTokens } from './refresh-token.ts'
 import { deleteReplacedSessions, findReplacedSession, replaceSession } from './replaced-store.ts'
@@ -10,7 +10,7 @@ interface ReplacementDeps {
   clock: Clock
   lifetimes: Lifetimes
   refreshTokens: RefreshTokens
-  known: KnownSessions
+  known: CachedSessions
 }
 
 /**
@@ -27,7 +27,7 @@ export const createReplacement = ({ db, clock, lifetimes, refreshTokens, known }
   },
 
   /** The live session that took the place, within the grace, of the one that a genuine refresh token belonged to. */
-  async findSuccessor(claim: RefreshClaim): Promise<Known | undefined> {
+  async findSuccessor(claim: RefreshClaim): Promise<CachedSession | undefined> {
     const replaced = await findReplacedSession(db, claim.sessionId)
     if (!replaced || !refreshTokens.isGenuine(replaced, claim)) return undefined
     if (currentTimeMs(replaced, clock) >= replaced.replacedAtMs + lifetimes.graceMs) return undefined

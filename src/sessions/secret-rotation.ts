@@ -6,7 +6,7 @@ import { findResealedAt, lockKeys } from './key-store.ts'
 import { findLongestUnseen } from './session-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-interface Parts {
+interface SecretRotationDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
@@ -28,7 +28,7 @@ export interface SecretStatus {
 const TAKEN_OVER_WITHIN_MS = 60_000
 
 /** The change from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
-export const createSecretRotation = ({ db, clock, rootSecret, keys }: Parts) => {
+export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRotationDeps) => {
   const read = async (queries: Queries): Promise<SecretStatus> => {
     const nowMs = clock.now()
     const rotatedAtMs = await findResealedAt(queries)

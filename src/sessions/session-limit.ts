@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { KnownSessions } from './cached-session.ts'
+import type { CachedSessions } from './cached-session.ts'
 import { deleteLongestUnseen } from './session-store.ts'
 
 /** More than any person has devices; a program that logs in for each of its requests gets no further. */
@@ -8,7 +8,7 @@ const MAX_SESSIONS_OF_USER = 100
 
 interface SessionLimitDeps {
   log: Log
-  known: KnownSessions
+  known: CachedSessions
 }
 
 interface BegunSession {

@@ -5,8 +5,8 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
-import type { SignedIn } from './authenticated-session.ts'
-import { cacheKnownSessions } from './cached-session.ts'
+import type { AuthenticatedSession } from './authenticated-session.ts'
+import { createCachedSessions } from './cached-session.ts'
 import { createIssue, type Tokens } from './issue-tokens.ts'
 import {
   type Authenticated,
@@ -37,13 +37,13 @@ import {
 } from './session-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-export type { SignedIn } from './authenticated-session.ts'
+export type { AuthenticatedSession } from './authenticated-session.ts'
 export type { Tokens } from './issue-tokens.ts'
 export { currentTimeMs, type Device } from './lifetime.ts'
 export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
 
-interface Parts {
+interface SessionsDeps {
   db: Database
   log: Log
   clock: Clock
@@ -65,18 +65,18 @@ interface Terms {
 }
 
 /** The session that asks for the list of its user's. */
-type Current = Pick<SignedIn, 'sessionId' | 'readAtMs'>
+type Current = Pick<AuthenticatedSession, 'sessionId' | 'readAtMs'>
 
 const NO_SESSION: Current = { sessionId: '', readAtMs: undefined }
 
 /** Sessions: that somebody is here, on this browser. */
-export const createSessions = (parts: Parts) => {
-  const { db, clock, keys, accessTokens, lifetimes, defaultAudience } = parts
-  const refreshTokens = createRefreshTokens(parts.rootSecret)
-  const issue = createIssue({ ...parts, refreshTokens })
-  const known = cacheKnownSessions(db)
-  const { replaceIn, findSuccessor, deleteReplaced } = createReplacement({ ...parts, refreshTokens, known })
-  const endTooMany = createSessionLimit({ ...parts, known })
+export const createSessions = (deps: SessionsDeps) => {
+  const { db, clock, keys, accessTokens, lifetimes, defaultAudience } = deps
+  const refreshTokens = createRefreshTokens(deps.rootSecret)
+  const issue = createIssue({ ...deps, refreshTokens })
+  const known = createCachedSessions(db)
+  const { replaceIn, findSuccessor, deleteReplaced } = createReplacement({ ...deps, refreshTokens, known })
+  const endTooMany = createSessionLimit({ ...deps, known })
 
   const end = async (id: string): Promise<void> => {
     await deleteSession(
@@ -123,7 +123,7 @@ export const createSessions = (parts: Parts) => {
     },
 
     /** Who an access token stands for, by the rows as they are now; undefined when it stands for nobody. */
-    async authenticate(accessToken: string): Promise<SignedIn | undefined> {
+    async authenticate(accessToken: string): Promise<AuthenticatedSession | undefined> {
       let ring = keys.held()
       let token = accessTokens.read(accessToken, ring)
       if (token === 'unknown key') {
@@ -143,7 +143,7 @@ export const createSessions = (parts: Parts) => {
       return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined
     },
 
-    ...createRefresh({ ...parts, refreshTokens, known, issue, end, findSuccessor }),
+    ...createRefresh({ ...deps, refreshTokens, known, issue, end, findSuccessor }),
 
     deleteReplaced,
 
@@ -182,9 +182,9 @@ export const createSessions = (parts: Parts) => {
     },
 
     /** `forbidden` for who has not just proved who he is; what changes how he signs in asks for it (OWASP ASVS 5, 7.5.1). */
-    requireFresh: (signedIn: SignedIn): void => requireFresh(signedIn, clock),
+    requireFresh: (signedIn: AuthenticatedSession): void => requireFresh(signedIn, clock),
 
-    isFresh: (signedIn: SignedIn): boolean => isFresh(signedIn, clock),
+    isFresh: (signedIn: AuthenticatedSession): boolean => isFresh(signedIn, clock),
 
     /** To be called in the transaction that changes a user's row, and before the row is deleted. */
     userChanged: forgetUserIn,

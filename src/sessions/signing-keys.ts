@@ -16,7 +16,7 @@ import {
   revokeKeys,
 } from './key-store.ts'
 
-interface Parts {
+interface SigningKeysDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
@@ -39,7 +39,7 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
 }
 
 /** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
-export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: Parts) => {
+export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: SigningKeysDeps) => {
   // Twice the lifetime: the setting may have been shortened since the last token was signed. Of the replica that signs, the
   // clock may be behind, and of the one that reads it may be ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)

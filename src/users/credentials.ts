@@ -45,7 +45,7 @@ export interface Proof {
   holds(transaction: Queries): Promise<boolean>
 }
 
-interface Parts {
+interface CredentialsDeps {
   db: Database
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
@@ -64,8 +64,8 @@ const hasPassword = (): AppError =>
   new AppError('conflict', 'This account has a password already. Load the account page again to change it.')
 
 /** Passwords as proof of who somebody is. */
-export const createCredentials = (parts: Parts) => {
-  const { db, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = parts
+export const createCredentials = (deps: CredentialsDeps) => {
+  const { db, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = deps
 
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, caller?: Caller) => {

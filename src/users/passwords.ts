@@ -7,7 +7,7 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`
 
 /** The hash of 32 forgotten random bytes, at the same cost as a real one. */
-const NOBODYS_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
+const DUMMY_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
 
 interface Limits {
   /** Hashes at once: the number of cores. */
@@ -43,7 +43,7 @@ export const createPasswords = ({ atOnce, waiting, onHash }: Limits) => {
     /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
     async matches(entered: string, phc: string | null | undefined, caller?: Caller): Promise<boolean> {
       const password = Buffer.from(normalizePassword(entered))
-      const matches = await inTurn(() => verifyOrRefuse(phc ?? NOBODYS_HASH, password), caller)
+      const matches = await inTurn(() => verifyOrRefuse(phc ?? DUMMY_HASH, password), caller)
       return matches && typeof phc === 'string'
     },
 
@@ -59,7 +59,7 @@ const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> =
   try {
     return await verify(phc, password)
   } catch {
-    return (await verify(NOBODYS_HASH, password)) && false
+    return (await verify(DUMMY_HASH, password)) && false
   }
 }
 

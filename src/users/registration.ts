@@ -10,7 +10,7 @@ import { requireRoles } from './roles.ts'
 import { insertUser, type User, type UserRecord } from './user-store.ts'
 import { localPart, requireUsername, usernameFrom, usernamesFor } from './username.ts'
 
-interface Parts {
+interface RegistrationDeps {
   db: Database
   clock: Clock
   passwords: Passwords
@@ -40,7 +40,7 @@ export interface VouchedUser {
 type Also = (transaction: Transaction, userId: string) => Promise<unknown>
 
 /** Creates accounts, and has the application told. */
-export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: Parts) => {
+export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: RegistrationDeps) => {
   /** Inserts and announces; `conflict` when email or username is taken. */
   const insert = async (user: UserRecord, also?: Also): Promise<User> => {
     try {

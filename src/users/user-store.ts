@@ -112,7 +112,7 @@ export const insertPasswordHash = (db: Queries, id: string, hash: string): Promi
  * whoever made it. 0 when somebody has proved before that the address is theirs, or the account has another, or is
  * disabled.
  */
-export const claimUser = (
+export const reclaimUser = (
   db: Queries,
   { id, emailLower, nowMs }: { id: string; emailLower: string; nowMs: number },
 ): Promise<number> =>

@@ -29,7 +29,7 @@ import { requireUsername } from './username.ts'
 
 export type { User } from './user-store.ts'
 
-interface Parts {
+interface UsersDeps {
   db: Database
   clock: Clock
   passwords: Passwords
@@ -56,11 +56,11 @@ interface Deletion {
 }
 
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
-export const createUsers = (parts: Parts) => {
-  const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = parts
-  const { disconnectProviders, requireGoodPassword } = parts
-  const { create, createVouched } = createRegistration(parts)
-  const { authenticate, checkPasswordChange, setFirstPassword, requireOwnPassword } = createCredentials(parts)
+export const createUsers = (deps: UsersDeps) => {
+  const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = deps
+  const { disconnectProviders, requireGoodPassword } = deps
+  const { create, createVouched } = createRegistration(deps)
+  const { authenticate, checkPasswordChange, setFirstPassword, requireOwnPassword } = createCredentials(deps)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)

@@ -6,7 +6,7 @@ import { type Delivery, deliver } from './delivery.ts'
 import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
-interface Parts {
+interface DispatcherDeps {
   db: Database
   clock: Clock
   log: Log
@@ -24,7 +24,7 @@ const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 3_600_000
 
 /** Makes the attempts: for each user one event after the other, for different users side by side. */
-export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts) => {
+export const createDispatcher = ({ db, clock, log, settings, onOutcome }: DispatcherDeps) => {
   const underWay = new Set<Promise<boolean>>()
   const cutOff = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -93,7 +93,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts)
     }
   }
 
-  const lookAround = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     do {
       again = false
       await startDue().catch((error: unknown) => log.error({ err: error }, 'webhook outbox cannot be read'))
@@ -102,7 +102,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Parts)
 
   function wake(): void {
     again = true
-    round ??= lookAround().finally(() => {
+    round ??= poll().finally(() => {
       round = undefined
     })
   }

@@ -12,7 +12,7 @@ export const reopen = async (transaction: Transaction, event: OutboxEvent, nowMs
   await reopenEvent(transaction, event.id, nowMs)
 }
 
-interface Parts {
+interface RedeliveryDeps {
   db: Database
   clock: Clock
 }
@@ -21,7 +21,7 @@ interface Parts {
  * Lets every event be sent once more that was given up since a time, the oldest first. Yields the ids, batch by batch,
  * each when its batch is on disk. An event that fails again meanwhile is not taken twice.
  */
-export async function* reopenFailed({ db, clock }: Parts, sinceMs: number): AsyncGenerator<string[]> {
+export async function* reopenFailed({ db, clock }: RedeliveryDeps, sinceMs: number): AsyncGenerator<string[]> {
   const untilMs = clock.now()
   let afterId = ''
   for (;;) {

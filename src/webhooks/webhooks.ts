@@ -25,7 +25,7 @@ export { type Attempt, DELIVERY_OUTCOMES, type DeliveryOutcome } from './attempt
 export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
 export type { WebhookSettings } from './webhook-settings.ts'
 
-interface Parts {
+interface WebhooksDeps {
   db: Database
   clock: Clock
   log: Log
@@ -40,7 +40,7 @@ interface Parts {
 const CLEANUP_BATCH = 500
 
 /** Tells the application what happened to users, through an outbox in the database. */
-export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcome }: Parts) => {
+export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcome }: WebhooksDeps) => {
   const dispatcher = settings && createDispatcher({ db, clock, log, settings, onOutcome })
 
   const requireSettings = (): WebhookSettings => {

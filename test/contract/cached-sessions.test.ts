@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
-import { createDomain, type Domain } from '../../src/core.ts'
+import { type Core, createCore } from '../../src/core.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { insertSession } from '../../src/sessions/session-store.ts'
@@ -18,7 +18,7 @@ const config = readConfig({}, () => '')
 const log = createLog('silent', { write: () => {} })
 const rootSecret = createRootSecret({ current: randomBytes(32) })
 
-const domainOn = (database: Database): Domain => createDomain(config, log, { db: database, rootSecret })
+const domainOn = (database: Database): Core => createCore(config, log, { db: database, rootSecret })
 
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []
@@ -71,7 +71,7 @@ const currentUser = async ({ accessToken }: { accessToken: string }) => {
 type Found = Awaited<ReturnType<typeof currentUser>>
 
 /** Makes a change, and resolves to what the next request of the user finds; undefined: nobody is signed in. */
-type Change = (by: Domain, user: SignedInUser) => Promise<Partial<NonNullable<Found>> | undefined>
+type Change = (by: Core, user: SignedInUser) => Promise<Partial<NonNullable<Found>> | undefined>
 
 const ended = async (change: Promise<unknown>): Promise<undefined> => void (await change)
 

@@ -15,12 +15,12 @@ import {
 } from '../../src/oauth/identity-store.ts'
 import { isUniqueViolation } from '../../src/storage/database.ts'
 import {
-  claimUser,
   deleteUser,
   findUserById,
   insertPasswordHash,
   insertUser,
   markEmailVerified,
+  reclaimUser,
   type UserRecord,
 } from '../../src/users/user-store.ts'
 import { freshDatabase } from './place.ts'
@@ -176,7 +176,7 @@ describe('sign-ins that have come back', () => {
 })
 
 const claimed = (user: UserRecord, given: object = {}) =>
-  claimUser(db, { id: user.id, emailLower: user.emailLower, nowMs: T0 + 5, ...given })
+  reclaimUser(db, { id: user.id, emailLower: user.emailLower, nowMs: T0 + 5, ...given })
 
 describe('an account whose email nobody has proved', () => {
   test('is given to the owner of its email, without its password and its roles', async () => {
@@ -206,7 +206,7 @@ describe('an account whose email nobody has proved', () => {
     const user = await addedUser()
     const changes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        claimUser(index % 2 ? db : other, { id: user.id, emailLower: user.emailLower, nowMs: T0 + index }),
+        reclaimUser(index % 2 ? db : other, { id: user.id, emailLower: user.emailLower, nowMs: T0 + index }),
       ),
     )
     assert.deepEqual(changes.filter(Boolean), [1])

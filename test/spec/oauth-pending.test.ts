@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { createParcels } from '../../src/oauth/sealed-token.ts'
+import { createSealedTokens } from '../../src/oauth/sealed-token.ts'
 import { assertRedirect, assertSignedIn } from '../support/assertions.ts'
 import { openDatabase, rootSecret } from '../support/database.ts'
 import { startOpenIdProvider } from '../support/openid-provider.ts'
@@ -37,7 +37,7 @@ const atProof = async (email: string) => {
 const forge = (agent: UserAgent, content: unknown) => {
   const text = rootSecret(service)
   const current = Buffer.from(text, /^(?:[0-9a-f]{2}){32,}$/i.test(text) ? 'hex' : 'base64')
-  return createParcels<unknown>({
+  return createSealedTokens<unknown>({
     rootSecret: createRootSecret({ current }),
     clock: systemClock,
     purpose: 'oauth pending identity',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
-import type { Domain } from '../../src/core.ts'
+import type { Core } from '../../src/core.ts'
 import { assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { openDatabase } from '../support/database.ts'
 import { currentUser, loggedIn, logIn, type Person, signedUp } from '../support/people.ts'
@@ -111,7 +111,7 @@ describe('at most 100 sessions a user', () => {
     await addSessions(account, MOST - 4)
     for (const id of await liveSessions(account.userId)) await see(id, 1)
     const device = { userAgent: 'Firefox', address: '127.0.0.1' }
-    const begin = async ({ sessions }: Domain) => {
+    const begin = async ({ sessions }: Core) => {
       const begun = await sessions.start(account.userId, device, { authenticatedAtMs: undefined })
       return begun?.sessionId ?? assert.fail()
     }

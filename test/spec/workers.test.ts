@@ -143,7 +143,7 @@ const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
   cluster.setupPrimary({ exec, args: [], serialization: 'advanced' })
   const lines: string[] = []
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const workers = createWorkers({ config: read({}), log, stopWithinMs: 0, lookEveryMs })
+  const workers = createWorkers({ config: read({}), log, stopWithinMs: 0, pingEveryMs: lookEveryMs })
   const end = (): Promise<void> => {
     const stopped = workers.stop()
     workers.kill()

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { openInstallation } from '../../src/bootstrap.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { createDomain, type Domain } from '../../src/core.ts'
+import { type Core, createCore } from '../../src/core.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { afterwards } from './cleanup.ts'
 import type { Environment } from './command.ts'
@@ -33,13 +33,13 @@ export const at = (replica: Service, agent: UserAgent): UserAgent => createUserA
 export const inTurn = ([one, other]: Replicas, round: number): Replicas => (round % 2 ? [other, one] : [one, other])
 
 /** What the command line works with, for a test that would start it too often: a third process on the installation. */
-export const openOperator = async (service: Service, t?: TestContext): Promise<Domain> => {
+export const openOperator = async (service: Service, t?: TestContext): Promise<Core> => {
   const env = { SVC_DATABASE_URL: `sqlite:${databasePath(service.directory)}`, ...service.env }
   const config = readConfig(env, () => '')
   const log = createLog('silent', { write: () => {} })
   const installation = await openInstallation(config, log)
   afterwards(t, () => installation.db.close())
-  return createDomain(config, log, installation)
+  return createCore(config, log, installation)
 }
 
 /** Runs work for each round, so many at once, and resolves when all are done. */

@@ -1,5 +1,5 @@
 import { createCookieTable } from '../../src/http/cookies.ts'
-import type { RouteParts } from '../../src/http/deps.ts'
+import type { RouteDeps } from '../../src/http/deps.ts'
 import type { Route } from '../../src/http/route.ts'
 import { createRoutes } from '../../src/http/routes.ts'
 import { createPages } from '../../src/pages/pages.ts'
@@ -14,5 +14,5 @@ export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
   const baseUrl = 'http://localhost'
   const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
-  return createRoutes({ pages, providers, baseUrl, cookieTable } as unknown as RouteParts)
+  return createRoutes({ pages, providers, baseUrl, cookieTable } as unknown as RouteDeps)
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertIdentity } from '../../src/oauth/identity-store.ts'
-import type { Vouched } from '../../src/oauth/profile.ts'
+import type { ProviderProfile } from '../../src/oauth/profile.ts'
 import { toIdentity } from '../../src/oauth/profile.ts'
-import { createAdmission } from '../../src/oauth/sign-in.ts'
+import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../contract/place.ts'
@@ -28,7 +28,7 @@ const withInterruption = (interrupt: () => Promise<void>): Database => {
 
 test('who is registered by another tab between one look and the next is let in, and need not prove himself', async () => {
   const user = newUser({ passwordHash: null, emailVerifiedAtMs: T0 })
-  const vouched: Vouched = {
+  const vouched: ProviderProfile = {
     provider: 'corp',
     issuer: 'https://id.corp.example',
     subject: user.id,
@@ -43,14 +43,14 @@ test('who is registered by another tab between one look and the next is let in, 
       await insertUser(transaction, user)
       await insertIdentity(transaction, toIdentity(vouched, user.id, T0))
     })
-  const admission = createAdmission({
+  const admission = createSignIn({
     db: withInterruption(otherTab),
     clock: { now: () => T0 },
     users: { createVouched: () => assert.fail('nobody is created') },
     signupOpen: true,
     providerNames: ['corp'],
   })
-  const admitted = await admission.admit(vouched, () => assert.fail('it is no signup'))
+  const admitted = await admission.signIn(vouched, () => assert.fail('it is no signup'))
   assert.ok(!('taken' in admitted), 'let in')
   assert.equal(admitted.userId, user.id)
 })

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { Configuration } from 'openid-client'
 import { AppError } from '../../src/lib/errors.ts'
 import { createDiscovery } from '../../src/oauth/providers/discovery.ts'
-import { createExchange, requireAddressOf, toProblem } from '../../src/oauth/providers/provider-fetch.ts'
+import { createProviderFetch, requireAddressOf, toProblem } from '../../src/oauth/providers/provider-fetch.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -108,7 +108,7 @@ describe('what may be asked of a provider', () => {
     test(`secrets leave this machine over TLS only: ${issuer}`, async () => {
       const plain = ['http://id.corp.example/token', 'http://localhost.corp.example/', 'data:,x', 'javascript:alert(1)']
       for (const url of [...plain, 'http://128.0.0.1/', 'http://10.0.0.1/', 'http://169.254.169.254/', '']) {
-        await assert.rejects(createExchange(issuer)(url, options), /missing, or without TLS/, url)
+        await assert.rejects(createProviderFetch(issuer)(url, options), /missing, or without TLS/, url)
       }
     })
   }
@@ -130,7 +130,7 @@ describe('what may be asked of a provider', () => {
     test(`a provider elsewhere names no address on this machine: ${host}`, async () => {
       for (const issuer of ELSEWHERE) {
         for (const url of [`http://${host}:1/token`, `https://${host}:1/token`, ` https:${host}:1`]) {
-          await assert.rejects(createExchange(issuer)(url, options), /and the provider is not/, `${issuer} ${url}`)
+          await assert.rejects(createProviderFetch(issuer)(url, options), /and the provider is not/, `${issuer} ${url}`)
         }
       }
     })

@@ -3,8 +3,8 @@ import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { AppError } from '../../src/lib/errors.ts'
-import type { Errand, Pending } from '../../src/oauth/state.ts'
-import { createFlows } from '../../src/oauth/state.ts'
+import type { NewAuthorizationFlow, PendingLink } from '../../src/oauth/state.ts'
+import { createAuthorizationFlows } from '../../src/oauth/state.ts'
 import { freshDatabase } from '../contract/place.ts'
 
 const T0 = 1_795_000_000_000
@@ -13,10 +13,10 @@ const rootSecret = createRootSecret({ current: Buffer.alloc(32, 7) })
 const binding = 'B'.repeat(43)
 const { db } = await freshDatabase()
 
-const flowsAt = (atMs = T0) => createFlows({ db, clock: { now: () => atMs }, rootSecret })
-const errand: Errand = { provider: 'corp', target: '/x', intent: 'sign_in' }
+const flowsAt = (atMs = T0) => createAuthorizationFlows({ db, clock: { now: () => atMs }, rootSecret })
+const errand: NewAuthorizationFlow = { provider: 'corp', target: '/x', intent: 'sign_in' }
 
-const pending: Pending = {
+const pending: PendingLink = {
   vouched: {
     provider: 'corp',
     issuer: 'https://id.corp.example',
@@ -60,14 +60,14 @@ describe('nonce and code verifier', () => {
 
   test('stay the same for a sign-in that was begun before the root secret was rotated', () => {
     const { flow: begun, state } = flowsAt().begin(errand, binding)
-    const rotated = createFlows({
+    const rotated = createAuthorizationFlows({
       db,
       clock: { now: () => T0 },
       rootSecret: createRootSecret({ current: Buffer.alloc(32, 8), previous: Buffer.alloc(32, 7) }),
     })
     assert.deepEqual(rotated.secretsOf(begun, state, binding), flowsAt().secretsOf(begun, state, binding))
     const next = rotated.begin(errand, binding)
-    const after = createFlows({
+    const after = createAuthorizationFlows({
       db,
       clock: { now: () => T0 },
       rootSecret: createRootSecret({ current: Buffer.alloc(32, 8) }),
@@ -80,7 +80,7 @@ describe('nonce and code verifier', () => {
       flowsAt().secretsOf(flow, '', binding),
       flowsAt().secretsOf({ ...flow, id: randomUUIDv7() }, '', binding),
       flowsAt().secretsOf(flow, '', 'b'.repeat(43)),
-      createFlows({
+      createAuthorizationFlows({
         db,
         clock: { now: () => T0 },
         rootSecret: createRootSecret({ current: Buffer.alloc(32, 8) }),
@@ -134,7 +134,7 @@ describe('a state fits into an address', () => {
 describe('a sign-in that comes back', () => {
   test('is recalled as it was begun', () => {
     const { target: _, ...waiting } = pending
-    const own: Errand = { ...errand, intent: 'link', userId: randomUUIDv7() }
+    const own: NewAuthorizationFlow = { ...errand, intent: 'link', userId: randomUUIDv7() }
     for (const given of [errand, own, { ...errand, pending: waiting }]) {
       const { flow, state } = flowsAt().begin(given, binding)
       const { flow: recalled, problem } = flowsAt(T0 + 10 * MINUTE - 1).recall(state, 'corp', binding)

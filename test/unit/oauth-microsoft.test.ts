@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { systemClock } from '../../src/lib/time.ts'
-import { createOpenid } from '../../src/oauth/providers/openid.ts'
+import { createOpenidProvider } from '../../src/oauth/providers/openid.ts'
 import { microsoftIssuer } from '../../src/oauth/providers/presets.ts'
-import { createExchange } from '../../src/oauth/providers/provider-fetch.ts'
+import { createProviderFetch } from '../../src/oauth/providers/provider-fetch.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 
 const MICROSOFT = 'https://login.microsoftonline.com'
 const stand = await startMisbehavingProvider({ profile: 'microsoft' })
 const { clientId, clientSecret } = stand
-const exchange = createExchange(stand.origin)
+const exchange = createProviderFetch(stand.origin)
 
 /** Addresses at Microsoft for those of the stand-in, save the issuer, which its tokens bear. */
 const atMicrosoft = (document: unknown) =>
@@ -22,7 +22,7 @@ const atMicrosoft = (document: unknown) =>
   )
 
 const providerOf = (tenant: string) =>
-  createOpenid({
+  createOpenidProvider({
     settings: {
       name: 'microsoft',
       kind: 'microsoft',
@@ -58,7 +58,7 @@ const signIn = async (tenant: string, claims: object = {}) => {
   const callback = await stand.visit(url.href.replace(MICROSOFT, stand.origin), {
     person: { ...stand.person, ...claims },
   })
-  return provider.vouch(new URL(callback.url).searchParams, attempt)
+  return provider.fetchProfile(new URL(callback.url).searchParams, attempt)
 }
 
 const { tid, sub } = stand.person

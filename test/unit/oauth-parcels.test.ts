@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import { createParcels } from '../../src/oauth/sealed-token.ts'
+import { createSealedTokens } from '../../src/oauth/sealed-token.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000
@@ -19,7 +19,7 @@ const parcels = ({
   secret?: Uint8Array
   previous?: Uint8Array
 } = {}) =>
-  createParcels<unknown>({
+  createSealedTokens<unknown>({
     rootSecret: createRootSecret({ current: secret, previous }),
     clock: { now: () => atMs },
     purpose,

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import {
   type AccountView,
   createPages,
+  type LinkAccountView,
   type LinkedView,
-  type ProofView,
   type ProviderProblem,
   type ProviderProblemView,
   type SignInView,
@@ -115,7 +115,7 @@ test('who is logged in is led back to the account, or to where it is confirmed',
   }
 })
 
-const proof: ProofView = {
+const proof: LinkAccountView = {
   csrfToken: 'token',
   provider: github,
   email: 'sam@example.com',
@@ -144,7 +144,8 @@ test('an account is proven by its password, by what is connected to it, or claim
 })
 
 test('of the proofs of an account only those are offered that there are', () => {
-  const actions = (more: Partial<ProofView>) => formsOf(pages.proof({ ...proof, ...more })).map(({ action }) => action)
+  const actions = (more: Partial<LinkAccountView>) =>
+    formsOf(pages.proof({ ...proof, ...more })).map(({ action }) => action)
   const [byPassword, byGoogle, byClaim] = actions({})
   assert.deepEqual(actions({ canClaim: false }), [byPassword, byGoogle])
   assert.deepEqual(actions({ canClaim: false, providers: [] }), [byPassword])
@@ -154,7 +155,7 @@ test('of the proofs of an account only those are offered that there are', () => 
 })
 
 /** What follows on the proof page after the email of the account. */
-const about = (providers: ProofView['providers']) => {
+const about = (providers: LinkAccountView['providers']) => {
   const page = pages.proof({ ...proof, hasPassword: false, providers })
   return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
 }

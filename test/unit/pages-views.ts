@@ -1,10 +1,10 @@
 import type {
   AccountView,
-  ConfirmView,
+  LinkAccountView,
   LoginView,
   Pages,
-  ProofView,
   ProviderProblemView,
+  ReauthenticationView,
   SignInView,
   SignupView,
 } from '../../src/pages/pages.ts'
@@ -42,8 +42,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
   const shown = { csrfToken: text, email: text, hasPassword: true, providers, errors: {} }
-  const confirm: ConfirmView = shown
-  const proof: ProofView = {
+  const confirm: ReauthenticationView = shown
+  const proof: LinkAccountView = {
     ...shown,
     provider,
     pending: text,

@@ -2,7 +2,7 @@ const BAR_CELLS = 20
 const REDRAW_MS = 100
 const LINE_EVERY_MS = 10_000
 
-interface Parts {
+interface ProgressDeps {
   /** Writes over one line again and again, instead of a line now and then. */
   isTerminal: boolean
   /** Characters in a line of the terminal; undefined: no limit. */
@@ -21,7 +21,7 @@ interface Step {
 }
 
 /** Shows how far a long piece of work is, step by step: rows, rate and time left. */
-export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: Parts) => {
+export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
   let step: Step | undefined
 
   const draw = (text: string): void => write(isTerminal ? `\r\x1b[2K${text.slice(0, width - 1)}` : `svc: ${text}\n`)

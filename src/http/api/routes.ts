@@ -1,5 +1,5 @@
 import { CSRF_FIELD } from '../csrf.ts'
-import type { RouteParts } from '../deps.ts'
+import type { RouteDeps } from '../deps.ts'
 import { json } from '../request-context.ts'
 import type { ResponseHeader, Route } from '../route.ts'
 import { createRefresh } from './refresh.ts'
@@ -15,7 +15,7 @@ const unavailable = failure('`unavailable`: try again later; nobody is logged ou
 const CSRF_TOKEN = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' }
 
 /** The routes that speak JSON. */
-export const createApiRoutes = (parts: RouteParts): Route[] => [
+export const createApiRoutes = (deps: RouteDeps): Route[] => [
   {
     method: 'GET',
     path: '/auth/api/v1/user',
@@ -60,7 +60,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
           schema: CSRF_TOKEN,
         },
         {
-          name: parts.cookieTable.csrf.name,
+          name: deps.cookieTable.csrf.name,
           in: 'cookie',
           required: true,
           description: 'The CSRF token; every page under /auth sets it, and scripts can read it',
@@ -80,7 +80,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
         503: unavailable,
       },
     },
-    answer: createRefresh(parts),
+    answer: createRefresh(deps),
   },
   {
     method: 'GET',
@@ -95,8 +95,8 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
       responses: { 200: { description: 'A JWK Set', schema: refTo('JwkSet') }, 503: unavailable },
     },
     answer: async () => ({
-      ...json(200, JSON.stringify((await parts.keys.reload()).jwks)),
-      cacheSeconds: parts.keys.jwksMaxAgeSeconds,
+      ...json(200, JSON.stringify((await deps.keys.reload()).jwks)),
+      cacheSeconds: deps.keys.jwksMaxAgeSeconds,
     }),
   },
   {
@@ -129,7 +129,7 @@ export const createApiRoutes = (parts: RouteParts): Route[] => [
       },
     },
     async answer() {
-      await parts.requireReady()
+      await deps.requireReady()
       return json(200, '{"status":"ready"}')
     },
   },

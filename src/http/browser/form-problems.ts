@@ -1,7 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
 import { statusOf } from '../errors.ts'
-import { type Answer, page, type Visit } from '../request-context.ts'
+import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 
 /** A refused form, to be shown again with what is wrong. */
 export interface Refusal {
@@ -26,10 +26,10 @@ const formProblem = ({ code, reason, retryAfterSeconds = 1 }: AppError, requestI
 
 /** Does what a form asks for; a refusal that a person can mend shows the form again, with the refusal's status. */
 export const orShowAgain = async (
-  { requestId }: Visit,
-  action: () => Promise<Answer>,
+  { requestId }: RequestContext,
+  action: () => Promise<HttpResponse>,
   showAgain: (refusal: Refusal) => string | Promise<string>,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   try {
     return await action()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { type Answer, redirect, type Visit } from '../request-context.ts'
+import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
 import { isReturnTo } from '../return-to.ts'
 
 /** The header in which a gateway hands over the request target of a visitor. */
@@ -12,7 +12,7 @@ const HEADER = 'X-Original-URI'
  */
 export const createLoginRedirect =
   (baseUrl: string) =>
-  ({ headers }: Visit): Answer => {
+  ({ headers }: RequestContext): HttpResponse => {
     const target = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.
     if (!target.includes(' ') && isReturnTo(target, baseUrl)) {

@@ -2,81 +2,97 @@ import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
 import type { EventInProgress } from '../account-log.ts'
-import type { RouteParts } from '../deps.ts'
-import { type Answer, page, type Visit } from '../request-context.ts'
+import type { RouteDeps } from '../deps.ts'
+import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 import { loginFailure, watchOutcome } from '../request-metrics.ts'
 import { returnToParameter } from '../return-to.ts'
 import { orShowAgain } from './form-problems.ts'
-import type { SendOnOr } from './redirect-signed-in.ts'
-import { enter, targetOf } from './start-session.ts'
+import type { RedirectSignedIn } from './redirect-signed-in.ts'
+import { requestedReturnTo, startSession } from './start-session.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
 
-const noticeOf = (visit: Visit): LoginView['notice'] => {
-  const done = visit.query.get('done')
+const noticeOf = (context: RequestContext): LoginView['notice'] => {
+  const done = context.query.get('done')
   return done === 'deleted' || done === 'signed_out' ? NOTICES[done] : undefined
 }
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
-export const createLogin = (parts: RouteParts & { sendOnOr: SendOnOr }) => {
-  const { sendOnOr, users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
+export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
+  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, clock, accountLog } =
+    deps
 
-  const view = (visit: Visit, target: string, email: string): LoginView => ({
-    csrfToken: visit.csrfToken,
+  const view = (context: RequestContext, target: string, email: string): LoginView => ({
+    csrfToken: context.csrfToken,
     returnTo: returnToParameter(target),
     email,
     errors: {},
-    notice: noticeOf(visit),
+    notice: noticeOf(context),
     signupOpen,
     providers,
   })
 
-  const startSession = async (visit: Visit, form: LoginForm, found: EventInProgress): Promise<Answer> => {
+  const checkAndSignIn = async (
+    context: RequestContext,
+    form: LoginForm,
+    found: EventInProgress,
+  ): Promise<HttpResponse> => {
     const { email, password, target } = form
-    const result = await users.authenticate(email, password, visit)
+    const result = await users.authenticate(email, password, context)
     if ('refusal' in result) {
       Object.assign(found, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
     const { user, holds } = result
-    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now(), holds, found })
+    const answer = await startSession(deps, context, {
+      userId: user.id,
+      target,
+      authenticatedAtMs: clock.now(),
+      holds,
+      found,
+    })
     if (!answer) throw wrongCredentials()
     return answer
   }
 
-  const logIn = (visit: Visit, form: LoginForm, found: EventInProgress): Promise<Answer> => {
+  const logIn = (context: RequestContext, form: LoginForm, found: EventInProgress): Promise<HttpResponse> => {
     const { email } = form
-    const { network } = visit
+    const { network } = context
     const account = `${readEmail(email)?.lower ?? ''} ${network}`
     return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', account],
       ],
-      () => startSession(visit, form, found),
+      () => checkAndSignIn(context, form, found),
     )
   }
 
-  const logInAndNote = async (visit: Visit, form: LoginForm): Promise<Answer> => {
+  const logInAndNote = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
     requireFilled(form)
     const event: EventInProgress = { event: 'login', method: 'password', email: form.email }
-    return accountLog.watch(visit, event, (found) => logIn(visit, form, found))
+    return accountLog.watch(context, event, (found) => logIn(context, form, found))
   }
 
   return {
-    show: (visit: Visit): Promise<Answer> =>
-      sendOnOr(visit, (target) => page(200, pages.login(view(visit, target, '')))),
+    show: (context: RequestContext): Promise<HttpResponse> =>
+      redirectSignedIn(context, (target) => page(200, pages.login(view(context, target, '')))),
 
-    async submit(visit: Visit): Promise<Answer> {
-      const target = targetOf(visit, baseUrl)
-      const email = visit.form.get('email') ?? ''
-      const password = visit.form.get('password') ?? ''
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const target = requestedReturnTo(context, baseUrl)
+      const email = context.form.get('email') ?? ''
+      const password = context.form.get('password') ?? ''
       return orShowAgain(
-        visit,
-        () => watchOutcome(() => logInAndNote(visit, { email, password, target }), loginFailure, meter?.countLogin),
+        context,
+        () =>
+          watchOutcome(
+            () => logInAndNote(context, { email, password, target }),
+            loginFailure,
+            requestMetrics?.countLogin,
+          ),
         (refusal) =>
           pages.login({
-            ...view(visit, target, email),
+            ...view(context, target, email),
             notice: undefined,
             ...refusal,
           }),

@@ -1,32 +1,37 @@
 import { AppError } from '../../lib/errors.ts'
-import type { ConfirmView } from '../../pages/pages.ts'
-import type { SignedIn } from '../../sessions/sessions.ts'
+import type { ReauthenticationView } from '../../pages/pages.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventInProgress } from '../account-log.ts'
-import type { RouteParts } from '../deps.ts'
+import type { RouteDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
-import { type Answer, page, type Visit } from '../request-context.ts'
+import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 import { orShowAgain } from './form-problems.ts'
 import { createWaysToSignIn } from './sign-in-methods.ts'
-import { enter } from './start-session.ts'
+import { startSession } from './start-session.ts'
 
 /** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
-export const createConfirmation = (parts: RouteParts) => {
-  const { users, pages, limits, clock, accountLog } = parts
-  const waysToSignIn = createWaysToSignIn(parts)
+export const createReauthentication = (deps: RouteDeps) => {
+  const { users, pages, limits, clock, accountLog } = deps
+  const waysToSignIn = createWaysToSignIn(deps)
 
-  const view = async (visit: Visit, signedIn: SignedIn): Promise<ConfirmView> => ({
-    csrfToken: visit.csrfToken,
+  const view = async (context: RequestContext, signedIn: AuthenticatedSession): Promise<ReauthenticationView> => ({
+    csrfToken: context.csrfToken,
     email: signedIn.email,
     ...(await waysToSignIn.proofs(signedIn)),
     errors: {},
   })
 
-  const confirm = async (visit: Visit, { email }: SignedIn, password: string, found: EventInProgress) => {
-    const result = await users.authenticate(email, password, visit)
+  const confirm = async (
+    context: RequestContext,
+    { email }: AuthenticatedSession,
+    password: string,
+    found: EventInProgress,
+  ) => {
+    const result = await users.authenticate(email, password, context)
     const isOwn = 'user' in result && result.user.id === found.userId
     const answer =
       isOwn &&
-      (await enter(parts, visit, {
+      (await startSession(deps, context, {
         userId: result.user.id,
         target: '/auth/account?done=confirmed',
         authenticatedAtMs: clock.now(),
@@ -37,24 +42,28 @@ export const createConfirmation = (parts: RouteParts) => {
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
   }
 
-  const confirmAndNote = (visit: Visit, signedIn: SignedIn, password: string): Promise<Answer> => {
+  const confirmAndNote = (
+    context: RequestContext,
+    signedIn: AuthenticatedSession,
+    password: string,
+  ): Promise<HttpResponse> => {
     const { userId, sessionId } = signedIn
     const event: EventInProgress = { event: 'reauthentication', method: 'password', userId, sessionId }
-    return accountLog.watch(visit, event, (found) =>
-      limits.attempt(passwordFormLimits(userId), () => confirm(visit, signedIn, password, found)),
+    return accountLog.watch(context, event, (found) =>
+      limits.attempt(passwordFormLimits(userId), () => confirm(context, signedIn, password, found)),
     )
   }
 
   return {
-    show: async (visit: Visit, signedIn: SignedIn): Promise<Answer> =>
-      page(200, pages.confirm(await view(visit, signedIn))),
+    show: async (context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> =>
+      page(200, pages.confirm(await view(context, signedIn))),
 
-    submit(visit: Visit, signedIn: SignedIn): Promise<Answer> {
-      const password = visit.form.get('password') ?? ''
+    submit(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+      const password = context.form.get('password') ?? ''
       return orShowAgain(
-        visit,
-        () => confirmAndNote(visit, signedIn, password),
-        async (refusal) => pages.confirm({ ...(await view(visit, signedIn)), ...refusal }),
+        context,
+        () => confirmAndNote(context, signedIn, password),
+        async (refusal) => pages.confirm({ ...(await view(context, signedIn)), ...refusal }),
       )
     },
   }

@@ -1,25 +1,25 @@
-import type { RouteParts } from '../deps.ts'
-import { redirect, type Visit } from '../request-context.ts'
+import type { RouteDeps } from '../deps.ts'
+import { type RequestContext, redirect } from '../request-context.ts'
 import type { Route } from '../route.ts'
 import { createAccount } from './account.ts'
 import { createLogin } from './login.ts'
 import { createLoginRedirect } from './login-redirect.ts'
 import { createLogout } from './logout.ts'
 import { createProviderRoutes } from './oauth/routes.ts'
-import { createConfirmation } from './reauthentication.ts'
-import { createSendOnOr } from './redirect-signed-in.ts'
+import { createReauthentication } from './reauthentication.ts'
+import { createRedirectSignedIn } from './redirect-signed-in.ts'
 import { createSignup } from './signup.ts'
 
 const ONE_YEAR_SECONDS = 31_536_000
 
 /** The routes that a person opens. */
-export const createBrowserRoutes = (parts: RouteParts): Route[] => {
-  const entryParts = { ...parts, sendOnOr: createSendOnOr(parts) }
-  const login = createLogin(entryParts)
-  const signup = createSignup(entryParts)
-  const logout = createLogout(parts)
-  const account = createAccount(parts)
-  const confirmation = createConfirmation(parts)
+export const createBrowserRoutes = (deps: RouteDeps): Route[] => {
+  const entryDeps = { ...deps, redirectSignedIn: createRedirectSignedIn(deps) }
+  const login = createLogin(entryDeps)
+  const signup = createSignup(entryDeps)
+  const logout = createLogout(deps)
+  const account = createAccount(deps)
+  const confirmation = createReauthentication(deps)
   const open = { guard: 'none', speaks: 'html' } as const
   const own = { guard: 'session', speaks: 'html' } as const
   const get = { method: 'GET' } as const
@@ -29,11 +29,12 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
       ...get,
       ...open,
       path: '/auth',
-      answer: async (visit: Visit) => redirect((await parts.recognize(visit)) ? '/auth/account' : '/auth/login'),
+      answer: async (context: RequestContext) =>
+        redirect((await deps.findCurrentSession(context)) ? '/auth/account' : '/auth/login'),
     },
     { ...get, ...open, path: '/auth/login', answer: login.show },
     { ...post, ...open, path: '/auth/login', answer: login.submit },
-    { ...get, ...open, path: '/auth/login/redirect', answer: createLoginRedirect(parts.baseUrl) },
+    { ...get, ...open, path: '/auth/login/redirect', answer: createLoginRedirect(deps.baseUrl) },
     { ...get, ...open, path: '/auth/signup', answer: signup.show },
     { ...post, ...open, path: '/auth/signup', answer: signup.submit },
     { ...get, ...open, path: '/auth/logout', answer: logout.show },
@@ -50,8 +51,8 @@ export const createBrowserRoutes = (parts: RouteParts): Route[] => {
     ...['username', 'password', 'sessions', 'identities', 'delete'].map(
       (form): Route => ({ ...get, ...open, path: `/auth/account/${form}`, answer: () => redirect('/auth/account') }),
     ),
-    ...createProviderRoutes(parts),
-    ...parts.pages.assets.map(
+    ...createProviderRoutes(deps),
+    ...deps.pages.assets.map(
       ({ path, contentType, body }): Route => ({
         ...get,
         guard: 'none',

@@ -1,10 +1,10 @@
 import { presetOf } from '../../oauth/providers/presets.ts'
 import type { ProviderView, SignInView } from '../../pages/pages.ts'
-import type { SignedIn } from '../../sessions/sessions.ts'
-import type { RouteParts } from '../deps.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { RouteDeps } from '../deps.ts'
 
 /** By what somebody can sign in to his account. */
-export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }: RouteParts) => {
+export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }: RouteDeps) => {
   const look = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.list(userId, hasPassword) }
@@ -16,7 +16,7 @@ export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }:
 
   return {
     /** For the account page; undefined where there is nothing but the password to tell of. */
-    async view(signedIn: SignedIn): Promise<SignInView | undefined> {
+    async view(signedIn: AuthenticatedSession): Promise<SignInView | undefined> {
       const { hasPassword, linked } = await look(signedIn.userId)
       if (providers.length === 0 && linked.length === 0) return undefined
       return {
@@ -31,7 +31,7 @@ export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }:
     },
 
     /** What he can confirm by that it is still he. */
-    async proofs({ userId }: SignedIn): Promise<{ hasPassword: boolean; providers: ProviderView[] }> {
+    async proofs({ userId }: AuthenticatedSession): Promise<{ hasPassword: boolean; providers: ProviderView[] }> {
       const { hasPassword, linked } = await look(userId)
       const names = linked.map(({ provider }) => provider)
       return { hasPassword, providers: providers.filter(({ name }) => names.includes(name)) }

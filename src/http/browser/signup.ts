@@ -1,13 +1,13 @@
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import type { EventInProgress } from '../account-log.ts'
-import type { RouteParts } from '../deps.ts'
-import { type Answer, page, type Visit } from '../request-context.ts'
+import type { RouteDeps } from '../deps.ts'
+import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 import { signupFailure, watchOutcome } from '../request-metrics.ts'
 import { returnToParameter } from '../return-to.ts'
 import { orShowAgain } from './form-problems.ts'
-import type { SendOnOr } from './redirect-signed-in.ts'
-import { enter, targetOf } from './start-session.ts'
+import type { RedirectSignedIn } from './redirect-signed-in.ts'
+import { requestedReturnTo, startSession } from './start-session.ts'
 
 interface Typed {
   email: string
@@ -20,11 +20,12 @@ interface SignupForm extends Typed {
 }
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
-export const createSignup = (parts: RouteParts & { sendOnOr: SendOnOr }) => {
-  const { sendOnOr, users, pages, limits, meter, baseUrl, signupOpen, providers, clock, accountLog } = parts
+export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
+  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, clock, accountLog } =
+    deps
 
-  const view = (visit: Visit, target: string, typed: Typed): SignupView => ({
-    csrfToken: visit.csrfToken,
+  const view = (context: RequestContext, target: string, typed: Typed): SignupView => ({
+    csrfToken: context.csrfToken,
     returnTo: returnToParameter(target),
     ...typed,
     errors: {},
@@ -32,41 +33,46 @@ export const createSignup = (parts: RouteParts & { sendOnOr: SendOnOr }) => {
     closed: !signupOpen,
   })
 
-  const showEmpty = (visit: Visit, target: string): Answer =>
-    page(signupOpen ? 200 : 403, pages.signup(view(visit, target, { email: '', username: '' })))
+  const showEmpty = (context: RequestContext, target: string): HttpResponse =>
+    page(signupOpen ? 200 : 403, pages.signup(view(context, target, { email: '', username: '' })))
 
-  const signUp = async (visit: Visit, form: SignupForm, found: EventInProgress): Promise<Answer> => {
+  const signUp = async (context: RequestContext, form: SignupForm, found: EventInProgress): Promise<HttpResponse> => {
     const { email, username, password, target } = form
-    const { network } = visit
+    const { network } = context
     const user = await limits.attempt([['signupOfAddress', network]], () =>
-      users.create({ email, username, password }, visit),
+      users.create({ email, username, password }, context),
     )
-    const answer = await enter(parts, visit, { userId: user.id, target, authenticatedAtMs: clock.now(), found })
+    const answer = await startSession(deps, context, { userId: user.id, target, authenticatedAtMs: clock.now(), found })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
   }
 
-  const signUpAndNote = (visit: Visit, form: SignupForm): Promise<Answer> => {
+  const signUpAndNote = (context: RequestContext, form: SignupForm): Promise<HttpResponse> => {
     const event: EventInProgress = { event: 'signup', method: 'password', email: form.email }
-    return accountLog.watch(visit, event, (found) => signUp(visit, form, found))
+    return accountLog.watch(context, event, (found) => signUp(context, form, found))
   }
 
   return {
-    show: (visit: Visit): Promise<Answer> => sendOnOr(visit, (target) => showEmpty(visit, target)),
+    show: (context: RequestContext): Promise<HttpResponse> =>
+      redirectSignedIn(context, (target) => showEmpty(context, target)),
 
-    async submit(visit: Visit): Promise<Answer> {
-      const target = targetOf(visit, baseUrl)
-      const typed = { email: visit.form.get('email') ?? '', username: visit.form.get('username') ?? '' }
-      const password = visit.form.get('password') ?? ''
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const target = requestedReturnTo(context, baseUrl)
+      const typed = { email: context.form.get('email') ?? '', username: context.form.get('username') ?? '' }
+      const password = context.form.get('password') ?? ''
       if (!signupOpen) {
-        meter?.countSignup('closed')
-        return showEmpty(visit, target)
+        requestMetrics?.countSignup('closed')
+        return showEmpty(context, target)
       }
       return orShowAgain(
-        visit,
+        context,
         () =>
-          watchOutcome(() => signUpAndNote(visit, { ...typed, password, target }), signupFailure, meter?.countSignup),
-        (refusal) => pages.signup({ ...view(visit, target, typed), ...refusal }),
+          watchOutcome(
+            () => signUpAndNote(context, { ...typed, password, target }),
+            signupFailure,
+            requestMetrics?.countSignup,
+          ),
+        (refusal) => pages.signup({ ...view(context, target, typed), ...refusal }),
       )
     },
   }

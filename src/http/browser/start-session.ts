@@ -1,23 +1,26 @@
-import type { SignedIn } from '../../sessions/sessions.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventInProgress } from '../account-log.ts'
-import type { RouteParts } from '../deps.ts'
-import { type Answer, redirect, type Visit } from '../request-context.ts'
+import type { RouteDeps } from '../deps.ts'
+import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
 import { readReturnTo } from '../return-to.ts'
 
 /** Where a person wants to go after login or signup: from the form, else from the query; `/` when it is not said. */
-export const targetOf = (visit: Visit, baseUrl: string): string =>
-  readReturnTo(visit.form.get('return_to') ?? visit.query.get('return_to'), baseUrl)
+export const requestedReturnTo = (context: RequestContext, baseUrl: string): string =>
+  readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), baseUrl)
 
 /** The sessions that this browser can show, by either cookie: the access token may have run out. */
-export const sessionsOf = async ({ sessions }: Pick<RouteParts, 'sessions'>, visit: Visit): Promise<SignedIn[]> => {
-  const { access, refresh } = visit.cookies
+export const findBrowserSessions = async (
+  { sessions }: Pick<RouteDeps, 'sessions'>,
+  context: RequestContext,
+): Promise<AuthenticatedSession[]> => {
+  const { access, refresh } = context.cookies
   const found = [access && (await sessions.authenticate(access)), refresh && (await sessions.identify(refresh))]
   const sessionsById = new Map(found.flatMap((session) => (session ? [[session.sessionId, session]] : [])))
   return [...sessionsById.values()]
 }
 
 /** Who is let in, why, and where they go. */
-type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'> & {
+type SignInGrant = Omit<Parameters<RouteDeps['sessions']['start']>[2], 'replaces'> & {
   userId: string
   target: string
   /** The event that it is part of. */
@@ -29,19 +32,19 @@ type Entrance = Omit<Parameters<RouteParts['sessions']['start']>[2], 'replaces'>
  * longer holds, `rate_limited` when this user has signed in too often from this network, in whatever way. The CSRF token
  * changes with who somebody is.
  */
-export const enter = async (
-  parts: Pick<RouteParts, 'sessions' | 'limits'>,
-  visit: Visit,
-  { userId, target, found, ...proof }: Entrance,
-): Promise<Answer | undefined> => {
+export const startSession = async (
+  deps: Pick<RouteDeps, 'sessions' | 'limits'>,
+  context: RequestContext,
+  { userId, target, found, ...proof }: SignInGrant,
+): Promise<HttpResponse | undefined> => {
   found.userId = userId
-  const replaces = (await sessionsOf(parts, visit)).map(({ sessionId }) => sessionId)
+  const replaces = (await findBrowserSessions(deps, context)).map(({ sessionId }) => sessionId)
   // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
-  const tokens = await parts.limits.attempt([['successfulLogin', `${userId} ${visit.network}`]], () =>
-    parts.sessions.start(userId, visit.device, { ...proof, replaces }),
+  const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
+    deps.sessions.start(userId, context.device, { ...proof, replaces }),
   )
   if (!tokens) return undefined
   found.sessionId = tokens.sessionId
-  visit.startSession(tokens)
+  context.startSession(tokens)
   return redirect(target)
 }

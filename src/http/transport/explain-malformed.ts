@@ -3,7 +3,7 @@ import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { NoRoute } from '../no-route.ts'
 
 /** What a connection is told that brought no readable request. */
-export interface UnreadableRefusal {
+export interface MalformedRefusal {
   status: number
   error: AppError
   /** Name, value. */
@@ -19,12 +19,12 @@ interface ParseError extends Error {
   rawPacket?: unknown
 }
 
-const refusal = (status: number, code: 'invalid_request' | 'request_timeout', message: string): UnreadableRefusal => ({
+const refusal = (status: number, code: 'invalid_request' | 'request_timeout', message: string): MalformedRefusal => ({
   status,
   error: new AppError(code, message),
 })
 
-const BY_CODE: Record<string, UnreadableRefusal> = {
+const BY_CODE: Record<string, MalformedRefusal> = {
   ERR_HTTP_REQUEST_TIMEOUT: refusal(408, 'request_timeout', 'The request did not come to its end in time.'),
   HPE_HEADER_OVERFLOW: refusal(431, 'invalid_request', 'The headers are larger than 16 KiB.'),
 }
@@ -62,7 +62,7 @@ const MAX_BEGIN = 4096
 const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]{1,32}) (\S{1,2048}) HTTP\/1\.[01]\r?\n/
 
 /** A method that no HTTP server knows: 405 where the table knows the path, else 404 as for any other method. */
-const refuseMethod = (begin: string, noRoute: NoRoute): UnreadableRefusal => {
+const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   const [, method, target] = REQUEST_LINE.exec(begin) ?? []
   if (method === undefined || target === undefined) return UNREADABLE
   const [path = ''] = (readAbsoluteForm(target)?.target ?? target).split('?', 1)
@@ -70,7 +70,7 @@ const refuseMethod = (begin: string, noRoute: NoRoute): UnreadableRefusal => {
 }
 
 /** Names what came in place of a request. */
-export const explainUnreadable = (error: Error, noRoute: NoRoute): UnreadableRefusal => {
+export const explainMalformed = (error: Error, noRoute: NoRoute): MalformedRefusal => {
   const { code = '', rawPacket } = error as ParseError
   const begin = rawPacket instanceof Buffer ? rawPacket.toString('latin1', 0, MAX_BEGIN) : ''
   for (const [signature, other] of OTHER_PROTOCOLS) if (begin.startsWith(signature)) return other
@@ -78,7 +78,7 @@ export const explainUnreadable = (error: Error, noRoute: NoRoute): UnreadableRef
 }
 
 /** `CONNECT` asks for a tunnel (RFC 9110 section 9.3.6). */
-export const refuseConnect = (path: string, noRoute: NoRoute): UnreadableRefusal => {
+export const refuseConnect = (path: string, noRoute: NoRoute): MalformedRefusal => {
   const allow = noRoute.allowAt(path)
   const error = new AppError('method_not_allowed', 'CONNECT is not answered: svc is no proxy.')
   return { status: 405, error, headers: allow === undefined ? [] : ['allow', allow] }

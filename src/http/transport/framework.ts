@@ -8,7 +8,7 @@ const MAX_BODY_BYTES = 16 * 1024
 const REQUEST_TIMEOUT_MS = 20_000
 const HEADERS_TIMEOUT_MS = 10_000
 
-interface Parts {
+interface FrameworkDeps {
   newRequestId: () => string
   onClientError: (error: Error, socket: Duplex) => void
   /** Answers what no route does. */
@@ -16,7 +16,7 @@ interface Parts {
 }
 
 /** The web framework without routes, with all that it would do by itself and we do otherwise turned off. */
-export const createFramework = ({ newRequestId, onClientError, notFound }: Parts): FastifyInstance => {
+export const createFramework = ({ newRequestId, onClientError, notFound }: FrameworkDeps): FastifyInstance => {
   const app: FastifyInstance = fastify({
     logger: false,
     genReqId: newRequestId,

@@ -8,12 +8,12 @@ import type { FastifyInstance } from 'fastify'
 const FIRST_REQUEST_MS = 1000
 const TAKE_WAITING_MS = 1000
 const NOBODY_MS = 50
-const LOOK_AGAIN_MS = 5
+const POLL_EVERY_MS = 5
 /** A proxy that opens a connection for each request has sent somebody within this time. */
 const QUIET_MS = 10_000
 
 /** Ends a server so that nobody loses a request by it. */
-export const createClosing = (app: FastifyInstance) => {
+export const createGracefulShutdown = (app: FastifyInstance) => {
   const { server } = app
   let lastTakenMs = Number.NEGATIVE_INFINITY
   server.on('connection', () => {
@@ -62,7 +62,7 @@ const watchSilent = (server: Server): ReadonlySet<Socket> => {
 
 const emptied = async (set: ReadonlySet<unknown>, patienceMs: number): Promise<void> => {
   const impatientMs = performance.now() + patienceMs
-  while (set.size > 0 && performance.now() < impatientMs) await setTimeout(LOOK_AGAIN_MS)
+  while (set.size > 0 && performance.now() < impatientMs) await setTimeout(POLL_EVERY_MS)
 }
 
 /**

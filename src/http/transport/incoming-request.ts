@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { networkOf } from '../../lib/address.ts'
 import type { Clock } from '../../lib/time.ts'
-import { currentTimeMs, type Device, type SignedIn, type Tokens } from '../../sessions/sessions.ts'
+import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
 import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'
 import type { RequestCookies } from '../cookies.ts'
 import { type CsrfTokens, namedSession } from '../csrf-token.ts'
-import type { Visit } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
 import { clientAddress, requestOrigins } from './client-address.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 
-interface Parts {
+interface IncomingRequestDeps {
   readCookies: (header: string | undefined) => RequestCookies
   cookieWriter: CookieWriter
   csrfTokens: CsrfTokens
@@ -18,17 +18,17 @@ interface Parts {
 }
 
 /** A `Visit` made from what the web framework gives. Nothing is worked out before it is asked for. */
-export class RequestVisit implements Visit {
+export class IncomingRequest implements RequestContext {
   readonly requestId: string
-  readonly headers: Visit['headers']
+  readonly headers: RequestContext['headers']
   readonly cookies: RequestCookies
   readonly startedMs = performance.now()
   form: Fields = NO_FIELDS
-  signedIn: SignedIn | undefined
+  signedIn: AuthenticatedSession | undefined
   isRenewed = false
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
-  readonly #parts: Parts
+  readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
   #csrfToken: string | undefined
   /** The session that the answer leaves the browser with, once that is asked for or changed. */
@@ -36,15 +36,15 @@ export class RequestVisit implements Visit {
   #device: Device | undefined
   #signal: AbortSignal | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+  constructor(request: FastifyRequest, reply: FastifyReply, deps: IncomingRequestDeps) {
     this.#request = request
     this.#reply = reply
-    this.#parts = parts
+    this.#deps = deps
     this.requestId = request.id
     this.headers = request.raw.headers
-    this.cookies = parts.readCookies(this.headers.cookie)
+    this.cookies = deps.readCookies(this.headers.cookie)
     if (this.cookies.repeated.length > 0) {
-      this.setCookies(parts.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
+      this.setCookies(deps.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
     }
   }
 
@@ -77,7 +77,7 @@ export class RequestVisit implements Visit {
   get device(): Device {
     this.#device ??= {
       userAgent: this.headers['user-agent'] ?? '',
-      address: clientAddress(this.peer, this.headers['x-forwarded-for'], this.#parts.isTrustedProxy),
+      address: clientAddress(this.peer, this.headers['x-forwarded-for'], this.#deps.isTrustedProxy),
     }
     return this.#device
   }
@@ -93,7 +93,7 @@ export class RequestVisit implements Visit {
 
   /** Under which this request was sent, as in the header `Host`: that one, and what a trusted proxy says of it. */
   get hosts(): string[] {
-    const isFromProxy = this.#parts.isTrustedProxy(this.peer)
+    const isFromProxy = this.#deps.isTrustedProxy(this.peer)
     return requestOrigins(this.headers, isFromProxy).map((origin) => new URL(origin).host)
   }
 
@@ -111,38 +111,38 @@ export class RequestVisit implements Visit {
 
   get csrfToken(): string {
     const held = this.#csrfToken ?? this.cookies.csrf
-    const good = this.#parts.csrfTokens.renew(held, this.#sessionId)
+    const good = this.#deps.csrfTokens.renew(held, this.#sessionId)
     if (good !== undefined && good === held) return held
     const token = good ?? this.#newCsrfToken()
     this.#csrfToken = token
-    this.setCookies([this.#parts.cookieWriter.csrf(token, this.#sessionSeconds)])
+    this.setCookies([this.#deps.cookieWriter.csrf(token, this.#sessionSeconds)])
     return token
   }
 
   /** Whether a CSRF token is that of the cookie, and good for the session that the request names. */
   isCsrfToken(token: string): boolean {
-    const { csrfTokens } = this.#parts
+    const { csrfTokens } = this.#deps
     return csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId) && csrfTokens.isGood(token, this.#sessionId)
   }
 
   keepSession(tokens: Tokens): void {
     this.#session = { id: tokens.sessionId }
-    this.setCookies(this.#parts.cookieWriter.session(tokens, this.csrfToken))
+    this.setCookies(this.#deps.cookieWriter.session(tokens, this.csrfToken))
   }
 
   startSession(tokens: Tokens): void {
     this.#session = { id: tokens.sessionId }
-    this.setCookies(this.#parts.cookieWriter.session(tokens, this.#newCsrfToken()))
+    this.setCookies(this.#deps.cookieWriter.session(tokens, this.#newCsrfToken()))
   }
 
   forgetSession(): void {
     this.#session = { id: undefined }
-    this.setCookies(this.#parts.cookieWriter.clearedSession())
+    this.setCookies(this.#deps.cookieWriter.clearedSession())
   }
 
   leaveSession(): void {
     this.forgetSession()
-    this.setCookies([this.#parts.cookieWriter.csrf(this.#newCsrfToken())])
+    this.setCookies([this.#deps.cookieWriter.csrf(this.#newCsrfToken())])
   }
 
   get #sessionId(): string | undefined {
@@ -151,14 +151,14 @@ export class RequestVisit implements Visit {
   }
 
   #newCsrfToken(): string {
-    this.#csrfToken = this.#parts.csrfTokens.make(this.#sessionId)
+    this.#csrfToken = this.#deps.csrfTokens.make(this.#sessionId)
     return this.#csrfToken
   }
 
   get #sessionSeconds(): number | undefined {
     const { signedIn } = this
     if (!signedIn) return undefined
-    return Math.max(0, Math.round((signedIn.expiresAtMs - currentTimeMs(signedIn, this.#parts.clock)) / 1000))
+    return Math.max(0, Math.round((signedIn.expiresAtMs - currentTimeMs(signedIn, this.#deps.clock)) / 1000))
   }
 
   get method(): string {

@@ -5,43 +5,43 @@ import type { Log } from '../../lib/log.ts'
 import { containSocketErrors } from '../../lib/socket-errors.ts'
 import { toErrorJson } from '../errors.ts'
 import type { NoRoute } from '../no-route.ts'
-import type { HttpMeter } from '../request-metrics.ts'
+import type { RequestMetrics } from '../request-metrics.ts'
 import type { SecurityHeaders } from '../security-headers.ts'
 import { clientAddress } from './client-address.ts'
-import { EXPECTATION, explainUnreadable, refuseConnect, type UnreadableRefusal } from './explain-malformed.ts'
+import { EXPECTATION, explainMalformed, type MalformedRefusal, refuseConnect } from './explain-malformed.ts'
 
 /** How long a refused client may take to read its answer and close the connection. */
 const LINGER_MS = 2000
 
-interface Parts {
+interface MalformedRequestsDeps {
   log: Log
   newRequestId: () => string
   isTrustedProxy: (address: string) => boolean
   noRoute: NoRoute
   securityHeaders: SecurityHeaders
-  meter?: HttpMeter | undefined
+  requestMetrics?: RequestMetrics | undefined
 }
 
 /** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
-export const createBrokenConnections = ({
+export const createMalformedRequests = ({
   log,
   newRequestId,
   isTrustedProxy,
   noRoute,
   securityHeaders,
-  meter,
-}: Parts) => {
+  requestMetrics,
+}: MalformedRequestsDeps) => {
   const refused = new WeakSet<Duplex>()
 
-  const note = (requestId: string, socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
+  const note = (requestId: string, socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
     const { status, error, facts } = refusal
     const peer = socket instanceof Socket ? socket.remoteAddress : undefined
     const client = clientAddress(peer ?? '', request?.headers['x-forwarded-for'], isTrustedProxy)
-    meter?.countUnreadable(status)
+    requestMetrics?.countUnreadable(status)
     log.info({ request_id: requestId, status, client, code: error.code, problem: error.message, ...facts }, 'request')
   }
 
-  const refuse = (socket: Duplex, refusal: UnreadableRefusal, request?: IncomingMessage): void => {
+  const refuse = (socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
     // What follows the part that could not be read is the same refusal.
     if (refused.has(socket)) return
     refused.add(socket)
@@ -58,7 +58,7 @@ export const createBrokenConnections = ({
   return {
     onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
       if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
-      else refuse(socket, explainUnreadable(error, noRoute))
+      else refuse(socket, explainMalformed(error, noRoute))
     },
     /** What Node would answer by itself, without an id. */
     watch(server: Server): void {
@@ -83,7 +83,7 @@ const dropUnknownPeer = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy()
 }
 
-const toResponse = (requestId: string, security: readonly string[], refusal: UnreadableRefusal): string => {
+const toResponse = (requestId: string, security: readonly string[], refusal: MalformedRefusal): string => {
   const { status, error, headers = [] } = refusal
   const body = toErrorJson(error, requestId)
   const all = ['x-request-id', requestId, ...security, 'cache-control', 'no-store', ...headers]

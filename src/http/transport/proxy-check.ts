@@ -3,7 +3,7 @@ import { canonicalAddress } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
 
-interface Parts {
+interface ProxyCheckDeps {
   baseUrl: string
   /** Whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
@@ -25,7 +25,7 @@ const MAX_LOGGED = 255
  * Looks at requests for settings that do not fit the proxy in front, and tells of each mistake once. What has been told,
  * or cannot happen, is not looked for: then a call costs nothing.
  */
-export const createArrivalCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: Parts) => {
+export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
   const isOwnHost = createHostCheck(baseUrl)
   let checksPeer = true
   let checksOrigin = !isBaseUrlSet

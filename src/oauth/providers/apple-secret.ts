@@ -1,7 +1,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 
-interface Parts {
+interface AppleSecretDeps {
   teamId: string
   keyId: string
   clientId: string
@@ -20,7 +20,7 @@ const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toStr
  * Makes client secrets as Apple wants them: JWTs signed with the developer's key (ES256).
  * https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
  */
-export const createAppleSecret = ({ teamId, keyId, clientId, privateKey, clock }: Parts): (() => string) => {
+export const createAppleSecret = ({ teamId, keyId, clientId, privateKey, clock }: AppleSecretDeps): (() => string) => {
   const key = createPrivateKey(privateKey)
   return () => {
     const iat = Math.floor(clock.now() / 1000)

@@ -1,5 +1,5 @@
 import type { AuthorizationCodeGrantChecks, Configuration } from 'openid-client'
-import type { Attempt } from './provider.ts'
+import type { AuthorizationRequest } from './provider.ts'
 
 interface Request {
   scopes: readonly string[]
@@ -10,7 +10,7 @@ interface Request {
 /** Where a browser is sent to (RFC 6749 section 4.1.1, with PKCE: RFC 7636 section 4.3). */
 export const buildAuthorizationUrl = async (
   configuration: Configuration,
-  { redirectUri, state, codeVerifier }: Attempt,
+  { redirectUri, state, codeVerifier }: AuthorizationRequest,
   { scopes, more }: Request,
 ): Promise<URL> => {
   const client = await import('openid-client')
@@ -25,9 +25,9 @@ export const buildAuthorizationUrl = async (
 }
 
 /** Trades the code that came back for tokens; throws what the library throws. */
-export const tradeCode = async (
+export const exchangeCode = async (
   configuration: Configuration,
-  { redirectUri, state, codeVerifier }: Attempt,
+  { redirectUri, state, codeVerifier }: AuthorizationRequest,
   answer: URLSearchParams,
   checks: AuthorizationCodeGrantChecks = {},
 ) => {

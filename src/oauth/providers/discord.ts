@@ -1,5 +1,5 @@
 import type { Claims } from '../profile.ts'
-import type { PlainOAuth } from './oauth2.ts'
+import type { OAuth2Description } from './oauth2.ts'
 
 interface DiscordUser {
   id?: unknown
@@ -9,10 +9,10 @@ interface DiscordUser {
 }
 
 /** https://discord.com/developers/docs/topics/oauth2 */
-export const describeDiscord = (issuer: string): PlainOAuth => ({
+export const describeDiscord = (issuer: string): OAuth2Description => ({
   authorizationEndpoint: `${issuer}/oauth2/authorize`,
   tokenEndpoint: `${issuer}/api/oauth2/token`,
-  anew: { prompt: 'consent' },
+  reauthenticateParams: { prompt: 'consent' },
   identify: async (ask): Promise<Claims> => {
     const { id, username, email, verified } = ((await ask(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
     return { sub: id, preferred_username: username, email, email_verified: verified }

@@ -5,7 +5,7 @@ const LIFETIME_MS = 3_600_000
 /** How long a provider that does not answer is left alone, where there is something to go on with. */
 const RETRY_MS = 60_000
 
-interface Parts {
+interface DiscoveryDeps {
   clock: MonotonicClock
   discover: () => Promise<Configuration>
 }
@@ -14,7 +14,7 @@ interface Parts {
  * What a provider says of itself, asked for when it is first needed and again every hour. A provider that is away keeps
  * nobody from trying again, and does not unsay what it said before.
  */
-export const createDiscovery = ({ clock, discover }: Parts) => {
+export const createDiscovery = ({ clock, discover }: DiscoveryDeps) => {
   let known: { configuration: Configuration; atMs: number } | undefined
   let underWay: Promise<Configuration> | undefined
 

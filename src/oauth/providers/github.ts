@@ -1,6 +1,6 @@
 import { signInProblem } from '../errors.ts'
 import type { Claims } from '../profile.ts'
-import type { Ask, PlainOAuth } from './oauth2.ts'
+import type { Ask, OAuth2Description } from './oauth2.ts'
 
 interface GithubUser {
   id?: unknown
@@ -14,12 +14,12 @@ interface GithubEmail {
 }
 
 /** GitHub, or a GitHub Enterprise Server, which has its API under its own address. */
-export const describeGithub = (issuer: string): PlainOAuth => {
+export const describeGithub = (issuer: string): OAuth2Description => {
   const api = issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3`
   return {
     authorizationEndpoint: `${issuer}/login/oauth/authorize`,
     tokenEndpoint: `${issuer}/login/oauth/access_token`,
-    anew: { prompt: 'select_account' },
+    reauthenticateParams: { prompt: 'select_account' },
     identify: (ask) => identify(ask, api),
   }
 }

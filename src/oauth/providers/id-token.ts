@@ -1,15 +1,15 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
-import { type Claims, readClaims, type Vouched } from '../profile.ts'
-import { tradeCode } from './authorization-code.ts'
+import { type Claims, type ProviderProfile, readClaims } from '../profile.ts'
+import { exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
-import type { Attempt } from './provider.ts'
+import type { AuthorizationRequest } from './provider.ts'
 
 interface Return {
   /** What the provider sent back. */
   answer: URLSearchParams
-  attempt: Attempt
+  attempt: AuthorizationRequest
   settings: ProviderSettings
   clock: Clock
 }
@@ -18,7 +18,7 @@ interface Return {
 const CLOCK_TOLERANCE_MS = 60_000
 
 /** Trades the code of a provider's answer for whom it vouches for; throws what the library throws, and problems. */
-export const redeem = async (configuration: Configuration, given: Return): Promise<Vouched> => {
+export const redeem = async (configuration: Configuration, given: Return): Promise<ProviderProfile> => {
   const { answer, attempt, settings, clock } = given
   const claims = await claimsOf(configuration, given)
   const vouched = readClaims({ ...claims, ...appleName(answer, settings) }, String(claims.iss), settings)
@@ -27,7 +27,7 @@ export const redeem = async (configuration: Configuration, given: Return): Promi
 
 const claimsOf = async (config: Configuration, { answer, attempt, settings }: Return): Promise<Claims> => {
   const checks = { expectedNonce: attempt.nonce, idTokenExpected: true }
-  const tokens = await tradeCode(config, attempt, answer, checks)
+  const tokens = await exchangeCode(config, attempt, answer, checks)
   const idToken = tokens.claims()
   if (!idToken) throw signInProblem('unverifiable', new Error('there is no ID token'))
   requireOwnToken(idToken, config.clientMetadata().client_id)
@@ -44,7 +44,11 @@ const claimsOf = async (config: Configuration, { answer, attempt, settings }: Re
 }
 
 /** Who was asked to sign in anew has done so just now. A time that is yet to come tells nothing. */
-const signInTime = ({ signedInAtMs }: Vouched, { freshSinceMs }: Attempt, nowMs: number): number | undefined => {
+const signInTime = (
+  { signedInAtMs }: ProviderProfile,
+  { freshSinceMs }: AuthorizationRequest,
+  nowMs: number,
+): number | undefined => {
   if (freshSinceMs !== undefined) return nowMs
   if (signedInAtMs === undefined || signedInAtMs > nowMs + CLOCK_TOLERANCE_MS) return undefined
   return Math.min(signedInAtMs, nowMs)
@@ -57,7 +61,7 @@ const requireOwnToken = ({ azp }: IDToken, clientId: string): void => {
 }
 
 /** Providers that do not say when somebody signed in are believed; one that says so must not say "long ago". */
-const requireFresh = ({ auth_time: signedInAt }: IDToken, { freshSinceMs }: Attempt): void => {
+const requireFresh = ({ auth_time: signedInAt }: IDToken, { freshSinceMs }: AuthorizationRequest): void => {
   if (freshSinceMs === undefined || signedInAt === undefined) return
   if (signedInAt * 1000 >= freshSinceMs - CLOCK_TOLERANCE_MS) return
   throw signInProblem('unverifiable', new Error('the provider did not ask for a new sign-in'))

@@ -2,29 +2,29 @@ import type { Configuration, CustomFetch } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
 import { type Claims, readClaims } from '../profile.ts'
-import { buildAuthorizationUrl, tradeCode } from './authorization-code.ts'
+import { buildAuthorizationUrl, exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
-import { createExchange, toProblem } from './provider-fetch.ts'
+import { createProviderFetch, toProblem } from './provider-fetch.ts'
 
 /** What is known of a provider that speaks OAuth 2.0 alone, and so says nothing of itself. */
-export interface PlainOAuth {
+export interface OAuth2Description {
   authorizationEndpoint: string
   tokenEndpoint: string
   /** Asks who the bearer of an access token is: claims by their names in OpenID Connect. */
   identify: (ask: Ask) => Promise<Claims>
   /** Parameters that have somebody sign in, or choose an account, anew. */
-  anew: Record<string, string>
+  reauthenticateParams: Record<string, string>
 }
 
 /** Asks an address of the provider's API, as the person who signs in; resolves to the JSON. */
 export type Ask = (url: string) => Promise<unknown>
 
-interface Parts {
+interface OAuth2ProviderDeps {
   settings: ProviderSettings
   timeoutMs: number
   clock: Clock
-  describe: (issuer: string) => PlainOAuth
+  describe: (issuer: string) => OAuth2Description
 }
 
 /** Providers of this kind answer with status 200 and an error inside. */
@@ -48,10 +48,10 @@ const tellsOfError = (text: string): boolean => {
 }
 
 /** A provider that speaks OAuth 2.0 without OpenID Connect: who signs in is asked of an API of its own. */
-export const createPlain = ({ settings, timeoutMs, clock, describe }: Parts): Provider => {
+export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: OAuth2ProviderDeps): Provider => {
   const { issuer, clientId, clientSecret, scopes } = settings
-  const { authorizationEndpoint, tokenEndpoint, identify, anew } = describe(issuer)
-  const exchange = createExchange(issuer)
+  const { authorizationEndpoint, tokenEndpoint, identify, reauthenticateParams: anew } = describe(issuer)
+  const exchange = createProviderFetch(issuer)
 
   const configure = async (): Promise<Configuration> => {
     const client = await import('openid-client')
@@ -85,9 +85,9 @@ export const createPlain = ({ settings, timeoutMs, clock, describe }: Parts): Pr
       return buildAuthorizationUrl(await configuration(), attempt, { scopes, more })
     },
 
-    async vouch(answer, attempt) {
+    async fetchProfile(answer, attempt) {
       try {
-        const tokens = await tradeCode(await configuration(), attempt, answer)
+        const tokens = await exchangeCode(await configuration(), attempt, answer)
         const vouched = readClaims(await identify(asker(tokens.access_token)), issuer, settings)
         return { ...vouched, signedInAtMs: attempt.freshSinceMs === undefined ? undefined : clock.now() }
       } catch (error) {

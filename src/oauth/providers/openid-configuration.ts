@@ -3,9 +3,9 @@ import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
 import { createAppleSecret } from './apple-secret.ts'
 import type { ProviderSettings } from './presets.ts'
-import { createExchange, requireAddressOf } from './provider-fetch.ts'
+import { createProviderFetch, requireAddressOf } from './provider-fetch.ts'
 
-interface Parts {
+interface OpenidConfigurationDeps {
   settings: ProviderSettings
   timeoutMs: number
   clock: Clock
@@ -14,8 +14,8 @@ interface Parts {
 }
 
 /** Asks a provider what it says of itself (OpenID Connect Discovery section 4); `unavailable` when that is of no use. */
-export const configureOpenid = async (parts: Parts): Promise<Configuration> => {
-  const { settings, timeoutMs, clock, fetch = createExchange(settings.issuer) } = parts
+export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Configuration> => {
+  const { settings, timeoutMs, clock, fetch = createProviderFetch(settings.issuer) } = deps
   const client = await import('openid-client')
   const authentication = await createClientAuth(settings, clock)
   const isPlain = settings.issuer.startsWith('http:')

@@ -24,7 +24,7 @@ const ANEW: Partial<Record<ProviderKind, Record<string, string>>> = {
 const ANEW_BY_STANDARD = { prompt: 'login', max_age: '0' }
 
 /** A provider that speaks OpenID Connect. The library is loaded when somebody first asks for it. */
-export const createOpenid = (parts: Parameters<typeof configureOpenid>[0]): Provider => {
+export const createOpenidProvider = (parts: Parameters<typeof configureOpenid>[0]): Provider => {
   const { kind, scopes } = parts.settings
   const discover = () => configureOpenid(parts)
   const { configuration, forget } = createDiscovery({ clock: monotonicClock, discover })
@@ -40,7 +40,7 @@ export const createOpenid = (parts: Parameters<typeof configureOpenid>[0]): Prov
       }
     },
 
-    async vouch(answer, attempt) {
+    async fetchProfile(answer, attempt) {
       try {
         return await redeem(await configuration(), { answer, attempt, ...parts })
       } catch (error) {

@@ -45,7 +45,7 @@ const WITHOUT_BODY = [101, 204, 205, 304]
  * `fetch` for what is asked of one provider: the answer is read whole, up to 1 MiB, within the deadline of the request's
  * signal; no redirect is followed, and secrets leave this machine over TLS only.
  */
-export const createExchange =
+export const createProviderFetch =
   (issuer: string): CustomFetch =>
   async (url, { body: sent, ...options }) => {
     requireAddressOf(issuer, url)

@@ -1,7 +1,7 @@
-import type { Vouched } from '../profile.ts'
+import type { ProviderProfile } from '../profile.ts'
 
 /** One sign-in that was sent to a provider, with what protects its way back. */
-export interface Attempt {
+export interface AuthorizationRequest {
   /** Where the provider sends the browser to afterwards; compared character by character there. */
   redirectUri: string
   state: string
@@ -16,10 +16,10 @@ export interface Attempt {
 /** Somebody else who knows who people are. */
 export interface Provider {
   /** Where to send a browser; `unavailable` when the provider cannot be asked. */
-  authorizationUrl(attempt: Attempt): Promise<URL>
+  authorizationUrl(attempt: AuthorizationRequest): Promise<URL>
   /**
    * Whom the provider vouches for, by the parameters that it sent back. Every way in which it does not is an `AppError`
    * with a `SignInProblem` as its reason.
    */
-  vouch(answer: URLSearchParams, attempt: Attempt): Promise<Vouched>
+  fetchProfile(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<ProviderProfile>
 }

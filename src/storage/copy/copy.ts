@@ -32,7 +32,7 @@ export interface Comparison {
  */
 const BATCH_ROWS = 20_000
 
-interface Parts {
+interface CopyDeps {
   source: Database
   target: Database
   onProgress: (progress: Progress) => void
@@ -53,29 +53,29 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: Journey)
   await using stack = new AsyncDisposableStack()
   const source = stack.adopt(await openSource(from), (db) => db.close())
   const target = stack.adopt(await openTarget(to, nameOfPlace(from), clock), (db) => db.close())
-  const parts = { source, target, onProgress }
-  for (const table of TABLES) await copyTable(parts, table)
+  const deps = { source, target, onProgress }
+  for (const table of TABLES) await copyTable(deps, table)
   const comparisons: Comparison[] = []
-  for (const table of TABLES) comparisons.push(await compareTable(parts, table))
+  for (const table of TABLES) comparisons.push(await compareTable(deps, table))
   if (comparisons.every(({ isEqual }) => isEqual)) await markFinished(target)
   return comparisons
 }
 
 /** From behind the last row that is there already, one page of rows held at a time. */
-const copyTable = async (parts: Parts, table: Table): Promise<void> => {
-  const of = await countRows(parts.source, table)
-  let rows = await countRows(parts.target, table)
-  const report = (inBatch: number) => parts.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
+const copyTable = async (deps: CopyDeps, table: Table): Promise<void> => {
+  const of = await countRows(deps.source, table)
+  let rows = await countRows(deps.target, table)
+  const report = (inBatch: number) => deps.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
   report(0)
   for (;;) {
-    const copied = await copyBatch(parts, table, report)
+    const copied = await copyBatch(deps, table, report)
     if (copied === 0) return
     rows += copied
   }
 }
 
 /** Resolves to how many rows were copied; none when there are no more. */
-const copyBatch = ({ source, target }: Parts, table: Table, onRows: (count: number) => void): Promise<number> =>
+const copyBatch = ({ source, target }: CopyDeps, table: Table, onRows: (count: number) => void): Promise<number> =>
   target.inTransaction(async (transaction) => {
     let count = 0
     for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
@@ -89,7 +89,7 @@ const copyBatch = ({ source, target }: Parts, table: Table, onRows: (count: numb
     return count
   })
 
-const compareTable = async ({ source, target, onProgress }: Parts, table: Table): Promise<Comparison> => {
+const compareTable = async ({ source, target, onProgress }: CopyDeps, table: Table): Promise<Comparison> => {
   const of = (await countRows(source, table)) + (await countRows(target, table))
   const seen = { source: 0, target: 0 }
   const count = (side: 'source' | 'target') => (rows: number) => {

@@ -22,7 +22,7 @@ const problem = (message: string, error?: unknown): AppError => {
 }
 
 /** A row of the source, and what is wrong in it. */
-export const misfit = ({ name }: Table, key: unknown, wrong: string): AppError =>
+export const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
   problem(`${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Put it right, and copy again.`)
 
 /** Makes of what a database said to these rows something that tells an operator what to do. */
@@ -45,7 +45,7 @@ const findNul = (table: Table, rows: Row[]): AppError | undefined => {
   const [key] = table.columns
   for (const row of rows) {
     const column = table.columns.find((name) => String(row[name]).includes('\0'))
-    if (column) return misfit(table, row[key], `${column} has a NUL character, which PostgreSQL cannot hold`)
+    if (column) return invalidRow(table, row[key], `${column} has a NUL character, which PostgreSQL cannot hold`)
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Queries } from '../database.ts'
 import type { Row, Table } from '../schema.ts'
-import { misfit } from './errors.ts'
+import { invalidRow } from './errors.ts'
 
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
@@ -34,12 +34,12 @@ const checkRow = (table: Table, row: Row): void => {
   for (const column of table.columns) {
     const value = row[column]
     if (value === null || typeof value === 'string') continue
-    if (typeof value !== 'number') throw misfit(table, row[table.columns[0]], `${column} holds bytes, and no text`)
+    if (typeof value !== 'number') throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
     if (!Number.isInteger(value)) row[column] = Math.round(value)
   }
   for (const column of table.numbers) {
     if (row[column] === null || Number.isSafeInteger(row[column])) continue
-    throw misfit(table, row[table.columns[0]], `${column} ${TOO_GREAT}`)
+    throw invalidRow(table, row[table.columns[0]], `${column} ${TOO_GREAT}`)
   }
 }
 
@@ -51,7 +51,7 @@ const findTooGreat = async (db: Queries, table: Table, after: string, error: unk
     const isTooGreat = `typeof(${column}) = 'integer' AND abs(${column} / 2) > ${Number.MAX_SAFE_INTEGER / 2}`
     const sql = `SELECT ${key} AS found FROM ${table.name} WHERE ${where(table, `${key} > ? AND ${isTooGreat}`)} LIMIT 1`
     const row = await db.get<{ found: string }>(sql, after)
-    if (row) return misfit(table, row.found, `${column} ${TOO_GREAT}`)
+    if (row) return invalidRow(table, row.found, `${column} ${TOO_GREAT}`)
   }
   return undefined
 }

@@ -5,7 +5,7 @@ import type { CachedRow, RowQuery } from '../database.ts'
 export const QUERIES_AT_ONCE = 2
 const KEYS_A_QUERY = 200
 
-interface Parts<Row, Kept> extends RowQuery<Row, Kept> {
+interface RowBatchesDeps<Row, Kept> extends RowQuery<Row, Kept> {
   /** Reads the rows whose `key` is one of several. */
   read: (sql: string, keys: string[]) => Promise<Row[]>
   /** Who has waited longer for his query to begin is told `unavailable`. */
@@ -25,7 +25,7 @@ export const batchRows = <Row extends { id: string }, Kept>({
   keep,
   read,
   patienceMs,
-}: Parts<Row, Kept>): CachedRow<Kept> => {
+}: RowBatchesDeps<Row, Kept>): CachedRow<Kept> => {
   const sql = `${select} WHERE ${key} = ANY(?)`
   const waiting = new Map<string, Waiting<Kept>>()
   let underWay = 0

@@ -3,7 +3,7 @@ import { unavailable } from '../../lib/errors.ts'
 
 const ASK_AGAIN_MS = 250
 
-interface Parts {
+interface WatchDeps {
   /** Rejects while the database does not answer. */
   ask: () => Promise<void>
   onDown: (error: Error) => void
@@ -14,7 +14,7 @@ interface Parts {
  * Knows whether the database answers. Once somebody had no answer, one who asks finds out for all; while there is none,
  * everybody else is told so at once instead of waiting for nothing. Keeps no process alive that has nothing else to do.
  */
-export const createWatch = ({ ask, onDown, onUp }: Parts) => {
+export const createWatch = ({ ask, onDown, onUp }: WatchDeps) => {
   let down: Error | undefined
   let asking = false
   const stop = new AbortController()

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { createTurns } from './mutex.ts'
+import type { createMutex } from './mutex.ts'
 
 export type CheckpointMode = 'PASSIVE' | 'RESTART'
 
 /** About 8 MB of log at two pages a commit. */
 const COMMITS_BETWEEN_CHECKPOINTS = 1000
 
-interface Parts {
+interface CheckpointsDeps {
   file: string
-  turns: ReturnType<typeof createTurns>
+  turns: ReturnType<typeof createMutex>
   /** A checkpoint that fails leaves a longer log and nothing worse; somebody should know. */
   onFailure: (error: Error) => void
 }
@@ -19,7 +19,7 @@ interface Parts {
  * stops every request. The bulk goes while commits go on (`PASSIVE`); then ours wait for the short rest (`RESTART`),
  * so that the next commit writes the log from its beginning again and it never grows.
  */
-export const createCheckpoints = ({ file, turns, onFailure }: Parts) => {
+export const createCheckpoints = ({ file, turns, onFailure }: CheckpointsDeps) => {
   let commits = 0
   let worker: Worker | undefined
   let underWay: Promise<void> | undefined
@@ -33,7 +33,7 @@ export const createCheckpoints = ({ file, turns, onFailure }: Parts) => {
   const checkpoint = async (): Promise<void> => {
     try {
       await ask('PASSIVE')
-      await turns.take(() => ask('RESTART'))
+      await turns.runExclusive(() => ask('RESTART'))
     } catch (error) {
       worker = undefined
       onFailure(error instanceof Error ? error : new Error(String(error)))

@@ -10,7 +10,7 @@ interface Waiter {
  * Brings what was written to a file onto the disk, with one `fdatasync` for all who wait for one.
  * A call joins the next sync to start, never the one under way: that one may have begun before the caller's write.
  */
-export const createSharedSync = (fileDescriptor: number) => {
+export const createGroupCommit = (fileDescriptor: number) => {
   let waiting: Waiter[] = []
   let underWay = false
   let failure: Error | undefined

@@ -1,21 +1,21 @@
 /** Lets work that spans several steps have a connection to itself, in order of arrival. */
-export const createTurns = () => {
+export const createMutex = () => {
   let last: Promise<unknown> = Promise.resolve()
-  let taken = 0
+  let isLocked = 0
 
   return {
     /** Somebody has the connection or waits for it. */
     get taken(): boolean {
-      return taken > 0
+      return isLocked > 0
     },
-    async take<T>(work: () => T | Promise<T>): Promise<T> {
-      taken += 1
+    async runExclusive<T>(work: () => T | Promise<T>): Promise<T> {
+      isLocked += 1
       const turn = last.then(work)
       last = turn.catch(() => {})
       try {
         return await turn
       } finally {
-        taken -= 1
+        isLocked -= 1
       }
     },
   }

@@ -5,7 +5,7 @@ import type { CachedRow, RowQuery } from '../database.ts'
 /** About ten megabytes. */
 const CACHED_ROWS = 12_000
 
-interface Parts<Row, Kept> extends RowQuery<Row, Kept> {
+interface RowCacheDeps<Row, Kept> extends RowQuery<Row, Kept> {
   prepare: (sql: string) => StatementSync
   once: <T>(statement: () => T) => Promise<T>
   /** Differs from an earlier answer when another process has committed something before this turn of the event loop. */
@@ -23,7 +23,7 @@ export const cacheRow = <Row, Kept>({
   prepare,
   once,
   foreignChanges,
-}: Parts<Row, Kept>): CachedRow<Kept> => {
+}: RowCacheDeps<Row, Kept>): CachedRow<Kept> => {
   const statement = prepare(`${select} WHERE ${key} = ?`)
   const kept = new LRUCache<string, { value: Kept }>({ max: CACHED_ROWS })
   let keptAsOf = -1

@@ -8,8 +8,8 @@ import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
 import { connect, syncPath } from './connection.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
-import { createSharedSync } from './group-commit.ts'
-import { createTurns } from './mutex.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createMutex } from './mutex.ts'
 import { cacheRow } from './row-cache.ts'
 
 /** How long a write waits for a lock that another process holds, without holding up anything else. */
@@ -30,27 +30,27 @@ interface Options {
  */
 export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const { connection, path } = await patiently(() => connect(file)).catch((error: unknown) => {
+  const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
       ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
       : error
   })
-  const turns = createTurns()
-  const writers = createTurns()
+  const turns = createMutex()
+  const writers = createMutex()
   const log = openSync(`${path}-wal`, 'r+')
-  const sync = createSharedSync(log)
+  const sync = createGroupCommit(log)
   const checkpoints = createCheckpoints({ file: path, turns, onFailure })
   const prepare = createStatements(connection)
-  const foreignChanges = createLook(connection)
+  const foreignChanges = createDataVersionReader(connection)
 
   /** Runs one statement now, or after whoever has the connection to himself. */
   const once = <T>(statement: () => T): Promise<T> =>
-    patiently(() => (turns.taken ? turns.take(statement) : statement()))
+    withRetry(() => (turns.taken ? turns.runExclusive(statement) : statement()))
 
   /** Writes one after the other: only the first of those who wait for another process's lock asks for it. */
   const write = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_PATIENCE_MS
-    return writers.take(() => patiently(() => turns.take(work), deadline))
+    return writers.runExclusive(() => withRetry(() => turns.runExclusive(work), deadline))
   }
 
   const queries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
@@ -108,13 +108,13 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
 
     async backup(target) {
       // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
-      await turns.take(() => connection.prepare('VACUUM INTO ?').run(target))
+      await turns.runExclusive(() => connection.prepare('VACUUM INTO ?').run(target))
       syncPath(target)
       syncPath(dirname(target))
     },
 
     async close() {
-      await writers.take(() => turns.take(() => {}))
+      await writers.runExclusive(() => turns.runExclusive(() => {}))
       await sync.settle()
       await checkpoints.stop()
       connection.close()
@@ -127,7 +127,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
  * Looks whether another connection has committed, once in a turn of the event loop: all requests that are read in one
  * turn had begun to arrive before it, so that whatever was acknowledged before any of them was sent is seen.
  */
-const createLook = (connection: DatabaseSync): (() => number) => {
+const createDataVersionReader = (connection: DatabaseSync): (() => number) => {
   const dataVersion = connection.prepare('PRAGMA data_version')
   // An array is made in half the time of an object.
   dataVersion.setReturnArrays(true)
@@ -163,7 +163,7 @@ const createStatements = (connection: DatabaseSync) => {
 }
 
 /** Tries again, with the event loop free in between, while another process holds the lock. */
-const patiently = async <T>(
+const withRetry = async <T>(
   attempt: () => T | Promise<T>,
   deadline = performance.now() + LOCK_PATIENCE_MS,
 ): Promise<T> => {

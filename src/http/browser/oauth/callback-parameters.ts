@@ -5,10 +5,10 @@ import type { Fields } from '../../transport/url-encoded.ts'
 const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
 
 /** Longer addresses are cut off by proxies. */
-export const MAX_ANSWER_LENGTH = 8000
+export const MAX_CALLBACK_LENGTH = 8000
 
 /** The parameters of a provider's answer; `invalid_request` where one is repeated: nobody can tell which counts. */
-export const readAnswer = ({ get }: Fields): URLSearchParams => {
+export const readCallbackParameters = ({ get }: Fields): URLSearchParams => {
   const answer = new URLSearchParams()
   for (const field of ANSWER_FIELDS) {
     const value = get(field)
@@ -18,9 +18,9 @@ export const readAnswer = ({ get }: Fields): URLSearchParams => {
 }
 
 /** The same, as a problem of the sign-in. */
-export const readWhole = (query: Fields): URLSearchParams => {
+export const requireCallbackParameters = (query: Fields): URLSearchParams => {
   try {
-    return readAnswer(query)
+    return readCallbackParameters(query)
   } catch (error) {
     throw signInProblem('unreadable', error)
   }

@@ -1,27 +1,27 @@
 import { AppError } from '../../../lib/errors.ts'
 import { emailProblem } from '../../../oauth/errors.ts'
-import type { Pending, TakenEmail } from '../../../oauth/oauth.ts'
-import type { ProofView, ProviderView } from '../../../pages/pages.ts'
+import type { PendingLink, TakenEmail } from '../../../oauth/oauth.ts'
+import type { LinkAccountView, ProviderView } from '../../../pages/pages.ts'
 import type { EventInProgress } from '../../account-log.ts'
-import type { RouteParts } from '../../deps.ts'
-import { type Answer, page, type Visit } from '../../request-context.ts'
+import type { RouteDeps } from '../../deps.ts'
+import { type HttpResponse, page, type RequestContext } from '../../request-context.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { enter } from '../start-session.ts'
-import { letIn, orExplain } from './problem-page.ts'
+import { startSession } from '../start-session.ts'
+import { orExplain, signInAs } from './problem-page.ts'
 
 /**
  * Somebody comes by a provider for the first time, and his email belongs to an account: he is asked to prove that it is
  * his before the two are linked. Linking them by the email alone would let whoever made the account first share it.
  */
-export const createProof = (parts: RouteParts, provider: ProviderView) => {
-  const { oauth, users, limits, pages, providers, cookieWriter, clock, accountLog } = parts
+export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
+  const { oauth, users, limits, pages, providers, cookieWriter, clock, accountLog } = deps
 
-  const view = (visit: Visit, pending: Pending, taken: TakenEmail, binding: string): ProofView => {
+  const view = (context: RequestContext, pending: PendingLink, taken: TakenEmail, binding: string): LinkAccountView => {
     // The browser must be known for as long as the page is good.
-    visit.setCookies([cookieWriter.oauth(binding)])
+    context.setCookies([cookieWriter.oauth(binding)])
     return {
-      csrfToken: visit.csrfToken,
+      csrfToken: context.csrfToken,
       returnTo: returnToParameter(pending.target),
       provider,
       email: taken.email,
@@ -35,71 +35,76 @@ export const createProof = (parts: RouteParts, provider: ProviderView) => {
 
   /** Answers a form of the page; `pending` is what it is about. */
   const answerForm = (
-    visit: Visit,
-    action: (pending: Pending, binding: string) => Promise<Answer>,
-  ): Promise<Answer> => {
-    const binding = visit.cookies.oauth
-    return orExplain(parts, visit, { provider, target: '/' }, async () => {
-      const pending = oauth.openPending(visit.form.get('pending'), binding, provider.name)
-      return orExplain(parts, visit, { provider, target: pending.target }, () => action(pending, binding ?? ''))
+    context: RequestContext,
+    action: (pending: PendingLink, binding: string) => Promise<HttpResponse>,
+  ): Promise<HttpResponse> => {
+    const binding = context.cookies.oauth
+    return orExplain(deps, context, { provider, target: '/' }, async () => {
+      const pending = oauth.openPending(context.form.get('pending'), binding, provider.name)
+      return orExplain(deps, context, { provider, target: pending.target }, () => action(pending, binding ?? ''))
     })
   }
 
-  const linkAndSignIn = async (visit: Visit, pending: Pending, email: string, found: EventInProgress) => {
+  const linkAndSignIn = async (
+    context: RequestContext,
+    pending: PendingLink,
+    email: string,
+    found: EventInProgress,
+  ) => {
     const { userId, target } = pending
-    const result = await users.authenticate(email, visit.form.get('password') ?? '', visit)
+    const result = await users.authenticate(email, context.form.get('password') ?? '', context)
     const owner = 'user' in result &&
       result.user.id === userId && { userId, authenticatedAtMs: clock.now(), holds: result.holds }
-    const entrance = owner && (await oauth.linkProven(pending, visit.cookies.oauth ?? '', owner))
+    const entrance = owner && (await oauth.linkProven(pending, context.cookies.oauth ?? '', owner))
     if (!entrance) throw wrongPassword()
-    accountLog.note(visit, { event: 'provider_connect', method: provider.name, userId })
-    const answer = await enter(parts, visit, { ...entrance, target, found })
+    accountLog.note(context, { event: 'provider_connect', method: provider.name, userId })
+    const answer = await startSession(deps, context, { ...entrance, target, found })
     if (!answer) throw wrongPassword()
     return answer
   }
 
-  const linkByPassword = (visit: Visit, pending: Pending, taken: TakenEmail, found: EventInProgress) => {
-    const { network } = visit
+  const linkByPassword = (context: RequestContext, pending: PendingLink, taken: TakenEmail, found: EventInProgress) => {
+    const { network } = context
     return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', `${taken.email.toLowerCase()} ${network}`],
       ],
-      () => linkAndSignIn(visit, pending, taken.email, found),
+      () => linkAndSignIn(context, pending, taken.email, found),
     )
   }
 
   return {
     /** The page; `conflict` when nothing could prove the account. */
-    ask(visit: Visit, pending: Pending, taken: TakenEmail, binding: string): Answer {
-      const shown = view(visit, pending, taken, binding)
+    ask(context: RequestContext, pending: PendingLink, taken: TakenEmail, binding: string): HttpResponse {
+      const shown = view(context, pending, taken, binding)
       if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim)
         throw emailProblem('no_proof', taken.email)
       return page(409, pages.proof(shown))
     },
 
-    byPassword: (visit: Visit): Promise<Answer> =>
-      answerForm(visit, async (pending, binding) => {
+    byPassword: (context: RequestContext): Promise<HttpResponse> =>
+      answerForm(context, async (pending, binding) => {
         const taken = await oauth.requireTaken(pending.userId)
         const showAgain = ({ errors, problem }: Refusal) =>
-          pages.proof({ ...view(visit, pending, taken, binding), errors, problem })
+          pages.proof({ ...view(context, pending, taken, binding), errors, problem })
         const event: EventInProgress = { event: 'login', method: 'password', userId: pending.userId }
         return orShowAgain(
-          visit,
-          () => accountLog.watch(visit, event, (found) => linkByPassword(visit, pending, taken, found)),
+          context,
+          () => accountLog.watch(context, event, (found) => linkByPassword(context, pending, taken, found)),
           showAgain,
         )
       }),
 
-    claim: (visit: Visit): Promise<Answer> =>
-      answerForm(visit, async (pending, binding) => {
+    claim: (context: RequestContext): Promise<HttpResponse> =>
+      answerForm(context, async (pending, binding) => {
         const { userId, target } = pending
         const by = { method: provider.name, userId }
-        const entrance = await accountLog.watch(visit, { event: 'account_reclaim', ...by }, () =>
-          oauth.claim(pending, binding),
+        const entrance = await accountLog.watch(context, { event: 'account_reclaim', ...by }, () =>
+          oauth.reclaim(pending, binding),
         )
-        return accountLog.watch(visit, { event: 'login', ...by }, (found) =>
-          letIn(parts, visit, entrance, { target, found }),
+        return accountLog.watch(context, { event: 'login', ...by }, (found) =>
+          signInAs(deps, context, entrance, { target, found }),
         )
       }),
   }

@@ -1,16 +1,16 @@
 import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
-import type { Entrance } from '../../../oauth/oauth.ts'
+import type { SignInGrant } from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { EventInProgress } from '../../account-log.ts'
-import type { RouteParts } from '../../deps.ts'
+import type { RouteDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
-import { type Answer, page, redirect, type Visit } from '../../request-context.ts'
+import { type HttpResponse, page, type RequestContext, redirect } from '../../request-context.ts'
 import { returnToParameter } from '../../return-to.ts'
-import { enter } from '../start-session.ts'
+import { startSession } from '../start-session.ts'
 
 /** What somebody wanted of a provider. */
-export interface Wish {
+export interface RetryParams {
   /** Undefined where it is not about one of those that there are. */
   provider: ProviderView | undefined
   target: string
@@ -20,13 +20,13 @@ export interface Wish {
 }
 
 /** Starts a session for who may come in; `forbidden` when he no longer may. */
-export const letIn = async (
-  parts: RouteParts,
-  visit: Visit,
-  entrance: Entrance | undefined,
+export const signInAs = async (
+  deps: RouteDeps,
+  context: RequestContext,
+  entrance: SignInGrant | undefined,
   { target, found }: { target: string; found: EventInProgress },
-): Promise<Answer> => {
-  const answer = entrance && (await enter(parts, visit, { ...entrance, target, found }))
+): Promise<HttpResponse> => {
+  const answer = entrance && (await startSession(deps, context, { ...entrance, target, found }))
   // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
   if (!answer) throw signInProblem('disabled')
   return answer
@@ -35,7 +35,7 @@ export const letIn = async (
 const CONFIRMATION_PATH = '/auth/account/confirm'
 
 /** Does something for which one must have signed in just now; sends who has not to where he can. */
-export const orConfirm = async (action: () => Promise<Answer>): Promise<Answer> => {
+export const orConfirm = async (action: () => Promise<HttpResponse>): Promise<HttpResponse> => {
   try {
     return await action()
   } catch (error) {
@@ -49,36 +49,36 @@ export const orConfirm = async (action: () => Promise<Answer>): Promise<Answer> 
  * lies behind it goes to the log, never what the provider said to the page.
  */
 export const orExplain = async (
-  parts: RouteParts,
-  visit: Visit,
-  wish: Wish,
-  action: () => Promise<Answer>,
-): Promise<Answer> => {
+  deps: RouteDeps,
+  context: RequestContext,
+  wish: RetryParams,
+  action: () => Promise<HttpResponse>,
+): Promise<HttpResponse> => {
   try {
     return await orConfirm(action)
   } catch (error) {
     if (!(error instanceof AppError) || !isSignInProblem(error.reason)) throw error
-    return explain(parts, visit, wish, error, error.reason)
+    return explain(deps, context, wish, error, error.reason)
   }
 }
 
 const explain = async (
-  { pages, recognize, log }: RouteParts,
-  visit: Visit,
-  { provider, target, intent, pending }: Wish,
+  { pages, findCurrentSession, log }: RouteDeps,
+  context: RequestContext,
+  { provider, target, intent, pending }: RetryParams,
   error: AppError,
   problem: SignInProblem,
-): Promise<Answer> => {
+): Promise<HttpResponse> => {
   log.warn(
-    { request_id: visit.requestId, provider: provider?.name, problem, cause: causesOf(error) },
+    { request_id: context.requestId, provider: provider?.name, problem, cause: causesOf(error) },
     'sign-in by a provider failed',
   )
-  const signedIn = (await recognize(visit)) !== undefined
+  const signedIn = (await findCurrentSession(context)) !== undefined
   // Whoever presses "back" after he has signed in comes here again, and is where he wanted to be.
   if (problem === 'used' && signedIn) return redirect(target)
   const { retryAfterSeconds } = error
   const view = {
-    csrfToken: visit.csrfToken,
+    csrfToken: context.csrfToken,
     returnTo: returnToParameter(target),
     provider,
     problem,
@@ -87,7 +87,7 @@ const explain = async (
     pending: problem === 'unreadable' ? undefined : pending,
     email: emailOf(error),
     signedIn,
-    requestId: visit.requestId,
+    requestId: context.requestId,
     retryAfterSeconds,
   }
   return page(statusOf(error.code), pages.providerProblem(view), retryAfterSeconds)

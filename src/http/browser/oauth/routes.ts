@@ -1,15 +1,15 @@
 import type { ProviderView } from '../../../pages/pages.ts'
-import type { RouteParts } from '../../deps.ts'
+import type { RouteDeps } from '../../deps.ts'
 import { redirect } from '../../request-context.ts'
 import type { Route } from '../../route.ts'
 import { createProviderSignIn } from './sign-in.ts'
 
 /** The routes of each provider (specification section 4.2 rule 5). */
-export const createProviderRoutes = (parts: RouteParts): Route[] =>
-  parts.providers.flatMap((provider) => routesOf(parts, provider))
+export const createProviderRoutes = (deps: RouteDeps): Route[] =>
+  deps.providers.flatMap((provider) => routesOf(deps, provider))
 
-const routesOf = (parts: RouteParts, provider: ProviderView): Route[] => {
-  const signIn = createProviderSignIn(parts, provider)
+const routesOf = (deps: RouteDeps, provider: ProviderView): Route[] => {
+  const signIn = createProviderSignIn(deps, provider)
   const path = `/auth/oauth/${provider.name}` as const
   const open = { guard: 'none', speaks: 'html' } as const
   const get = { method: 'GET' } as const
