@@ -6,7 +6,14 @@ import { describe, test } from 'node:test'
 const ROOT = path.join(import.meta.dirname, '..')
 
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
-const COVERED: readonly string[] = ['README.md', 'CONTRACT.md', 'SECURITY.md', 'docs/start.md', 'docs/configuration.md']
+const COVERED: readonly string[] = [
+  'README.md',
+  'CONTRACT.md',
+  'SECURITY.md',
+  'docs/start.md',
+  'docs/configuration.md',
+  'docs/operate.md',
+]
 
 const EXCLUDED: readonly string[] = ['**/node_modules', 'test/words.test.ts']
 

@@ -64,7 +64,7 @@ const findUnknownValues = (query: string, { samples }: Metrics): string[] =>
 /** The expressions that docs/operate.md names as worth an alarm. */
 const readAlarms = (): string[] => {
   const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
-  const [, table = ''] = /^Worth an alarm:\n\n(.*?)\n\n/ms.exec(text) ?? []
+  const [, table = ''] = /^Suggested alarms:\n\n(.*?)\n\n/ms.exec(text) ?? []
   return [...table.matchAll(/^\| `(.+?)` \|/gm)].map(([, expression = '']) => expression.replaceAll('\\|', '|'))
 }
 
