@@ -16,7 +16,7 @@ export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: s
   /** Ends a cookie on one path, for this host and for the whole domain, which other hosts may have set. */
   const ends = (name: string, path: string): string[] => {
     const end = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
-    return [end(''), ...domains.map((domain) => end(`; Core=${domain}`))]
+    return [end(''), ...domains.map((domain) => end(`; Domain=${domain}`))]
   }
 
   return {
