@@ -13,24 +13,26 @@ import {
   type UserRecord,
 } from './user-store.ts'
 
-export interface PasswordChange {
+/** What a user enters to change the password, or to set the first one. */
+export interface NewPassword {
+  /** Ignored where there is no password yet: then the session must be fresh. */
   current: string
   next: string
-  /** The session that asks; every other one ends. */
+  /** The session of the request; every other one ends. */
   sessionId: string
 }
 
-/** A change of a password for which the current one was given. */
-export interface CheckedPasswordChange {
-  /** Makes the change, and ends every session but the one that asked; `unauthorized` when that one has ended. */
-  makeIn(transaction: Transaction): Promise<void>
-}
-
-export interface FirstPassword {
-  password: string
-  /** The session of who asks; every other one ends. */
-  sessionId: string
-}
+/**
+ * `first_set`: the user had no password and has one now. `checked`: the current password was right and the next one is
+ * good; nothing is changed before `changeIn` is called.
+ */
+export type PasswordOutcome =
+  | { outcome: 'first_set' }
+  | {
+      outcome: 'checked'
+      /** Makes the change, and ends every session but that of the request; `unauthorized` when that one has ended. */
+      changeIn: (transaction: Transaction) => Promise<void>
+    }
 
 /** Why a password proves nothing: for the log alone, never for the person who entered it. */
 export interface Refusal {
@@ -99,6 +101,25 @@ export const createCredentials = (deps: CredentialsDeps) => {
     return current ? proofOf(current) : authenticate(email, password, caller)
   }
 
+  const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
+    await requireOwnPassword(user, entered.current, 'current_password', caller)
+    const password = requireGoodPassword(entered.next, [user.email, user.username], 'new_password')
+    const hash = await passwords.hash(password, lasting(caller))
+    return { outcome: 'checked', changeIn: changeHash(user, hash, entered.sessionId) }
+  }
+
+  /** `conflict` when another request has set a password in the meantime. */
+  const setFirst = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
+    const password = requireGoodPassword(entered.next, [user.email, user.username], 'new_password')
+    const hash = await passwords.hash(password, caller)
+    await db.inTransaction(async (transaction) => {
+      await requireFreshSession(transaction, entered.sessionId, user.id)
+      if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
+      await endSessions(transaction, user.id, entered.sessionId)
+    })
+    return { outcome: 'first_set' }
+  }
+
   return {
     requireOwnPassword,
 
@@ -108,28 +129,12 @@ export const createCredentials = (deps: CredentialsDeps) => {
      */
     authenticate,
 
-    /** `unauthorized` when the current password is wrong, `unprocessable` when the next one is no good one. */
-    async checkPasswordChange(
-      user: UserRecord,
-      change: PasswordChange,
-      caller?: Caller,
-    ): Promise<CheckedPasswordChange> {
-      await requireOwnPassword(user, change.current, 'current_password', caller)
-      const password = requireGoodPassword(change.next, [user.email, user.username], 'new_password')
-      const hash = await passwords.hash(password, lasting(caller))
-      return { makeIn: changeHash(user, hash, change.sessionId) }
-    },
-
-    /** `conflict` when there is a password already. */
-    async setFirstPassword(user: UserRecord, first: FirstPassword, caller?: Caller): Promise<void> {
-      const password = requireGoodPassword(first.password, [user.email, user.username], 'new_password')
-      const hash = await passwords.hash(password, caller)
-      await db.inTransaction(async (transaction) => {
-        await requireFreshSession(transaction, first.sessionId, user.id)
-        if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
-        await endSessions(transaction, user.id, first.sessionId)
-      })
-    },
+    /**
+     * Changes a password, or sets the first one. `unauthorized` when the current password is wrong, `unprocessable` when
+     * the next one breaks a rule, `forbidden` when there is none yet and the session is not fresh.
+     */
+    changeOrSetPassword: (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> =>
+      user.passwordHash === null ? setFirst(user, entered, caller) : checkChange(user, entered, caller),
   }
 }
 

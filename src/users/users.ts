@@ -2,12 +2,7 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import {
-  type CheckedPasswordChange,
-  createCredentials,
-  type FirstPassword,
-  type PasswordChange,
-} from './credentials.ts'
+import { createCredentials, type NewPassword, type PasswordOutcome } from './credentials.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { createRegistration, takenError } from './registration.ts'
@@ -60,7 +55,7 @@ export const createUsers = (deps: UsersDeps) => {
   const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = deps
   const { disconnectProviders, requireGoodPassword } = deps
   const { create, createVouched } = createRegistration(deps)
-  const { authenticate, checkPasswordChange, setFirstPassword, requireOwnPassword } = createCredentials(deps)
+  const { authenticate, changeOrSetPassword, requireOwnPassword } = createCredentials(deps)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -84,16 +79,13 @@ export const createUsers = (deps: UsersDeps) => {
     authenticate,
 
     /**
-     * `unauthorized` when the current password is wrong. The change is made in the transaction of the session that takes
-     * the place of the one that asked: what was stolen of that one is of no use afterwards.
+     * Changes the password of a user who has one, and sets the first one of a user who has none; every other session
+     * ends. A change is left to be made in the transaction of the session that replaces that of the request: tokens that
+     * were stolen from it are of no use afterwards. `unauthorized` when the current password is wrong, `unprocessable`
+     * when the next one breaks a rule, `forbidden` when there is none yet and the session is not fresh.
      */
-    async checkPasswordChange(id: string, change: PasswordChange, caller?: Caller): Promise<CheckedPasswordChange> {
-      return checkPasswordChange(await requireUser(id), change, caller)
-    },
-
-    /** For who has none yet; every other session ends. `forbidden` when the session is not fresh. */
-    async setFirstPassword(id: string, first: FirstPassword, caller?: Caller): Promise<void> {
-      await setFirstPassword(await requireUser(id), first, caller)
+    async changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> {
+      return changeOrSetPassword(await requireUser(id), entered, caller)
     },
 
     async hasPassword(id: string): Promise<boolean> {

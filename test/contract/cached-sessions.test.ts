@@ -146,8 +146,9 @@ describe('what changes a user', () => {
     for (const each of [user, other]) assert.ok(await currentUser(each))
     const next = newPerson().password
     const change = { current: user.password, next, sessionId: user.sessionId }
-    const checked = await domain.users.checkPasswordChange(user.id, change)
-    await db.inTransaction((transaction) => checked.makeIn(transaction))
+    const password = await domain.users.changeOrSetPassword(user.id, change)
+    assert.ok(password.outcome === 'checked')
+    await db.inTransaction(password.changeIn)
     assert.equal(await currentUser(other), undefined)
     assert.ok(await currentUser(user))
   })

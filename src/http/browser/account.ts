@@ -70,37 +70,23 @@ export const createAccount = (deps: RouteDeps) => {
     limits.attempt(passwordFormLimits(userId), action)
 
   /**
-   * Changes a password. The user has just given the current one: as after a confirmation, a session that is fresh takes
-   * the place of the one before (OWASP ASVS 5, 7.2.4), so that what was connected can be disconnected at once.
+   * The user has just given the current password: as after re-authentication, a fresh session replaces the one of the
+   * request (OWASP ASVS 5, 7.2.4), so that the user can disconnect providers at once.
    */
-  const replacePassword = async (
+  const changePassword = async (
     context: RequestContext,
     { userId, sessionId }: AuthenticatedSession,
-    next: string,
     found: EventInProgress,
   ): Promise<HttpResponse> => {
     const current = context.form.get('current_password') ?? ''
-    const change = await users.checkPasswordChange(userId, { current, next, sessionId }, context)
+    const next = context.form.get('new_password') ?? ''
+    const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
+    if (password.outcome === 'first_set') return done('password_set')
     const target = pathAfter('password')
-    const now = { authenticatedAtMs: clock.now(), also: change.makeIn }
+    const now = { authenticatedAtMs: clock.now(), also: password.changeIn }
     const answer = await startSession(deps, context, { userId, target, found, ...now })
     if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return answer
-  }
-
-  /** Changes the password of a user who has one, and sets the first one of a user who has none. */
-  const savePassword = async (
-    context: RequestContext,
-    signedIn: AuthenticatedSession,
-    found: EventInProgress,
-  ): Promise<HttpResponse> => {
-    const { userId, sessionId } = signedIn
-    const next = context.form.get('new_password') ?? ''
-    if (await users.hasPassword(userId)) {
-      return guardingPassword(userId, () => replacePassword(context, signedIn, next, found))
-    }
-    await guardingPassword(userId, () => users.setFirstPassword(userId, { password: next, sessionId }, context))
-    return done('password_set')
   }
 
   return {
@@ -130,7 +116,9 @@ export const createAccount = (deps: RouteDeps) => {
         context,
         () =>
           orConfirm(() =>
-            noting(context, signedIn, 'password_change', (found) => savePassword(context, signedIn, found)),
+            noting(context, signedIn, 'password_change', (found) =>
+              guardingPassword(signedIn.userId, () => changePassword(context, signedIn, found)),
+            ),
           ),
         showAgain(context, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
       )
