@@ -12,7 +12,10 @@ const COVERED: readonly string[] = [
   'SECURITY.md',
   'docs/start.md',
   'docs/configuration.md',
+  'docs/integrate.md',
   'docs/operate.md',
+  'docs/providers.md',
+  'docs/scaling.md',
 ]
 
 const EXCLUDED: readonly string[] = ['**/node_modules', 'test/words.test.ts']
