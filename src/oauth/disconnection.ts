@@ -1,13 +1,12 @@
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
 
-interface DisconnectionDeps {
+interface DisconnectionDeps extends Pick<SessionRules, 'endSessions'> {
   db: Database
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
-  /** Ends all sessions of a user in the transaction of the action. */
-  endSessions: (transaction: Transaction, userId: string) => Promise<number>
 }
 
 /** What the operator has disconnected from an account. */

@@ -1,5 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
+import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
@@ -13,22 +14,16 @@ import {
 } from './identity-store.ts'
 import type { PendingLinks } from './pending-link.ts'
 import { type ProviderProfile, requireVerifiedEmail, toIdentity } from './profile.ts'
-import type { SignIn, SignInGrant } from './sign-in.ts'
+import type { SignIn } from './sign-in.ts'
 import type { PendingLink } from './state.ts'
 
-interface LinkingDeps {
+interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
   db: Database
   clock: Clock
   admission: Pick<SignIn, 'signInAs'>
   pendingLinks: Pick<PendingLinks, 'use'>
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
-  /** `unauthorized` when this session has ended. */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** The same, and `forbidden` when its user has not signed in just now. */
-  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** Ends a user's sessions in the transaction of the action: all, or all but one. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
 }
 
 /** Somebody's session, which the action stands and falls with. */
@@ -88,17 +83,17 @@ export const createLinking = (deps: LinkingDeps) => {
     linkOwn: (vouched: ProviderProfile, { userId, sessionId }: OwnSession): Promise<void> =>
       link(vouched, userId, (transaction) => requireSession(transaction, sessionId, userId)),
 
-    /** For who has proved that the account is his; undefined when the proof no longer holds. */
+    /** For who has proved that the account is his; undefined when the grant is no longer valid. */
     async linkProven(
       pending: Waiting,
       binding: string,
-      { userId, authenticatedAtMs, holds }: SignInGrant,
+      { userId, authenticatedAtMs, isStillValid }: SignInGrant,
     ): Promise<SignInGrant | undefined> {
       const { vouched } = pending
       try {
         await link(vouched, userId, async (transaction) => {
           await lockUserToChange(transaction, userId)
-          if (!(await holds(transaction))) throw new ProofGone()
+          if (!(await isStillValid(transaction))) throw new ProofGone()
           await requirePending(transaction, pending, binding)
         })
         return { ...(await admission.signInAs(vouched, userId)), authenticatedAtMs }

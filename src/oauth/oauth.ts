@@ -19,7 +19,7 @@ import {
 } from './state.ts'
 
 export type { ProviderProfile } from './profile.ts'
-export type { SignInGrant, TakenEmail } from './sign-in.ts'
+export type { TakenEmail } from './sign-in.ts'
 export type { AuthorizationFlow, NewAuthorizationFlow, PendingLink } from './state.ts'
 export { FLOW_LIFETIME_MS } from './state.ts'
 

@@ -1,6 +1,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Queries } from '../storage/database.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
 import { signInProblem } from './errors.ts'
@@ -14,15 +15,6 @@ interface SignInDeps {
   signupOpen: boolean
   /** Names of the providers that can be used now. */
   providerNames: readonly string[]
-}
-
-/** That a session may be started for somebody. */
-export interface SignInGrant {
-  userId: string
-  /** When he was last seen to prove who he is; undefined when nobody can say. */
-  authenticatedAtMs: number | undefined
-  /** Whether it is still so in this transaction. */
-  holds: (transaction: Queries) => Promise<boolean>
 }
 
 /** An account that has the email of somebody who has not been seen here before. */
@@ -127,9 +119,9 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
 
 export type SignIn = ReturnType<typeof createSignIn>
 
-const entranceBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'holds'> => ({
+const entranceBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isStillValid'> => ({
   userId,
-  async holds(transaction) {
+  async isStillValid(transaction) {
     const user = await lockUser(transaction, userId)
     return user !== undefined && !user.disabled && (await lockIdentity(transaction, id, userId))
   },

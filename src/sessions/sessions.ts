@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { AccessTokens, CheckedToken } from './access-token.ts'
 import type { AuthenticatedSession } from './authenticated-session.ts'
 import { createCachedSessions } from './cached-session.ts'
@@ -35,6 +35,7 @@ import {
   lockUserOfSession,
   type Session,
 } from './session-store.ts'
+import type { SignInGrant } from './sign-in-grant.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 export type { AuthenticatedSession } from './authenticated-session.ts'
@@ -42,6 +43,7 @@ export type { Tokens } from './issue-tokens.ts'
 export { currentTimeMs, type Device } from './lifetime.ts'
 export type { RefreshResult } from './refresh.ts'
 export type { Session } from './session-store.ts'
+export type { SignInGrant } from './sign-in-grant.ts'
 
 interface SessionsDeps {
   db: Database
@@ -54,14 +56,11 @@ interface SessionsDeps {
   defaultAudience: string
 }
 
-interface Terms {
-  /** When the user was last seen to prove who they are, by the clock of this process; undefined when nobody can say. */
-  authenticatedAtMs: number | undefined
-  holds?: (transaction: Queries) => Promise<boolean>
+export interface StartOptions {
+  /** Sessions that end as this one begins: those that the browser had before. */
+  replaces?: string[] | undefined
   /** More to be done in the transaction of the start. */
-  also?: (transaction: Transaction) => Promise<unknown>
-  /** Sessions that end as this one begins. */
-  replaces?: string[]
+  also?: ((transaction: Transaction) => Promise<unknown>) | undefined
 }
 
 /** The session that asks for the list of its user's. */
@@ -97,19 +96,16 @@ export const createSessions = (deps: SessionsDeps) => {
   }
 
   return {
-    /**
-     * Starts a session for a user, in place of those that his browser had. `holds` is asked in the same transaction
-     * whether the reason to let him in still stands; undefined when it does not, or the user is gone.
-     */
+    /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
     async start(
-      userId: string,
+      { userId, authenticatedAtMs, isStillValid }: SignInGrant,
       device: Device,
-      { authenticatedAtMs, holds, also, replaces = [] }: Terms,
+      { replaces = [], also }: StartOptions = {},
     ): Promise<Tokens | undefined> {
       const id = randomUUIDv7()
       const session = await db.inTransaction(async (transaction) => {
         const user = await lockUserOfSession(transaction, userId)
-        if (!user || (holds && !(await holds(transaction)))) return undefined
+        if (!user || !(await isStillValid(transaction))) return undefined
         await also?.(transaction)
         const nowMs = currentTimeMs(user, clock)
         const provenAtMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)

@@ -1,17 +1,12 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { readEmail } from './email.ts'
 import { normalizePassword, type RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import {
-  findUserByEmail,
-  insertPasswordHash,
-  lockUser,
-  replacePasswordHash,
-  type User,
-  type UserRecord,
-} from './user-store.ts'
+import { findUserByEmail, insertPasswordHash, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
 
 /** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {
@@ -30,6 +25,8 @@ export type PasswordOutcome =
   | { outcome: 'first_set' }
   | {
       outcome: 'checked'
+      /** For the session that replaces the one of the request. */
+      grant: SignInGrant
       /** Makes the change, and ends every session but that of the request; `unauthorized` when that one has ended. */
       changeIn: (transaction: Transaction) => Promise<void>
     }
@@ -41,22 +38,11 @@ export interface Refusal {
   userId: string | undefined
 }
 
-export interface Proof {
-  user: User
-  /** Whether it is still so in this transaction. */
-  holds(transaction: Queries): Promise<boolean>
-}
-
-interface CredentialsDeps {
+interface CredentialsDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
   db: Database
+  clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  /** Ends a user's sessions in the transaction of the action: all, or all but one. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
-  /** `unauthorized` when the session of who asks has ended while his password was checked. */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** The same, and `forbidden` when its user has not signed in just now. */
-  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
 }
 
 const wrongPassword = (field: string): AppError =>
@@ -67,7 +53,7 @@ const hasPassword = (): AppError =>
 
 /** Passwords as proof of who somebody is. */
 export const createCredentials = (deps: CredentialsDeps) => {
-  const { db, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = deps
+  const { db, clock, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = deps
 
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, caller?: Caller) => {
@@ -91,21 +77,23 @@ export const createCredentials = (deps: CredentialsDeps) => {
     return replaced === 1 ? { ...user, passwordHash } : undefined
   }
 
-  const authenticate = async (email: string, password: string, caller?: Caller): Promise<Proof | Refusal> => {
+  const authenticate = async (email: string, password: string, caller?: Caller): Promise<SignInGrant | Refusal> => {
     const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
     const matches = await passwords.matches(password, user?.passwordHash, caller)
     if (!user) return { refusal: 'unknown_account', userId: undefined }
     if (!matches) return { refusal: 'password_wrong', userId: user.id }
     if (user.disabled) return { refusal: 'account_disabled', userId: user.id }
     const current = await withCurrentHash(user, password, caller)
-    return current ? proofOf(current) : authenticate(email, password, caller)
+    return current ? grantFor(current) : authenticate(email, password, caller)
   }
 
   const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     await requireOwnPassword(user, entered.current, 'current_password', caller)
     const password = requireGoodPassword(entered.next, [user.email, user.username], 'new_password')
     const hash = await passwords.hash(password, lasting(caller))
-    return { outcome: 'checked', changeIn: changeHash(user, hash, entered.sessionId) }
+    // What the change needs is checked by the change itself, in the same transaction.
+    const grant = { userId: user.id, authenticatedAtMs: clock.now(), isStillValid: async () => true }
+    return { outcome: 'checked', grant, changeIn: changeHash(user, hash, entered.sessionId) }
   }
 
   /** `conflict` when another request has set a password in the meantime. */
@@ -120,12 +108,23 @@ export const createCredentials = (deps: CredentialsDeps) => {
     return { outcome: 'first_set' }
   }
 
+  /** To sign in a user who has just authenticated, for as long as the password stays what it is. */
+  const grantFor = (user: UserRecord): SignInGrant => ({
+    userId: user.id,
+    authenticatedAtMs: clock.now(),
+    async isStillValid(transaction) {
+      const current = await lockUser(transaction, user.id)
+      return current !== undefined && !current.disabled && current.passwordHash === user.passwordHash
+    },
+  })
+
   return {
     requireOwnPassword,
+    grantFor,
 
     /**
-     * Proof that the caller knows the password of this email, or why it is none. The caller must give one answer for
-     * every refusal; the work before it is the same. An older hash is replaced on the way.
+     * Signs in by email and password, or says why not. The caller must answer every refusal in the same way; the work
+     * before it is the same. An outdated hash is replaced on the way.
      */
     authenticate,
 
@@ -143,15 +142,3 @@ export const createCredentials = (deps: CredentialsDeps) => {
  * not count as a try.
  */
 const lasting = ({ network }: Caller = {}): Caller => ({ network })
-
-/**
- * A password change may come between the check of a password, which is slow, and the start of a session: the session
- * is started in a transaction in which `holds` is asked again.
- */
-const proofOf = (user: UserRecord): Proof => ({
-  user,
-  async holds(transaction) {
-    const now = await lockUser(transaction, user.id)
-    return now !== undefined && !now.disabled && now.passwordHash === user.passwordHash
-  },
-})

@@ -42,7 +42,7 @@ type Also = (transaction: Transaction, userId: string) => Promise<unknown>
 /** Creates accounts, and has the application told. */
 export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: RegistrationDeps) => {
   /** Inserts and announces; `conflict` when email or username is taken. */
-  const insert = async (user: UserRecord, also?: Also): Promise<User> => {
+  const insert = async (user: UserRecord, also?: Also): Promise<UserRecord> => {
     try {
       await db.inTransaction(async (transaction) => {
         await insertUser(transaction, user)
@@ -55,7 +55,7 @@ export const createRegistration = ({ db, clock, passwords, requireGoodPassword, 
     }
   }
 
-  const insertWithFreeUsername = async (user: UserRecord, wish: string, also?: Also): Promise<User> => {
+  const insertWithFreeUsername = async (user: UserRecord, wish: string, also?: Also): Promise<UserRecord> => {
     let refusal: unknown
     for (const username of usernamesFor(wish)) {
       try {
@@ -82,7 +82,7 @@ export const createRegistration = ({ db, clock, passwords, requireGoodPassword, 
 
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
-    async create(given: NewUser, caller?: Caller): Promise<User> {
+    async create(given: NewUser, caller?: Caller): Promise<UserRecord> {
       const { email, username, password } = requireAccount(given, requireGoodPassword)
       const user: UserRecord = {
         ...recordOf(email),

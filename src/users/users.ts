@@ -1,11 +1,12 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
+import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createCredentials, type NewPassword, type PasswordOutcome } from './credentials.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { createRegistration, takenError } from './registration.ts'
+import { createRegistration, type NewUser, takenError } from './registration.ts'
 import { requireRoles } from './roles.ts'
 import {
   deleteUser,
@@ -24,20 +25,12 @@ import { requireUsername } from './username.ts'
 
 export type { User } from './user-store.ts'
 
-interface UsersDeps {
+interface UsersDeps extends SessionRules {
   db: Database
   clock: Clock
   passwords: Passwords
   /** Writes down, in the transaction of the action, that the application must be told. */
   announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
-  /** Ends a user's sessions in the transaction of the action: all, or all but one. */
-  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<unknown>
-  /** `unauthorized` when this session has ended. */
-  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** The same, and `forbidden` when its user has not signed in just now. */
-  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** To be called in the transaction that changes a user's row, or deletes it, and before the deletion. */
-  userChanged: (transaction: Transaction, userId: string) => Promise<void>
   requireGoodPassword: RequireGoodPassword
   /** Disconnects every provider of a user in the transaction of the action; resolves to their names. */
   disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
@@ -55,7 +48,7 @@ export const createUsers = (deps: UsersDeps) => {
   const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = deps
   const { disconnectProviders, requireGoodPassword } = deps
   const { create, createVouched } = createRegistration(deps)
-  const { authenticate, changeOrSetPassword, requireOwnPassword } = createCredentials(deps)
+  const { authenticate, changeOrSetPassword, grantFor, requireOwnPassword } = createCredentials(deps)
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -77,6 +70,11 @@ export const createUsers = (deps: UsersDeps) => {
     create,
     createVouched,
     authenticate,
+
+    /** Creates an account for a user who then signs in to it; errors as those of `create`. */
+    async signUp(newUser: NewUser, caller?: Caller): Promise<SignInGrant> {
+      return grantFor(await create(newUser, caller))
+    },
 
     /**
      * Changes the password of a user who has one, and sets the first one of a user who has none; every other session

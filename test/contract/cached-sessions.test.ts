@@ -6,6 +6,7 @@ import { type Core, createCore } from '../../src/core.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { insertSession } from '../../src/sessions/session-store.ts'
+import type { SignInGrant } from '../../src/sessions/sign-in-grant.ts'
 import type { Database, RowQuery } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
@@ -51,8 +52,14 @@ interface SignedInUser {
   accessToken: string
 }
 
+const grantFor = (userId: string): SignInGrant => ({
+  userId,
+  authenticatedAtMs: domain.clock.now(),
+  isStillValid: async () => true,
+})
+
 const start = async (userId: string) => {
-  const tokens = await domain.sessions.start(userId, device, { authenticatedAtMs: domain.clock.now() })
+  const tokens = await domain.sessions.start(grantFor(userId), device)
   return tokens ?? assert.fail('the session was not started')
 }
 
@@ -132,7 +139,7 @@ describe('what changes a user', () => {
         for (let count = 0; count < 2100; count += 1) await insertSession(transaction, newSession(user.id))
       })
       const { id } = await own.users.create(newPerson())
-      const tokens = await own.sessions.start(id, device, { authenticatedAtMs: own.clock.now() })
+      const tokens = await own.sessions.start(grantFor(id), device)
       assert.ok(await own.sessions.authenticate(tokens?.accessToken ?? ''))
       assert.equal(await by.sessions.endEverySession(), 2101)
       assert.equal(await own.sessions.authenticate(tokens?.accessToken ?? ''), undefined)

@@ -83,8 +83,8 @@ export const createAccount = (deps: RouteDeps) => {
     const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
     if (password.outcome === 'first_set') return done('password_set')
     const target = pathAfter('password')
-    const now = { authenticatedAtMs: clock.now(), also: password.changeIn }
-    const answer = await startSession(deps, context, { userId, target, found, ...now })
+    const { grant, changeIn: also } = password
+    const answer = await startSession(deps, context, { grant, target, found, also })
     if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return answer
   }

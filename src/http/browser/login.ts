@@ -19,8 +19,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (specification section 4.2). */
 export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, clock, accountLog } =
-    deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
 
   const view = (context: RequestContext, target: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
@@ -43,14 +42,7 @@ export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSigned
       Object.assign(found, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
-    const { user, holds } = result
-    const answer = await startSession(deps, context, {
-      userId: user.id,
-      target,
-      authenticatedAtMs: clock.now(),
-      holds,
-      found,
-    })
+    const answer = await startSession(deps, context, { grant: result, target, found })
     if (!answer) throw wrongCredentials()
     return answer
   }

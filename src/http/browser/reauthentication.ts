@@ -11,7 +11,7 @@ import { startSession } from './start-session.ts'
 
 /** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
 export const createReauthentication = (deps: RouteDeps) => {
-  const { users, pages, limits, clock, accountLog } = deps
+  const { users, pages, limits, accountLog } = deps
   const waysToSignIn = createWaysToSignIn(deps)
 
   const view = async (context: RequestContext, signedIn: AuthenticatedSession): Promise<ReauthenticationView> => ({
@@ -28,16 +28,9 @@ export const createReauthentication = (deps: RouteDeps) => {
     found: EventInProgress,
   ) => {
     const result = await users.authenticate(email, password, context)
-    const isOwn = 'user' in result && result.user.id === found.userId
-    const answer =
-      isOwn &&
-      (await startSession(deps, context, {
-        userId: result.user.id,
-        target: '/auth/account?done=confirmed',
-        authenticatedAtMs: clock.now(),
-        holds: result.holds,
-        found,
-      }))
+    const isOwn = !('refusal' in result) && result.userId === found.userId
+    const target = '/auth/account?done=confirmed'
+    const answer = isOwn && (await startSession(deps, context, { grant: result, target, found }))
     if (answer) return answer
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
   }

@@ -21,8 +21,7 @@ interface SignupForm extends Typed {
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
 export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, clock, accountLog } =
-    deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
 
   const view = (context: RequestContext, target: string, typed: Typed): SignupView => ({
     csrfToken: context.csrfToken,
@@ -39,10 +38,10 @@ export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSigne
   const signUp = async (context: RequestContext, form: SignupForm, found: EventInProgress): Promise<HttpResponse> => {
     const { email, username, password, target } = form
     const { network } = context
-    const user = await limits.attempt([['signupOfAddress', network]], () =>
-      users.create({ email, username, password }, context),
+    const grant = await limits.attempt([['signupOfAddress', network]], () =>
+      users.signUp({ email, username, password }, context),
     )
-    const answer = await startSession(deps, context, { userId: user.id, target, authenticatedAtMs: clock.now(), found })
+    const answer = await startSession(deps, context, { grant, target, found })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
   }

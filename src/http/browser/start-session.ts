@@ -1,4 +1,4 @@
-import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { AuthenticatedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventInProgress } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
 import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
@@ -19,29 +19,31 @@ export const findBrowserSessions = async (
   return [...sessionsById.values()]
 }
 
-/** Who is let in, why, and where they go. */
-type SignInGrant = Omit<Parameters<RouteDeps['sessions']['start']>[2], 'replaces'> & {
-  userId: string
+interface NewSession {
+  grant: SignInGrant
   target: string
   /** The event that it is part of. */
   found: EventInProgress
+  /** More to be done in the transaction of the start. */
+  also?: StartOptions['also']
 }
 
 /**
- * Starts a session in place of the one that this browser had, and sends it to its target; undefined when the proof no
- * longer holds, `rate_limited` when this user has signed in too often from this network, in whatever way. The CSRF token
+ * Starts a session in place of the one that this browser had, and sends the browser to the target; undefined when the
+ * grant is no longer valid, `rate_limited` when this user has signed in too often from this network, in whatever way. The CSRF token
  * changes with who somebody is.
  */
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits'>,
   context: RequestContext,
-  { userId, target, found, ...proof }: SignInGrant,
+  { grant, target, found, also }: NewSession,
 ): Promise<HttpResponse | undefined> => {
+  const { userId } = grant
   found.userId = userId
   const replaces = (await findBrowserSessions(deps, context)).map(({ sessionId }) => sessionId)
   // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
-    deps.sessions.start(userId, context.device, { ...proof, replaces }),
+    deps.sessions.start(grant, context.device, { replaces, also }),
   )
   if (!tokens) return undefined
   found.sessionId = tokens.sessionId

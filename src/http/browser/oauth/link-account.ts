@@ -15,7 +15,7 @@ import { orExplain, signInAs } from './problem-page.ts'
  * his before the two are linked. Linking them by the email alone would let whoever made the account first share it.
  */
 export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
-  const { oauth, users, limits, pages, providers, cookieWriter, clock, accountLog } = deps
+  const { oauth, users, limits, pages, providers, cookieWriter, accountLog } = deps
 
   const view = (context: RequestContext, pending: PendingLink, taken: TakenEmail, binding: string): LinkAccountView => {
     // The browser must be known for as long as the page is good.
@@ -53,12 +53,11 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
   ) => {
     const { userId, target } = pending
     const result = await users.authenticate(email, context.form.get('password') ?? '', context)
-    const owner = 'user' in result &&
-      result.user.id === userId && { userId, authenticatedAtMs: clock.now(), holds: result.holds }
-    const entrance = owner && (await oauth.linkProven(pending, context.cookies.oauth ?? '', owner))
-    if (!entrance) throw wrongPassword()
+    const isOwner = !('refusal' in result) && result.userId === userId
+    const grant = isOwner && (await oauth.linkProven(pending, context.cookies.oauth ?? '', result))
+    if (!grant) throw wrongPassword()
     accountLog.note(context, { event: 'provider_connect', method: provider.name, userId })
-    const answer = await startSession(deps, context, { ...entrance, target, found })
+    const answer = await startSession(deps, context, { grant, target, found })
     if (!answer) throw wrongPassword()
     return answer
   }
@@ -100,11 +99,11 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
       answerForm(context, async (pending, binding) => {
         const { userId, target } = pending
         const by = { method: provider.name, userId }
-        const entrance = await accountLog.watch(context, { event: 'account_reclaim', ...by }, () =>
+        const grant = await accountLog.watch(context, { event: 'account_reclaim', ...by }, () =>
           oauth.reclaim(pending, binding),
         )
         return accountLog.watch(context, { event: 'login', ...by }, (found) =>
-          signInAs(deps, context, entrance, { target, found }),
+          signInAs(deps, context, grant, { target, found }),
         )
       }),
   }

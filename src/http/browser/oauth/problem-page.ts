@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
-import type { SignInGrant } from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
+import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventInProgress } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
@@ -23,10 +23,10 @@ export interface RetryParams {
 export const signInAs = async (
   deps: RouteDeps,
   context: RequestContext,
-  entrance: SignInGrant | undefined,
+  grant: SignInGrant | undefined,
   { target, found }: { target: string; found: EventInProgress },
 ): Promise<HttpResponse> => {
-  const answer = entrance && (await startSession(deps, context, { ...entrance, target, found }))
+  const answer = grant && (await startSession(deps, context, { grant, target, found }))
   // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
   if (!answer) throw signInProblem('disabled')
   return answer

@@ -1,8 +1,8 @@
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { AuthorizationFlow, NewAuthorizationFlow, ProviderProfile, SignInGrant } from '../../../oauth/oauth.ts'
+import type { AuthorizationFlow, NewAuthorizationFlow, ProviderProfile } from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
-import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventInProgress } from '../../account-log.ts'
 import { isToken, newToken } from '../../cookies.ts'
 import type { RouteDeps } from '../../deps.ts'
@@ -89,9 +89,9 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
   ): Promise<SignInGrant | undefined> => {
     oauth.requireCurrent(proven)
     const { userId } = proven
-    const entrance = await oauth.linkProven(proven, binding, await oauth.signInAs(vouched, userId))
-    if (entrance) accountLog.note(context, { event: 'provider_connect', method: proven.vouched.provider, userId })
-    return entrance
+    const grant = await oauth.linkProven(proven, binding, await oauth.signInAs(vouched, userId))
+    if (grant) accountLog.note(context, { event: 'provider_connect', method: proven.vouched.provider, userId })
+    return grant
   }
 
   const signIn = async (

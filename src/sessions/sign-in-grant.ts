@@ -1,0 +1,31 @@
+import type { Queries, Transaction } from '../storage/database.ts'
+
+/**
+ * Permission to start a session for a user. It is given once a user has authenticated: by a password, by a provider, or
+ * by making the account.
+ */
+export interface SignInGrant {
+  userId: string
+  /**
+   * When the user was last seen to authenticate, in milliseconds since 1970 by the clock of this process; undefined when a
+   * provider does not say.
+   */
+  authenticatedAtMs: number | undefined
+  /**
+   * Asked in the transaction that starts the session. Checking a password or asking a provider is slow: the account may
+   * have been disabled, its password changed or the provider disconnected since.
+   */
+  isStillValid: (transaction: Queries) => Promise<boolean>
+}
+
+/** What changes to an account have to do with sessions, each in the transaction of the change. */
+export interface SessionRules {
+  /** Ends all sessions of a user, or all but one; resolves to how many ended. */
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  /** To be called first in a transaction: `unauthorized` when the session has ended; it lasts until the commit otherwise. */
+  requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** The same, and `forbidden` unless the user has authenticated within the last ten minutes. */
+  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** To be called in a transaction that changes the row of a user, and before the row is deleted. */
+  userChanged: (transaction: Transaction, userId: string) => Promise<void>
+}
