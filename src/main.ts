@@ -83,7 +83,7 @@ const becameWorker = async (): Promise<boolean> => {
 
 const report = (error: unknown): void => {
   if (error instanceof ConfigError) {
-    const lines = [...error.problems, ...error.warnings.map((warning) => `warning: ${warning}`)]
+    const lines = [...error.errors, ...error.warnings.map((warning) => `warning: ${warning}`)]
     process.stderr.write(lines.map((line) => `svc: ${line}\n`).join(''))
     process.exitCode = EXIT_CONFIG
     return

@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
-import { PROVIDER_SETTINGS, providerOf, settingsOf } from '../src/config/provider-settings.ts'
+import { PROVIDER_SETTINGS, findProviderName, listProviderSettings } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { startService } from './support/service.ts'
 import { createUserAgent } from './support/user-agent.ts'
@@ -47,8 +47,8 @@ const findUnknownSettings = (name: string, text: string): string[] =>
     .map((setting) => `${name}: ${setting}`)
 
 const isSetting = (variable: string): boolean => {
-  const provider = providerOf(variable)
-  const settings = [...Object.values(SETTINGS), ...(provider === undefined ? [] : settingsOf(provider))]
+  const provider = findProviderName(variable)
+  const settings = [...Object.values(SETTINGS), ...(provider === undefined ? [] : listProviderSettings(provider))]
   return settings.some(
     ({ name, secret }: { name: string; secret?: boolean }) =>
       variable === name || (secret && variable === `${name}_FILE`),

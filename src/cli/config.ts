@@ -44,7 +44,7 @@ interface Entry {
 }
 
 const providerEntries = async ({ oauthProviders }: Config): Promise<Entry[]> => {
-  const { settingsOf } = await import('../config/provider-settings.ts')
+  const { listProviderSettings: settingsOf } = await import('../config/provider-settings.ts')
   return oauthProviders.flatMap(({ name, issuer }) =>
     // The one that is in effect, with its tenant.
     settingsOf(name).map((entry) => (entry.key === 'issuer' ? { ...entry, defaultValue: issuer } : entry)),

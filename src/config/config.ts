@@ -2,15 +2,13 @@ import { availableParallelism } from 'node:os'
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { readProviders } from './provider-config.ts'
-import { usableNames } from './provider-parsers.ts'
-import { type Environment, isGiven, readSetting } from './read-setting.ts'
-import { SETTINGS, type Setting } from './settings.ts'
+import { validNames } from './provider-parsers.ts'
+import { type Environment, isSet, readSetting } from './read-setting.ts'
+import { SETTINGS, type SettingValues } from './settings.ts'
 import { findUnknownSettings } from './unknown-settings.ts'
 import { findWarnings, type SecretFiles } from './warnings.ts'
 
-type Settings = typeof SETTINGS
-type WithFallback = { [K in keyof Settings]: K extends OptionalKey ? never : K }[keyof Settings]
-/** Settings without a default that can be written down. */
+/** Settings without a default value: unset, they are undefined. */
 type OptionalKey =
   | 'baseUrl'
   | 'metricsPort'
@@ -25,37 +23,35 @@ type OptionalKey =
   | 'webhookEvents'
   | 'appName'
   | 'logoUrl'
-type ValueOf<S> = S extends Setting<infer T> ? T : never
+type ReadSettings = Omit<SettingValues, OptionalKey> & Partial<Pick<SettingValues, OptionalKey>>
 
-type Read = { [K in WithFallback]: ValueOf<Settings[K]> } & { [K in OptionalKey]?: ValueOf<Settings[K]> }
-
-/** The settings as read, and what follows from them. */
-export type Config = Omit<Read, 'audiences' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'> & {
+/** The configuration: the value of each setting in `settings.ts`, with defaults that depend on other settings. */
+export type Config = Omit<ReadSettings, 'audiences' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'> & {
   audiences: string[]
   hashesAtOnce: number
   /** In the order of their buttons. */
   oauthProviders: ProviderSettings[]
   webhookEvents: readonly EventType[]
-  /** Mistakes that do not keep the service from starting. */
+  /** Settings that the service accepts although they are unsafe or have no effect, one line each. */
   warnings: string[]
 }
 
-/** The public origin when nothing was said. */
+/** The public origin when `SVC_BASE_URL` is not set. */
 export const defaultBaseUrl = (port: number): string => new URL(`http://localhost:${port}`).origin
 
 /** The URL of the database without its password. */
 export const shownDatabase = ({ database }: Pick<Config, 'database'>): string =>
   database.kind === 'sqlite' ? `sqlite:${database.file}` : database.target.shown
 
-/** All that is wrong with the configuration, a line each, and what may have been meant to be a setting. */
+/** Every error in the configuration, one line each. The warnings name unknown variables, which may be misspelled. */
 export class ConfigError extends Error {
-  readonly problems: string[]
+  readonly errors: string[]
   readonly warnings: string[]
 
-  constructor(problems: string[], warnings: string[] = []) {
-    super(problems.join('\n'))
+  constructor(errors: string[], warnings: string[] = []) {
+    super(errors.join('\n'))
     this.name = 'ConfigError'
-    this.problems = problems
+    this.errors = errors
     this.warnings = warnings
   }
 }
@@ -65,24 +61,23 @@ export type { Environment }
 const NO_FILES = { fromEnvFile: new Set<string>(), modeOf: () => undefined }
 
 /**
- * Reads the settings; `readFile` is for variables that name a file, `files` says who else can read them. Throws
- * `ConfigError` with every mistake at once.
+ * Reads every setting from the environment. `readFile` reads the file that a variable ending in `_FILE` names; `files`
+ * is what the warnings about file permissions need. Throws `ConfigError` with all errors at once.
  */
 export const readConfig = (
   environment: Environment,
   readFile: (path: string) => string,
   files: Omit<SecretFiles, 'environment'> = NO_FILES,
 ): Config => {
-  const problems: string[] = []
-  const read: Record<string, unknown> = {}
-  const source = { environment, readFile, problems }
-  for (const [key, entry] of Object.entries(SETTINGS)) read[key] = readSetting(entry, source)
-  const settings = read as Read
-  const names = usableNames(environment[SETTINGS.oauthProviders.name] ?? '')
+  const errors: string[] = []
+  const source = { environment, readFile, errors }
+  const read = Object.entries(SETTINGS).map(([key, setting]) => [key, readSetting(setting, source)])
+  const settings = Object.fromEntries(read) as ReadSettings
+  const names = validNames(environment[SETTINGS.oauthProviders.name] ?? '')
   const oauthProviders = readProviders(names, source)
-  problems.push(...findContradictions(environment, settings), ...findUnreadable(settings, readFile))
+  errors.push(...findConflicts(environment, settings), ...findUnreadableCertificates(settings, readFile))
   const unknown = findUnknownSettings(environment, names)
-  if (problems.length > 0) throw new ConfigError(problems, unknown)
+  if (errors.length > 0) throw new ConfigError(errors, unknown)
   return {
     ...settings,
     audiences: settings.audiences ?? [],
@@ -93,21 +88,21 @@ export const readConfig = (
   }
 }
 
-const findContradictions = (
+const findConflicts = (
   environment: Environment,
-  { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl }: Read,
+  { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl }: ReadSettings,
 ): string[] => [
   ...findHalfWebhook(environment),
   ...(metricsPort !== undefined && metricsPort === port
     ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
     : []),
-  ...(cookiePrefix && isPlain(baseUrl, environment)
+  ...(cookiePrefix && isPlainHttp(baseUrl, environment)
     ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only']
     : []),
-  ...(hstsMs !== undefined && isPlain(baseUrl, environment)
+  ...(hstsMs !== undefined && isPlainHttp(baseUrl, environment)
     ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
     : []),
-  ...(isGiven(SETTINGS.previousSecret, environment) && !isGiven(SETTINGS.secret, environment)
+  ...(isSet(SETTINGS.previousSecret, environment) && !isSet(SETTINGS.secret, environment)
     ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
     : []),
   ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
@@ -115,9 +110,9 @@ const findContradictions = (
     : []),
 ]
 
-/** Whether the base URL is not https; one that cannot be read is a mistake of its own. */
-const isPlain = (baseUrl: string | undefined, { SVC_BASE_URL: given }: Environment): boolean =>
-  baseUrl ? !baseUrl.startsWith('https:') : !given
+/** Whether the base URL is not https. An invalid one is not: it is an error already. */
+const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>
+  baseUrl ? !baseUrl.startsWith('https:') : !text
 
 const findHalfWebhook = (environment: Environment): string[] => {
   const url = environment.SVC_WEBHOOK_URL
@@ -127,8 +122,8 @@ const findHalfWebhook = (environment: Environment): string[] => {
   return []
 }
 
-/** Certificates of the database: a start tells of them with all the rest, and not by the first connection. */
-const findUnreadable = ({ database }: Read, readFile: (path: string) => string): string[] => {
+/** Reads the certificates of the database, so that a missing file is an error at the start and not at the first query. */
+const findUnreadableCertificates = ({ database }: ReadSettings, readFile: (path: string) => string): string[] => {
   if (database?.kind !== 'postgres') return []
   const { rootCertificateFile, certificateFile, keyFile } = database.target.tls
   const sslrootcert = rootCertificateFile === 'system' ? undefined : rootCertificateFile

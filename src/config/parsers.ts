@@ -7,24 +7,21 @@ import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
 import { requireRandom } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
 
-/** What a variable may be given, in words, and how it is read. */
+/** Turns the text of a variable into a value. */
 export interface Parser<T> {
+  /** Describes the accepted texts, for the documentation and error messages. */
   format: string
-  /** Undefined when it is not that; throws `AppError` where there is more to say than what is accepted. */
+  /** Undefined when the text is not accepted. Throws `AppError` where its message says more than `format`. */
   parse: (text: string) => T | undefined
-  /** What may be shown of it, right or wrong; all when left out. */
+  /** The part of a text, valid or not, that may be shown. Without it, all of the text may be. */
   show?: (text: string) => string
 }
 
-/** Both at once. */
-export const parser = <T>(accepts: string, read: (text: string) => T | undefined): Parser<T> => ({
-  format: accepts,
-  parse: read,
-})
+export const parser = <T>(format: string, parse: (text: string) => T | undefined): Parser<T> => ({ format, parse })
 
-/** The same of what holds a URL, whose query may hold a token. */
-export const urlParser = <T>(accepts: string, read: (text: string) => T | undefined): Parser<T> => ({
-  ...parser(accepts, read),
+/** A parser of URLs. Their queries are not shown: they may contain a token. */
+export const urlParser = <T>(format: string, parse: (text: string) => T | undefined): Parser<T> => ({
+  ...parser(format, parse),
   show: shownUrl,
 })
 
@@ -39,23 +36,25 @@ export const wholeNumber = (least: number, most: number) =>
     return number >= least && number <= most ? number : undefined
   })
 
-/** Processes: so many, or one for each core that this process may use. */
+/** A number of processes. `auto` counts the cores that this process may use. */
 export const processes = parser('"auto" (one for each core) or a whole number from 1 to 256', (text) =>
   text === 'auto' ? Math.min(256, availableParallelism()) : wholeNumber(1, 256).parse(text),
 )
 
-/** Whole milliseconds from Go's notation. */
-export const duration = (mostMs = Number.MAX_SAFE_INTEGER, most = '') =>
-  parser(`a duration such as 300ms, 1m30s or 720h, at least 1ms${most}`, (text) => {
+/** A duration in Go's notation (`lib/time.ts`), in whole milliseconds. */
+export const duration = (maxMs = Number.MAX_SAFE_INTEGER, maxText = '') =>
+  parser(`a duration such as 300ms, 1m30s or 720h, at least 1ms${maxText}`, (text) => {
     const ms = parseDuration(text)
-    return ms !== undefined && ms >= 1 && ms <= mostMs ? Math.round(ms) : undefined
+    return ms !== undefined && ms >= 1 && ms <= maxMs ? Math.round(ms) : undefined
   })
+
+/** A duration that a timer can wait for. */
 export const timeout = duration(MAX_TIMER_MS, ' and at most 596h')
 
-/** Items between commas, without the spaces around them; none may be empty. */
-export const listOf = <T>(accepts: string, readItem: (item: string) => T | undefined) =>
-  parser(accepts, (text) => {
-    const items = text.split(',').map((item) => readItem(item.trim()))
+/** Comma-separated items. Spaces around an item are ignored; an empty item is not accepted unless `parseItem` does. */
+export const listOf = <T>(format: string, parseItem: (item: string) => T | undefined) =>
+  parser(format, (text) => {
+    const items = text.split(',').map((item) => parseItem(item.trim()))
     return items.some((item) => item === undefined) ? undefined : (items as T[])
   })
 
@@ -79,7 +78,7 @@ export const webhookUrl = urlParser('an http:// or https:// URL without user, pa
   isHttpUrl(text) && !/[#]/.test(text) ? text : undefined,
 )
 
-/** Judged as it is written: a URL parser would repair `http:host` and `http:///host`. */
+/** Checks the text itself, because a URL parser would repair `http:host` and `http:///host`. */
 const isHttpUrl = (text: string): boolean => {
   if (!/^https?:\/\/[^/?#\\@\s]+(?:[/?#][^\s\\]*)?$/i.test(text) || !URL.canParse(text)) return false
   const url = new URL(text)
@@ -90,7 +89,7 @@ export const secretText = parser('text without line ends', (text) => (/[\r\n\0]/
 
 const MIN_ROOT_SECRET_BYTES = 32
 
-const readRootSecret = (text: string): Buffer | undefined => {
+const parseRootSecret = (text: string): Buffer | undefined => {
   const bytes = /^(?:[0-9a-f]{2})+$/i.test(text)
     ? Buffer.from(text, 'hex')
     : /^[\w+/-]+={0,2}$/.test(text)
@@ -99,12 +98,12 @@ const readRootSecret = (text: string): Buffer | undefined => {
   return bytes.length >= MIN_ROOT_SECRET_BYTES ? bytes : undefined
 }
 
-/** One that is on its way out may be whatever it was. */
-export const previousRootSecret = parser('at least 32 bytes as hex or base64', readRootSecret)
+/** Not checked for randomness: a weak previous secret must be accepted so that it can be rotated away. */
+export const previousRootSecret = parser('at least 32 bytes as hex or base64', parseRootSecret)
 
-/** Refused where it could be guessed: then everything that it protects is open. */
+/** A secret that could be guessed is refused: it protects the signing keys and every refresh token. */
 export const rootSecret = parser('at least 32 random bytes as hex or base64', (text) => {
-  const bytes = readRootSecret(text)
+  const bytes = parseRootSecret(text)
   if (bytes) requireRandom(text, bytes)
   return bytes
 })

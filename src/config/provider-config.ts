@@ -6,55 +6,55 @@ import {
   type ProviderSettings,
   presetOf,
 } from '../oauth/providers/presets.ts'
-import { variablesBegin } from './provider-parsers.ts'
-import { type NamedSetting, type ProviderValues, settingsOf } from './provider-settings.ts'
-import { type Environment, isGiven, readSetting, type Source } from './read-setting.ts'
+import { variablePrefix } from './provider-parsers.ts'
+import { listProviderSettings, type NamedSetting, type ProviderValues } from './provider-settings.ts'
+import { type Environment, isSet, readSetting, type SettingSource } from './read-setting.ts'
 
-/** Reads the settings of those providers, in that order. What is wrong joins the problems; such a one is left out. */
-export const readProviders = (names: readonly string[], source: Source): ProviderSettings[] =>
+/** Reads the settings of these providers. One with an error is left out, and the error is added to `source.errors`. */
+export const readProviders = (names: readonly string[], source: SettingSource): ProviderSettings[] =>
   names.flatMap((name) => readProvider(name, source) ?? [])
 
-const readProvider = (name: string, source: Source): ProviderSettings | undefined => {
-  const { environment, problems } = source
+const readProvider = (name: string, source: SettingSource): ProviderSettings | undefined => {
+  const { environment, errors } = source
   const read: Record<string, unknown> = {}
-  for (const entry of settingsOf(name)) {
-    if (entry.isRequired && !isGiven(entry, environment)) problems.push(missing(name, entry))
+  for (const entry of listProviderSettings(name)) {
+    if (entry.isRequired && !isSet(entry, environment)) errors.push(missingError(name, entry))
     else read[entry.key] = readSetting(entry, source)
   }
   const values = read as ProviderValues
-  const issuer = issuerOf(name, values, environment)
-  problems.push(...findContradictions(name, { ...values, issuer }, environment))
-  return assemble(name, { ...values, issuer })
+  const issuer = resolveIssuer(name, values, environment)
+  errors.push(...findConflicts(name, { ...values, issuer }, environment))
+  return toProviderSettings(name, { ...values, issuer })
 }
 
-const missing = (name: string, { key, name: variable, format: accepts }: NamedSetting): string => {
-  const line = `${variable} is missing: it must be set when SVC_OAUTH_PROVIDERS names "${name}": ${accepts}`
+const missingError = (name: string, { key, name: variable, format }: NamedSetting): string => {
+  const line = `${variable} is missing: it must be set when SVC_OAUTH_PROVIDERS names "${name}": ${format}`
   return key === 'issuer' ? `${line}; only these names need no issuer: ${[...PRESETS.keys()].join(', ')}` : line
 }
 
-/** Undefined where it was given and cannot be used. */
-const issuerOf = (name: string, values: ProviderValues, environment: Environment): string | undefined => {
-  const begin = variablesBegin(name)
-  if (presetOf(name).kind !== 'microsoft' || environment[`${begin}ISSUER`]) return values.issuer
-  const tenant = environment[`${begin}TENANT`] ? values.microsoftTenant : 'common'
+/** The issuer of the provider; Microsoft's follows from the tenant. Undefined when the setting is invalid. */
+const resolveIssuer = (name: string, values: ProviderValues, environment: Environment): string | undefined => {
+  const prefix = variablePrefix(name)
+  if (presetOf(name).kind !== 'microsoft' || environment[`${prefix}ISSUER`]) return values.issuer
+  const tenant = environment[`${prefix}TENANT`] ? values.microsoftTenant : 'common'
   return tenant && microsoftIssuer(tenant)
 }
 
 type Resolved = Omit<ProviderValues, 'issuer'> & { issuer: string | undefined }
 
-const findContradictions = (name: string, values: Resolved, environment: Environment): string[] => {
+const findConflicts = (name: string, values: Resolved, environment: Environment): string[] => {
   const { kind } = presetOf(name)
   const { scopes, trustsEmail, issuer } = values
-  const begin = variablesBegin(name)
+  const prefix = variablePrefix(name)
   return [
-    ...(kind === 'microsoft' && environment[`${begin}ISSUER`] && environment[`${begin}TENANT`]
-      ? [`${begin}ISSUER and ${begin}TENANT are both set: set one of them`]
+    ...(kind === 'microsoft' && environment[`${prefix}ISSUER`] && environment[`${prefix}TENANT`]
+      ? [`${prefix}ISSUER and ${prefix}TENANT are both set: set one of them`]
       : []),
     ...(asksForOpenid(kind) && scopes && !scopes.includes('openid')
-      ? [`${begin}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: it must include openid`]
+      ? [`${prefix}SCOPES=${JSON.stringify(scopes.join(' '))} is not accepted: it must include openid`]
       : []),
     ...(trustsEmail && !canBeOnesOwn(kind, issuer)
-      ? [`${begin}TRUST_EMAIL="on" is not accepted: ${NOT_ONES_OWN}`]
+      ? [`${prefix}TRUST_EMAIL="on" is not accepted: ${NOT_ONES_OWN}`]
       : []),
   ]
 }
@@ -63,8 +63,8 @@ const NOT_ONES_OWN =
   'anyone can have an account there, with any email; "on" is for an OpenID Connect provider, a GitLab or a Microsoft ' +
   'tenant that your organisation runs'
 
-/** Undefined where something is missing of which a problem tells. */
-const assemble = (name: string, values: Resolved): ProviderSettings | undefined => {
+/** Undefined when a required setting is missing or invalid, which is in the errors already. */
+const toProviderSettings = (name: string, values: Resolved): ProviderSettings | undefined => {
   const { clientId, clientSecret = values.applePrivateKey, issuer, scopes, label } = values
   const { appleTeamId: teamId, appleKeyId: keyId } = values
   if (!clientId || !clientSecret || !issuer || !scopes || !label) return undefined

@@ -8,30 +8,30 @@ import {
   issuer,
   scopes,
   tenant,
-  variablesBegin,
+  variablePrefix,
 } from './provider-parsers.ts'
 import type { Setting } from './settings.ts'
 
 interface ProviderSetting<T> extends Parser<T> {
-  /** What its variable ends with. */
+  /** The end of the variable, after the prefix with the provider's name. */
   ending: string
   description: string
-  /** The one kind of provider that has it. */
+  /** Only this kind of provider has the setting. */
   only?: ProviderKind
-  /** The one kind that does not. */
+  /** This kind of provider does not have the setting. */
   except?: ProviderKind
   defaultValue?: string
   defaultText?: string
-  /** The default that a preset has for it, where that is so. */
+  /** The default, where it depends on the provider. */
   defaultOf?: (preset: Preset) => Pick<Setting<T>, 'defaultValue' | 'defaultText'>
   secret?: boolean
-  /** Must be set where there is no default. */
+  /** The setting must be set unless it has a default. */
   isRequired?: boolean
 }
 
 const row = <T>(entry: ProviderSetting<T>): ProviderSetting<T> => entry
 
-/** Every setting that a provider may have. */
+/** The table of settings that each provider has, beside `settings.ts`. */
 export const PROVIDER_SETTINGS = {
   clientId: row({
     ending: 'CLIENT_ID',
@@ -120,7 +120,7 @@ export const PROVIDER_SETTINGS = {
 type Table = typeof PROVIDER_SETTINGS
 type Key = keyof Table
 
-/** What was read of one provider; what it does not have or was not given is not there. */
+/** The settings of one provider as read. */
 export type ProviderValues = { [K in Key]?: Table[K] extends ProviderSetting<infer T> ? T : never }
 
 export interface NamedSetting extends Setting<unknown> {
@@ -128,15 +128,15 @@ export interface NamedSetting extends Setting<unknown> {
   isRequired: boolean
 }
 
-/** The settings of the provider of that name, with its variables and its defaults. */
-export const settingsOf = (name: string): NamedSetting[] => {
+/** The settings of one provider, with the names of its variables and its defaults. */
+export const listProviderSettings = (name: string): NamedSetting[] => {
   const preset = presetOf(name)
   return Object.entries<ProviderSetting<unknown>>(PROVIDER_SETTINGS).flatMap(([key, entry]) => {
     const { ending, only = preset.kind, except, defaultOf, isRequired = false, ...rest } = entry
     if (only !== preset.kind || except === preset.kind) return []
     const defaults = { ...rest, ...defaultOf?.(preset) }
     const hasDefault = defaults.defaultValue !== undefined || defaults.defaultText !== undefined
-    const variable = `${variablesBegin(name)}${ending}` as const
+    const variable = `${variablePrefix(name)}${ending}` as const
     return [{ ...defaults, key: key as Key, name: variable, isRequired: isRequired && !hasDefault }]
   })
 }
@@ -147,5 +147,5 @@ const ENDINGS = new RegExp(
     .join('|')})(?:_FILE)?$`,
 )
 
-/** The name of the provider that a variable would belong to, whether or not there is one; `a-b` comes out as `a_b`. */
-export const providerOf = (variable: string): string | undefined => ENDINGS.exec(variable)?.[1]?.toLowerCase()
+/** The provider in the name of a variable, configured or not. `-` in the provider's name is returned as `_`. */
+export const findProviderName = (variable: string): string | undefined => ENDINGS.exec(variable)?.[1]?.toLowerCase()

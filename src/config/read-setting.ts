@@ -3,44 +3,57 @@ import type { Setting } from './settings.ts'
 
 export type Environment = Record<string, string | undefined>
 
-/** Where settings come from, and what is wrong with them: a line each. */
-export interface Source {
+/** Where settings are read from, and the errors found so far. */
+export interface SettingSource {
   environment: Environment
-  /** For variables that name a file. */
+  /** Reads the file that a variable ending in `_FILE` names. */
   readFile: (path: string) => string
-  problems: string[]
+  /** One line per error. */
+  errors: string[]
 }
 
-/** Whether a value was given, an empty one not counting. */
-export const isGiven = ({ name, secret }: Setting<unknown>, environment: Environment): boolean =>
+/** Whether a setting has a value. An empty variable counts as unset. */
+export const isSet = ({ name, secret }: Setting<unknown>, environment: Environment): boolean =>
   Boolean(environment[name] || (secret && environment[`${name}_FILE`]))
 
-const asItIs = (text: string): string => text
+const unchanged = (text: string): string => text
 
-/** The value that was given, or the default; undefined where there is none, or where a problem was found. */
-export const readSetting = (entry: Setting<unknown>, { environment, readFile, problems }: Source): unknown => {
-  const { name, format: accepts, secret, defaultValue: fallback, show = asItIs } = entry
+/** Reads one setting. Undefined when it is unset and has no default, or when an error was added to `source.errors`. */
+export const readSetting = (setting: Setting<unknown>, source: SettingSource): unknown => {
+  const { name, secret } = setting
+  const { environment, errors } = source
   const file = secret ? environment[`${name}_FILE`] : undefined
   if (file && environment[name]) {
-    problems.push(`${name} and ${name}_FILE are both set: set one of them`)
+    errors.push(`${name} and ${name}_FILE are both set: set one of them`)
     return undefined
   }
-  let text = environment[name] || fallback
+  const text = file ? readSettingFile(setting, file, source) : environment[name] || setting.defaultValue
+  return text ? parseSetting(setting, text, errors) : undefined
+}
+
+const readSettingFile = ({ name, format }: Setting<unknown>, file: string, { readFile, errors }: SettingSource) => {
+  const variable = `${name}_FILE=${JSON.stringify(file)}`
   try {
-    if (file) text = readFile(file).trim()
+    const text = readFile(file).trim()
+    if (!text) errors.push(`${variable} is empty: ${format}`)
+    return text
   } catch (error) {
-    problems.push(`${name}_FILE=${JSON.stringify(file)} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    errors.push(`${variable} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     return undefined
   }
-  if (file && !text) problems.push(`${name}_FILE=${JSON.stringify(file)} is empty: ${accepts}`)
-  if (!text) return undefined
+}
+
+const parseSetting = (setting: Setting<unknown>, text: string, errors: string[]): unknown => {
+  const { name, format, secret, show = unchanged } = setting
   try {
-    const value = entry.parse(text)
-    if (value !== undefined) return value
-    problems.push(`${name}${secret ? '' : `=${JSON.stringify(show(text))}`} is not accepted: ${accepts}`)
+    const value = setting.parse(text)
+    // The value of a secret stays out of error messages, which end up in logs.
+    if (value === undefined)
+      errors.push(`${name}${secret ? '' : `=${JSON.stringify(show(text))}`} is not accepted: ${format}`)
+    return value
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    problems.push(`${name} is not accepted: ${error.message}`)
+    errors.push(`${name} is not accepted: ${error.message}`)
+    return undefined
   }
-  return undefined
 }

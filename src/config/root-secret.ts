@@ -22,31 +22,30 @@ import { requireRandom } from '../lib/weak-secret.ts'
 const FILE_NAME = 'svc.secret'
 const SECRET_BYTES = 32
 
-/** Where the secret of a SQLite database lies. */
+/** The path of the root secret beside a SQLite database. */
 export const rootSecretFile = (databaseFile: string): string => join(dirname(databaseFile), FILE_NAME)
 
-/** Where the one before it lies, for as long as what was made with it is accepted. */
+/** The path of the previous root secret, which is accepted as long as the file exists. */
 export const previousSecretFile = (databaseFile: string): string => `${rootSecretFile(databaseFile)}.previous`
 
 /**
- * The root secret beside a database file with the one before it; made at first start. A rotation by another process is
- * taken over when it is looked for. What is read then has to go
- * together with what is known.
+ * Opens the root secret beside a database file, with the previous one; the first start creates it. `refresh` of the
+ * result reads the files again if they have changed, so that a rotation by another process takes effect without a restart.
  */
 export const openSecretFile = (databaseFile: string, { onChange, onProblem }: Listeners = {}): RootSecret => {
-  let known = loadPair(databaseFile)
+  let known = readSecretPair(databaseFile)
   return createRootSecret(known, () => {
-    if (stampOf(databaseFile) === known.stamp) return undefined
+    if (fileVersionOf(databaseFile) === known.version) return undefined
     try {
-      const next = loadPair(databaseFile)
+      const next = readSecretPair(databaseFile)
       requireContinuity(known, next, rootSecretFile(databaseFile))
       const isRotated = Buffer.compare(next.current, known.current) !== 0
       known = next
       if (isRotated) onChange?.()
       return next
     } catch (error) {
-      // What is known goes on being good. One problem is told once.
-      known = { ...known, stamp: stampOf(databaseFile) }
+      // Keeps the secret in use. The new version is remembered, so that one problem is reported once.
+      known = { ...known, version: fileVersionOf(databaseFile) }
       onProblem?.(error as Error)
       return undefined
     }
@@ -54,31 +53,32 @@ export const openSecretFile = (databaseFile: string, { onChange, onProblem }: Li
 }
 
 interface Listeners {
-  /** Another process has rotated the secret. */
+  /** Called when another process has rotated the secret. */
   onChange?: () => void
-  /** The files do not go together with what is known: that goes on being used. */
+  /** Called when changed files are refused; the secret in use stays. */
   onProblem?: (error: Error) => void
 }
 
-interface Loaded extends SecretPair {
-  stamp: string
+interface VersionedPair extends SecretPair {
+  version: string
 }
 
-const loadPair = (databaseFile: string): Loaded => {
-  // In this order: a change that comes in between is seen by the next look. A rotation writes the previous secret first.
-  const stamp = stampOf(databaseFile)
-  const current = loadRootSecret(databaseFile)
+const readSecretPair = (databaseFile: string): VersionedPair => {
+  // The version first, so that a change during the reads is noticed later. Then the current secret before the previous one,
+  // because a rotation writes them the other way round.
+  const version = fileVersionOf(databaseFile)
+  const current = readOrCreateSecret(databaseFile)
   const file = previousSecretFile(databaseFile)
   const previous = existsSync(file) ? readSecret(file) : undefined
-  return { current, previous, stamp }
+  return { current, previous, version }
 }
 
 /**
- * Puts a new root secret in the place of the one in the file, which stays beside it as the previous one. Each step is on
- * disk before the next, so that a kill leaves files that hold the secret of the database.
+ * Replaces the root secret in the file with a new one and keeps the old one as the previous secret. Each step is on disk
+ * before the next, so that a crash at any point leaves the secret of the database in one of the files.
  */
 export const rotateSecretFile = (databaseFile: string): void => {
-  // A link stays one; what it leads to is replaced.
+  // If the path is a symbolic link, its target is replaced and the link stays.
   const file = realpathSync(rootSecretFile(databaseFile))
   try {
     replaceDurably(previousSecretFile(databaseFile), readFileSync(file, 'utf8'), file)
@@ -90,11 +90,11 @@ export const rotateSecretFile = (databaseFile: string): void => {
   }
 }
 
-/** The file has its old content or the new one, and the owner of `model`, no matter who runs the command. */
-const replaceDurably = (file: string, text: string, model: string): void => {
+/** Replaces a file atomically: after a crash it has its old or its new content. The owner is that of `ownerFile`. */
+const replaceDurably = (file: string, text: string, ownerFile: string): void => {
   const draft = `${file}.${randomToken(6)}`
   try {
-    writeDurably(draft, text, statSync(model))
+    writeDurably(draft, text, statSync(ownerFile))
     renameSync(draft, file)
   } finally {
     rmSync(draft, { force: true })
@@ -102,14 +102,14 @@ const replaceDurably = (file: string, text: string, model: string): void => {
   syncFolder(dirname(file))
 }
 
-/** Changes with each change of the files. */
-const stampOf = (databaseFile: string): string =>
+/** A text that differs whenever one of the two files has changed. */
+const fileVersionOf = (databaseFile: string): string =>
   [rootSecretFile(databaseFile), previousSecretFile(databaseFile)]
     .map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }))
     .map((stat) => (stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs}` : 'none'))
     .join(', ')
 
-/** A file that was replaced by a mistake must not log everybody out while the service runs. */
+/** Stops a secret file that was replaced by mistake from ending every session of a running service. */
 const requireContinuity = (known: SecretPair, next: SecretPair, file: string): void => {
   if ([next.current, next.previous].some((secret) => secret && Buffer.compare(secret, known.current) === 0)) return
   throw new AppError(
@@ -119,14 +119,14 @@ const requireContinuity = (known: SecretPair, next: SecretPair, file: string): v
 }
 
 /**
- * The root secret beside a database file, made at first start with mode 0600. It is on disk before anything is
- * encrypted with it, and of two processes that start at once, one makes it and both use it.
+ * Reads the root secret beside a database file; the first start creates it with mode 0600. It is on disk before anything
+ * is encrypted with it. Of two processes that start at the same time, one creates it and both use it.
  */
-const loadRootSecret = (databaseFile: string): Uint8Array => {
+const readOrCreateSecret = (databaseFile: string): Uint8Array => {
   const file = rootSecretFile(databaseFile)
-  // In this order: another process that starts just now makes the secret first, and then the database.
+  // The database before the secret: another process that starts now creates them in the opposite order.
   const databaseExists = existsSync(databaseFile)
-  if (!existsSync(file)) create(file, databaseExists)
+  if (!existsSync(file)) createSecretFile(file, databaseExists)
   const secret = readSecret(file)
   requireRandom(readFileSync(file, 'utf8').trim(), secret, file)
   return secret
@@ -141,7 +141,7 @@ const readSecret = (file: string): Uint8Array => {
   )
 }
 
-const create = (file: string, databaseExists: boolean): void => {
+const createSecretFile = (file: string, databaseExists: boolean): void => {
   if (databaseExists) {
     throw new AppError(
       'internal_error',
@@ -149,11 +149,11 @@ const create = (file: string, databaseExists: boolean): void => {
     )
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // Its name comes back never, so that what a crash leaves behind is in nobody's way.
+  // A random name, so that a file left behind by a crash does not block the next attempt.
   const draft = `${file}.${randomToken(6)}`
   try {
     writeDurably(draft, `${randomToken(SECRET_BYTES)}\n`)
-    // Unlike a rename, a link never replaces what another process has put there meanwhile.
+    // Unlike a rename, a link never replaces a secret that another process has created in the meantime.
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -27,17 +27,20 @@ import { providerNames } from './provider-parsers.ts'
 export interface Setting<T> extends Parser<T> {
   name: `SVC_${string}`
   description: string
-  /** As it would be written; left out where there is none. */
+  /** The text that is parsed when the variable is unset. */
   defaultValue?: string
-  /** What stands in the place of a default that depends on something. */
+  /** Describes a default that depends on other settings. */
   defaultText?: string
-  /** May also come as the path of a file in the variable with `_FILE` behind it, and is not shown as it is. */
+  /** The value is never shown, and may come from a file: `NAME_FILE` holds its path. */
   secret?: boolean
 }
 
 const setting = <T>(entry: Setting<T>): Setting<T> => entry
 
-/** Every setting there is, but those of each provider (`provider-settings.ts`). The type, the reference in docs/ and `svc config` come from here. */
+/**
+ * The table of settings, apart from those of each provider (`provider-settings.ts`). The type `Config`,
+ * docs/configuration.md and `svc config` are derived from it.
+ */
 export const SETTINGS = {
   baseUrl: setting({
     name: 'SVC_BASE_URL',
@@ -276,3 +279,7 @@ export const SETTINGS = {
     ...oneOf<LogLevel>(...LOG_LEVELS),
   }),
 }
+
+type ValueOf<Entry> = Entry extends Setting<infer T> ? T : never
+
+export type SettingValues = { [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]> }

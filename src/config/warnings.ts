@@ -4,29 +4,25 @@ import { createNetworkCheck } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
 import type { Environment } from './read-setting.ts'
 import { previousSecretFile, rootSecretFile } from './root-secret.ts'
-import type { SETTINGS, Setting } from './settings.ts'
+import type { SettingValues } from './settings.ts'
 
-type ValueOf<Entry> = Entry extends Setting<infer T> ? T : never
-type Settings = { [Key in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Key]> }
-
-/** What warnings are about. */
-type Looked = Pick<
-  Settings,
+type CheckedSettings = Pick<
+  SettingValues,
   'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs'
 > &
-  Partial<Pick<Settings, 'baseUrl' | 'secret' | 'webhookSecret'>>
+  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'webhookSecret'>>
 
-/** The files that hold secrets, as far as they can be told from the settings. */
+/** What is needed to check the permissions of files with secrets. */
 export interface SecretFiles {
   environment: Environment
   /** The names of variables that came from the `.env` file. */
   fromEnvFile: ReadonlySet<string>
-  /** The permission bits of a file; undefined where there is none, or where the system has no such bits. */
+  /** The permission bits of a file. Undefined if the file does not exist or the system has no such bits. */
   modeOf: (path: string) => number | undefined
 }
 
-/** What starts but leaves people less protected than they may believe: a line each, with the variable and what to do. */
-export const findWarnings = (settings: Looked, files: SecretFiles): string[] => [
+/** Warnings about unsafe settings that are accepted, one line each: the variable, the danger, and what to do. */
+export const findWarnings = (settings: CheckedSettings, files: SecretFiles): string[] => [
   ...warnOfBaseUrl(settings),
   ...warnOfLimits(settings),
   ...warnOfProxies(settings),
@@ -37,10 +33,10 @@ export const findWarnings = (settings: Looked, files: SecretFiles): string[] => 
 ]
 
 const isLoopback = createNetworkCheck(['loopback'])
-/** RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291: addresses that the Internet does not lead to. */
+/** RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291: addresses that are not routed on the Internet. */
 const PRIVATE = 'loopback 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10'
 const isPrivate = createNetworkCheck(PRIVATE.split(' '))
-/** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`; one without a dot is known in its own network alone. */
+/** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`. A name without a dot is known only in its own network. */
 const isPrivateName = (name: string): boolean =>
   /^[^.]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa|test)$/.test(name.toLowerCase())
 
@@ -49,17 +45,17 @@ const isPublicUrl = (url: string): boolean => {
   return isIP(host) === 0 ? !isPrivateName(host) : !isPrivate(host)
 }
 
-const warnOfBaseUrl = ({ baseUrl }: Looked): string[] =>
+const warnOfBaseUrl = ({ baseUrl }: CheckedSettings): string[] =>
   baseUrl?.startsWith('http:') && isPublicUrl(baseUrl)
     ? [
         `SVC_BASE_URL="${baseUrl}" sends passwords and sessions unencrypted: serve the site by https, and set it to that`,
       ]
     : []
 
-const warnOfLimits = ({ rateLimit }: Looked): string[] =>
+const warnOfLimits = ({ rateLimit }: CheckedSettings): string[] =>
   rateLimit ? [] : ['SVC_RATE_LIMIT="off" lets anybody guess passwords without end: take it away, it is for tests']
 
-const warnOfProxies = ({ trustProxy }: Looked): string[] =>
+const warnOfProxies = ({ trustProxy }: CheckedSettings): string[] =>
   coverMostAddresses(trustProxy)
     ? [
         `SVC_TRUST_PROXY="${trustProxy.join(',')}" believes X-Forwarded-For of everybody, so that anybody can choose the ` +
@@ -67,7 +63,7 @@ const warnOfProxies = ({ trustProxy }: Looked): string[] =>
       ]
     : []
 
-const warnOfDatabase = ({ database }: Looked): string[] => {
+const warnOfDatabase = ({ database }: CheckedSettings): string[] => {
   if (database.kind !== 'postgres') return []
   const { host, tls } = database.target
   const isLocal = host.startsWith('/') || host === 'localhost' || isLoopback(host)
@@ -81,7 +77,7 @@ const warnOfDatabase = ({ database }: Looked): string[] => {
 const OTHERS = 0o006
 const GROUP_AND_OTHERS = 0o066
 
-const warnOfSecretFiles = (settings: Looked, { environment, fromEnvFile, modeOf }: SecretFiles): string[] => {
+const warnOfSecretFiles = (settings: CheckedSettings, { environment, fromEnvFile, modeOf }: SecretFiles): string[] => {
   const warn = (name: string, file: string, forbidden: number): string[] => {
     const mode = modeOf(file) ?? 0
     if ((mode & forbidden) === 0) return []
@@ -93,13 +89,13 @@ const warnOfSecretFiles = (settings: Looked, { environment, fromEnvFile, modeOf 
     if (file) return warn(`${name}_FILE`, file, OTHERS)
     return fromEnvFile.has(name) ? warn(name, '.env', OTHERS) : []
   })
-  // svc makes them for its own user alone: a group that can read them was let in later.
+  // svc creates these files for its own user only, so a group has no reason to read them.
   const own = ownSecretFiles(settings).flatMap((file) => warn('SVC_SECRET is not set', file, GROUP_AND_OTHERS))
   return [...named, ...own]
 }
 
-/** Where the secrets lie that svc makes for itself. */
-const ownSecretFiles = ({ database, secret }: Looked): string[] => {
+/** The secret files that svc creates beside a SQLite database. */
+const ownSecretFiles = ({ database, secret }: CheckedSettings): string[] => {
   if (secret !== undefined || database.kind !== 'sqlite') return []
   const file = resolve(database.file)
   return [rootSecretFile(file), previousSecretFile(file)]
@@ -107,14 +103,14 @@ const ownSecretFiles = ({ database, secret }: Looked): string[] => {
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 
-const warnOfWebhookSecret = ({ webhookSecret }: Looked): string[] =>
+const warnOfWebhookSecret = ({ webhookSecret }: CheckedSettings): string[] =>
   webhookSecret && Buffer.byteLength(webhookSecret) < MIN_WEBHOOK_SECRET_BYTES
     ? [`SVC_WEBHOOK_SECRET is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`]
     : []
 
 const LONG_GRACE_MS = 600_000
 
-const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: Looked): string[] => [
+const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: CheckedSettings): string[] => [
   ...(accessTokenLifetimeMs > sessionLifetimeMs ? ['SVC_ACCESS_TOKEN_TTL is longer than SVC_SESSION_TTL'] : []),
   ...(refreshGraceMs > LONG_GRACE_MS
     ? ['SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later']
