@@ -1,4 +1,4 @@
-// `npm run gateways` installs what the tests in test/gateways/ run, where that can be done; `npm test` does the same.
+// `npm run gateways` installs the proxies for the tests in test/gateways/, as `npm test` does.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ const HOW_TO_GET_THEM = `On Debian 12, as root: ${COMMAND}`
 const isRootOnDebian = (): boolean => process.getuid?.() === 0 && existsSync('/etc/debian_version')
 
 const install = (): void => {
-  console.log(`Installing what the gateway tests run: ${GATEWAY_PACKAGES.join(' ')}`)
+  console.log(`Installing the packages of the gateway tests: ${GATEWAY_PACKAGES.join(' ')}`)
   const { status, stdout, stderr, error } = spawnSync(INSTALL, GATEWAY_PACKAGES, { encoding: 'utf8' })
   if (status === 0 && missingPrograms().length === 0) return
   throw new Error(
@@ -21,8 +21,8 @@ const install = (): void => {
 }
 
 /**
- * Sees to it that the gateway tests can run: as root on Debian, what is missing is installed, and an installation that
- * fails is an error. Returns why they cannot run elsewhere; undefined when they can.
+ * Installs missing packages as root on Debian, so that the gateway tests can run; throws when the installation fails.
+ * Elsewhere it returns the reason why the tests cannot run, or undefined when they can.
  */
 export const prepareGateways = (): string | undefined => {
   if (process.env.SVC_TEST_GATEWAYS === 'off') return 'The gateway tests did not run: SVC_TEST_GATEWAYS is off.'

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs Debian packages, and starts none of the services in them. Usage, as root: install-packages.sh PACKAGE...
+# Installs Debian packages without starting their services. Usage, as root: install-packages.sh PACKAGE...
 set -eu
 export DEBIAN_FRONTEND=noninteractive
-# Debian asks this program before it starts a service after an installation.
+# Debian runs this program before it starts a service after an installation; 101 forbids the start.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
   trap 'rm -f "$policy"' EXIT

@@ -1,7 +1,7 @@
 /*
- * A disk that is sure of nothing but what was synced. Loaded into the service with LD_PRELOAD, it keeps in IMAGE_DIR,
- * for every file of DATA_DIR, the content that the file had when its last finished fsync or fdatasync began. When the
- * process is killed, IMAGE_DIR is what a machine without power could at worst come back with.
+ * Simulates a disk that keeps only synced data. Loaded into the service with LD_PRELOAD, it stores in IMAGE_DIR, for
+ * every file of DATA_DIR, the content that the file had when its last successful fsync or fdatasync began. When the
+ * process is killed, IMAGE_DIR has the least that a machine could have on its disk after a power cut.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The name of a file of DATA_DIR that fd stands for, or 0. */
+/* The name of fd's file below DATA_DIR, or 0 for any other file. */
 static const char *name_of(int fd, char path[PATH_MAX]) {
   char link[64];
   const char *folder = getenv("DATA_DIR");
@@ -28,7 +28,7 @@ static const char *name_of(int fd, char path[PATH_MAX]) {
   return strncmp(path, folder, prefix) == 0 && path[prefix] == '/' ? path + prefix + 1 : 0;
 }
 
-/* A rename, so that a kill in the middle leaves the image before it. */
+/* Renames a finished draft, so that a kill in between leaves the previous image. */
 static void keep(const char *name, const char *bytes, size_t size) {
   char draft[PATH_MAX], target[PATH_MAX];
   snprintf(target, sizeof target, "%s/%s", getenv("IMAGE_DIR"), name);

@@ -1,9 +1,9 @@
 /**
- * Cuts the power of a service under load, again and again, and looks for what it had acknowledged.
+ * Simulates power cuts of a service under load, and checks that no acknowledged write is lost.
  * Needs Linux and a C compiler: `npm run power-cut -- [ROUNDS]`.
  *
- * After each cut, the files are what a disk may hold at worst: what was synced for sure, and of what was written since,
- * a random half of the pages. Prints what was acknowledged and lost; exit 1 when anything was.
+ * After each cut, the files contain the worst that a disk may hold: all synced pages, and a random half of the pages that
+ * were written since. Prints the acknowledged writes that were lost; exits with 1 if there are any.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
@@ -83,7 +83,7 @@ const refresh = (url: string, visitor: Visitor) =>
     {},
   )
 
-/** Signs up and refreshes until the power goes; keeps what was acknowledged, and nothing that was under way. */
+/** Signs up and refreshes until the power is cut; records only acknowledged users and tokens. */
 const visit = async (url: string, name: string, acknowledged: Visitor[]): Promise<number> => {
   let refreshes = 0
   try {
@@ -93,7 +93,7 @@ const visit = async (url: string, name: string, acknowledged: Visitor[]): Promis
       acknowledged.push(visitor)
       for (let more = randomInt(200); more > 0; more -= 1) {
         const before = visitor.refresh
-        // Under way: if the power goes now, either token may be the good one, so neither is asked for.
+        // If the power is cut during the refresh, either token may be valid, so neither is checked.
         visitor.refresh = ''
         const response = await refresh(url, { ...visitor, refresh: before })
         if (response.status !== 200) throw new Error(`refresh was answered ${response.status}`)
@@ -107,7 +107,7 @@ const visit = async (url: string, name: string, acknowledged: Visitor[]): Promis
   }
 }
 
-/** What was synced, with a random half of the pages that were written since. */
+/** Writes the synced files, with a random half of the pages that were written since. */
 const asTheDiskMayHold = (image: string, actual: string, target: string): void => {
   for (const name of FILES) {
     const sure = existsSync(join(image, name)) ? readFileSync(join(image, name)) : Buffer.alloc(0)
