@@ -1,12 +1,14 @@
 // The command `npm test`: every test on SQLite and, beside them, those of the specification and of the stores on
 // PostgreSQL. What is given to it are files, and options of node that choose among tests, in one word (--name=value).
-import { globSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { familyCpuMs } from '../bench/support/cpu-time.ts'
 import { prepareGateways } from '../scripts/gateways.ts'
 import { fillCompileCache } from './support/compile-cache.ts'
+import { prepareDatabaseModels } from './support/database-models.ts'
 import { preparePostgres, startPostgres } from './support/postgres.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
@@ -123,10 +125,12 @@ const startServer = async () => {
   }
 }
 
-/** Says what the run cost, services and databases included; Linux alone tells. */
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} seconds`
+
+/** Says how long the run took and what it cost, services and databases included; of the cost, Linux alone tells. */
 const showCost = (): void => {
-  if (process.platform !== 'linux') return
-  process.stdout.write(`\n${Math.round(familyCpuMs(process.pid) / 1000)} seconds of processor time\n`)
+  const cost = process.platform === 'linux' ? `, and ${seconds(familyCpuMs(process.pid))} of processor time` : ''
+  process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
 }
 
 /** Why the gateway tests that were asked for cannot run; undefined when they can, or when none were. */
@@ -141,14 +145,19 @@ const gatewaysMissing = withoutGateways()
 await fillCompileCache()
 const given = process.env.SVC_TEST_PG_URL
 const server = given ? undefined : await startServer()
+const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))
 try {
-  const env = { SVC_TEST_PG_URL: given ?? server?.url ?? '' }
+  const url = given ?? server?.url ?? ''
+  const prepared = await prepareDatabaseModels(models, url)
+  const env = { SVC_TEST_PG_URL: url, ...prepared.env }
   const onSqlite = begin(SQLITE, { ...env, SVC_TEST_DATABASE: 'sqlite' })
   const onPostgres = begin(POSTGRES, { ...env, SVC_TEST_DATABASE: 'postgres' })
   await show('SQLite', onSqlite)
   await show('PostgreSQL', onPostgres)
+  await prepared.drop()
 } finally {
   await server?.[Symbol.asyncDispose]()
+  rmSync(models, { recursive: true, force: true })
   showCost()
   if (gatewaysMissing !== undefined) process.stdout.write(`\n${gatewaysMissing}\n`)
 }

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { runSvc, spawnSvc } from '../support/command.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
@@ -11,7 +11,7 @@ export type LaterMigration = { sqlite: string; postgres: string }
 
 /** How a version of svc is run: by its own launcher, and otherwise as every other. */
 export type Version = {
-  startService: typeof startService
+  startService: typeof startServiceProcess
   runSvc: typeof runSvc
   spawnSvc: typeof spawnSvc
 }
@@ -38,7 +38,7 @@ export const laterVersion = (migration: LaterMigration): Version => {
   writeMigration(root, migration)
   const launcher = path.join(root, 'bin/svc.js')
   return {
-    startService: (options) => startService({ ...options, launcher }),
+    startService: (options) => startServiceProcess({ ...options, launcher }),
     runSvc: (options) => runSvc({ ...options, launcher }),
     spawnSvc: (options) => spawnSvc({ ...options, launcher }),
   }

@@ -9,10 +9,10 @@ import { runSvc, spawnSvc } from '../support/command.ts'
 import { openDatabase } from '../support/database.ts'
 import { databaseChoice } from '../support/database-choice.ts'
 import { databasePath } from '../support/database-file.ts'
-import { databaseSettings } from '../support/folder-database.ts'
+import { emptyDatabaseSettings } from '../support/folder-database.ts'
 import { eventually } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
-import type { Service } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { laterVersion } from './later-version.ts'
@@ -30,7 +30,7 @@ const ALL = [
 /** An installation that nobody has opened yet, and how commands are run in it. */
 const installation = async (t: TestContext) => {
   const cwd = temporaryDirectory(t)
-  const env = await databaseSettings(cwd, {}, t)
+  const env = await emptyDatabaseSettings(cwd, t)
   const svc = async (args: string[], run = runSvc) => {
     const result = await run({ args, cwd, env })
     assert.doesNotMatch(result.stderr, /\n\s+at /)
@@ -40,7 +40,7 @@ const installation = async (t: TestContext) => {
 }
 
 const migrationsIn = async (cwd: string, env: Environment, t: TestContext): Promise<unknown[]> => {
-  const database = await openDatabase({ directory: cwd, env } as Service, t)
+  const database = await openDatabase({ directory: cwd, env } as ServiceProcess, t)
   return (await database.rows('SELECT name FROM migrations ORDER BY name')).map(({ name }) => name)
 }
 
@@ -141,7 +141,7 @@ test('a migration that is killed half-way leaves nothing of itself, and the next
   const { cwd, env, svc } = await installation(t)
   const later = laterVersion(SLOW)
   assert.equal((await svc(['migrate'])).code, 0)
-  const database = await openDatabase({ directory: cwd, env } as Service, t)
+  const database = await openDatabase({ directory: cwd, env } as ServiceProcess, t)
   const isAtWork = async (): Promise<boolean> => {
     if (databaseChoice === 'sqlite') return isLocked(cwd)
     const asleep = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`

@@ -56,7 +56,9 @@ const sqlitePlace = (t: TestContext | undefined): Place => {
  * without ICU, gives one with its usual collation.
  */
 const createWithLanguage = (adminUrl: string): Promise<OwnDatabase> =>
-  createDatabase(adminUrl, `LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'`).catch(() => createDatabase(adminUrl))
+  createDatabase(adminUrl, { options: `LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'` }).catch(() =>
+    createDatabase(adminUrl),
+  )
 
 const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
   const { url, drop } = await createWithLanguage(await postgresUrl())

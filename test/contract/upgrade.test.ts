@@ -11,14 +11,14 @@ import { databaseSettings } from '../support/folder-database.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, logIn, logOut, newPerson, signedUp, signUp } from '../support/people.ts'
 import { connect } from '../support/postgres-databases.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
 import { testOnPostgres } from './place.ts'
 
-const now: Version = { startService, runSvc, spawnSvc: () => assert.fail('not used') }
+const now: Version = { startService: startServiceProcess, runSvc, spawnSvc: () => assert.fail('not used') }
 const later = laterVersion(COLUMN_MORE)
 const SILENT = 'CREATE TABLE later (id TEXT);\n'
 const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
@@ -32,12 +32,12 @@ const installation = async (t: TestContext) => {
     url: settings.SVC_DATABASE_URL,
     start: ({ startService }: Version) => startService({ cwd, env, t }),
     svc: ({ runSvc }: Version, args: string[]) => runSvc({ args, cwd, env }),
-    database: () => openDatabase({ directory: cwd, env } as Service, t),
+    database: () => openDatabase({ directory: cwd, env } as ServiceProcess, t),
   }
 }
 
 /** Whoever signs up, logs in or is renewed at one service is somebody at the other, and nobody once he logged out. */
-const assertAgree = async (one: Service, other: Service) => {
+const assertAgree = async (one: ServiceProcess, other: ServiceProcess) => {
   const { agent, person } = await signedUp(one)
   const there = createUserAgent(other, agent.cookies)
   assert.deepEqual(await currentUser(there), await currentUser(agent))
@@ -110,7 +110,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
 })
 
 /** Everything that people do, over and over at one service, until it is stopped; each answer that was not as it should be. */
-const startLoad = (service: Service) => {
+const startLoad = (service: ServiceProcess) => {
   const failures: string[] = []
   let answered = 0
   const over = new AbortController()

@@ -5,7 +5,7 @@ import { assertCanLogIn, assertSignedOut } from '../support/assertions.ts'
 import { listUsers } from '../support/operator.ts'
 import type { Person } from '../support/people.ts'
 import { newPerson, signedUp, signUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const csrfToken = 'x'.repeat(43)
@@ -23,7 +23,7 @@ const eachOf = async <T>(items: T[], atOnce: number, work: (item: T) => Promise<
 describe('kill -9', { concurrency: 2 }, () => {
   for (const half of ['first', 'second']) {
     test(`20 times kill -9 during signups: no user lost who got an answer (${half} 10)`, async (t) => {
-      const service = await startService({ t })
+      const service = await startServiceProcess({ t })
       const acknowledged: Person[] = []
       for (let round = 0; round < 10; round++) {
         const enough = Promise.withResolvers<void>()
@@ -58,7 +58,7 @@ describe('kill -9', { concurrency: 2 }, () => {
   }
 
   test('a token that is replayed past the grace: the session is dead after kill -9 and restart too', async (t) => {
-    const service = await startService({ t, env: { SVC_REFRESH_GRACE: '1s' } })
+    const service = await startServiceProcess({ t, env: { SVC_REFRESH_GRACE: '1s' } })
     for (let trial = 0; trial < 5; trial++) {
       const { agent } = await signedUp(service)
       const thief = agent.copy()
@@ -72,7 +72,7 @@ describe('kill -9', { concurrency: 2 }, () => {
   })
 
   test('a grace that was running goes on after kill -9: a lost answer that is tried again logs nobody out', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const lost = agent.copy()
     assert.equal((await lost.refresh()).status, 200)
@@ -83,7 +83,7 @@ describe('kill -9', { concurrency: 2 }, () => {
   })
 
   test('the first start killed at any point leaves nothing that hinders the next', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     for (let trial = 0; trial < 15; trial++) {
       const SVC_DATABASE_URL = `sqlite:new-${trial}/svc.db`
       const start = service.restart({ env: { SVC_DATABASE_URL } })

@@ -5,7 +5,7 @@ import { assertCanLogIn } from '../support/assertions.ts'
 import { eventually } from '../support/patience.ts'
 import { newcomer, newPerson, type Person, signedUp, signUp } from '../support/people.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -13,7 +13,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 /** A service that tells somebody of every user. */
 const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string } & Record<string, string>) => {
   const receiver = await startWebhookReceiver({ t })
-  const service = await startService({
+  const service = await startServiceProcess({
     t,
     env: {
       SVC_DATABASE_URL: url,
@@ -27,10 +27,14 @@ const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string 
   return { service, receiver }
 }
 
-const isReady = async (service: Service) => (await createUserAgent(service).get('/auth/ready')).status === 200
+const isReady = async (service: ServiceProcess) => (await createUserAgent(service).get('/auth/ready')).status === 200
 
 /** Six signups side by side, ended by `interrupt` once so many of them are through; resolves to those that are. */
-const signUpUntil = async (service: Service, enough: number, interrupt: () => Promise<unknown>): Promise<Person[]> => {
+const signUpUntil = async (
+  service: ServiceProcess,
+  enough: number,
+  interrupt: () => Promise<unknown>,
+): Promise<Person[]> => {
   const acknowledged: Person[] = []
   const reached = Promise.withResolvers<void>()
   const attempts = Array.from({ length: 6 }, async () => {

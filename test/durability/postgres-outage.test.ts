@@ -7,7 +7,7 @@ import { eventually } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { prepareTroubles } from '../support/postgres-troubles.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { type Answer, createUserAgent } from '../support/user-agent.ts'
 import {
@@ -27,7 +27,7 @@ const POOL = 10
 const postgres = await startPostgres({ settings: { max_connections: 30 } })
 const troubles = await prepareTroubles(postgres)
 const proxy = await startTcpProxy(postgres)
-const service = await startService({
+const service = await startServiceProcess({
   env: {
     SVC_DATABASE_URL: troubles.url(proxy.port),
     SVC_DATABASE_TIMEOUT: '500ms',

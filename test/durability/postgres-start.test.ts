@@ -7,7 +7,7 @@ import { eventually } from '../support/patience.ts'
 import { newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { prepareTroubles } from '../support/postgres-troubles.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -37,7 +37,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
   test('a service that starts first waits for the database, says so once, and serves when it comes', async (t) => {
     const proxy = await startTcpProxy({ port: postgres.port, t })
     proxy.reset()
-    const starting = startService({ t, env: { SVC_DATABASE_URL: troubles.url(proxy.port), SVC_SECRET } })
+    const starting = startServiceProcess({ t, env: { SVC_DATABASE_URL: troubles.url(proxy.port), SVC_SECRET } })
     await eventually('asked several times', () => proxy.connections() > 6)
     proxy.mend()
     const service = await starting
@@ -82,7 +82,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
   test('SIGTERM while the database is frozen, with everything under way: whoever asks is answered, exit 0', async (t) => {
     const own = await startPostgres({ t })
     const receiver = await startWebhookReceiver({ t })
-    const service = await startService({
+    const service = await startServiceProcess({
       t,
       env: {
         SVC_DATABASE_URL: await own.createDatabase(),

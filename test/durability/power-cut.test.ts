@@ -7,8 +7,8 @@ import type { Disk } from '../support/disk.ts'
 import { watchDisk } from '../support/disk.ts'
 import type { Person } from '../support/people.ts'
 import { logOut, newPerson, signedUp } from '../support/people.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 
 const secret = { SVC_SECRET: randomBytes(32).toString('hex') }
@@ -22,7 +22,7 @@ type Promises = {
 }
 
 /** A visitor who signs up and does one thing more, again and again; what got an answer is kept in `promised`. */
-const live = async (service: Service, promised: Promises, first: number, goesOn: () => boolean) => {
+const live = async (service: ServiceProcess, promised: Promises, first: number, goesOn: () => boolean) => {
   for (let turn = first; goesOn(); turn++) {
     const { agent, person } = await signedUp(service)
     const kept = agent.copy()
@@ -40,7 +40,7 @@ const live = async (service: Service, promised: Promises, first: number, goesOn:
 }
 
 /** Load from ten visitors until so many of each kind are promised, then the power goes in the middle of it. */
-const loadUntilPowerCut = async (service: Service, ofEach: number): Promise<Promises> => {
+const loadUntilPowerCut = async (service: ServiceProcess, ofEach: number): Promise<Promises> => {
   const promised: Promises = { signedUp: [], loggedOut: [], refreshed: [], changed: [], deleted: [] }
   let goesOn = true
   const visitors = Array.from({ length: 10 }, (_, index) => live(service, promised, index, () => goesOn))
@@ -72,10 +72,10 @@ describe('the power cut', { concurrency: 2 }, () => {
   for (const delayMs of [0, 25]) {
     test(`nothing acknowledged that is not on disk (syncs that take ${delayMs} ms more)`, async (t) => {
       const disk = watchDisk({ t, delayMs, images: true })
-      const service = await startService({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
+      const service = await startServiceProcess({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
       const promised = await loadUntilPowerCut(service, 15)
       const env = { ...secret, SVC_PORT: String(service.port) }
-      const survivor = await startService({ t, cwd: disk.afterPowerCut(), env })
+      const survivor = await startServiceProcess({ t, cwd: disk.afterPowerCut(), env })
       for (const person of promised.signedUp) await assertCanLogIn(survivor, person)
       for (const agent of promised.refreshed)
         assert.equal((await agent.refresh()).status, 200, 'the new token is known')
@@ -90,7 +90,7 @@ describe('the power cut', { concurrency: 2 }, () => {
 
   test('no answer to a signup, login, refresh, logout or deletion leaves before a sync that began after its commit has ended', async (t) => {
     const disk = watchDisk({ t })
-    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const { agent, person } = await signedUp(service)
     const changes = { current_password: person.password, new_password: newPerson().password }
     const now = { ...person, password: changes.new_password }
@@ -107,7 +107,7 @@ describe('the power cut', { concurrency: 2 }, () => {
 
   test('a sync that was under way when the commit came does not count for it', async (t) => {
     const disk = watchDisk({ t, delayMs: 60 })
-    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const [first, second] = await Promise.all([signedUp(service), signedUp(service)])
     const { begun, ended } = disk.syncs()
     disk.hold()
@@ -124,7 +124,7 @@ describe('the power cut', { concurrency: 2 }, () => {
 
   test("the loser of a race is not handed the winner's new token before that is on disk", async (t) => {
     const disk = watchDisk({ t })
-    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const { agent } = await signedUp(service)
     const { begun } = disk.syncs()
     disk.hold()
@@ -141,7 +141,7 @@ describe('the power cut', { concurrency: 2 }, () => {
 
   test('many parallel requests share syncs', async (t) => {
     const disk = watchDisk({ t, delayMs: 20 })
-    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const people = await Promise.all(Array.from({ length: 40 }, () => signedUp(service)))
     const { begun } = disk.syncs()
     const answers = await Promise.all(people.map(({ agent }) => agent.refresh()))
@@ -152,7 +152,7 @@ describe('the power cut', { concurrency: 2 }, () => {
 
   test('reading syncs nothing', async (t) => {
     const disk = watchDisk({ t })
-    const service = await startService({ t, cwd: disk.directory, env: disk.env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const { agent } = await signedUp(service)
     await agent.get('/auth/api/v1/user')
     const before = disk.syncs()
@@ -163,7 +163,7 @@ describe('the power cut', { concurrency: 2 }, () => {
   test('a replay that revoked the session is on disk before the thief is answered', async (t) => {
     const disk = watchDisk({ t })
     const env = { ...disk.env, SVC_REFRESH_GRACE: '1s' }
-    const service = await startService({ t, cwd: disk.directory, env })
+    const service = await startServiceProcess({ t, cwd: disk.directory, env })
     const { agent } = await signedUp(service)
     const thief = agent.copy()
     await agent.refresh()

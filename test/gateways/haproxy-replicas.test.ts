@@ -8,7 +8,7 @@ import { startGateway } from '../support/gateway.ts'
 import { documentedBlock, readDocument, replaced } from '../support/gateway-configuration.ts'
 import { eventually } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
-import { type Replicas, startReplicas } from '../support/replicas.ts'
+import { type Replicas, startReplicaProcesses } from '../support/replicas.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
@@ -47,7 +47,7 @@ const stateOf = async (socket: string, server: string): Promise<string> => {
 }
 
 const setUp = async (t: TestContext) => {
-  const replicas = await startReplicas({ t, env: { SVC_DRAIN: drain } })
+  const replicas = await startReplicaProcesses({ t, env: { SVC_DRAIN: drain } })
   const folder = temporaryDirectory(t)
   const socket = path.join(folder, 'socket')
   const gateway = await startGateway('HAProxy', {

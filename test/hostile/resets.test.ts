@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import { startMeteredService } from '../support/metrics.ts'
+import { startMeteredProcess } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const TWO_LOCALHOSTS = new URL('../support/two-localhosts-tap.ts', import.meta.url).href
@@ -55,7 +55,7 @@ const assertAnswers = async (service: { url: string }): Promise<void> => {
 
 describe('an error of one client’s connection never reaches the process', () => {
   test('one process', async (t) => {
-    const service = await startMeteredService({ t })
+    const service = await startMeteredProcess({ t })
     let hasEnded = false
     void service.ended().then(() => (hasEnded = true))
     for (const [what, bytes] of Object.entries(KINDS)) {
@@ -71,7 +71,7 @@ describe('an error of one client’s connection never reaches the process', () =
 
   test('both addresses of SVC_HOST=localhost', async (t) => {
     const env = { SVC_HOST: 'localhost', NODE_OPTIONS: `--import=${TWO_LOCALHOSTS}` }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     let hasEnded = false
     void service.ended().then(() => (hasEnded = true))
     for (const address of ['127.0.0.1', '::1'])
@@ -83,7 +83,7 @@ describe('an error of one client’s connection never reaches the process', () =
   })
 
   test('two workers', async (t) => {
-    const service = await startService({ t, env: { SVC_WORKERS: '2' } })
+    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
     for (const bytes of Object.values(KINDS)) await resetMany(service.port, bytes)
     await assertAnswers(service)
     const ended = service.logLines().filter(({ message }) => message === 'worker ended')
@@ -94,7 +94,7 @@ describe('an error of one client’s connection never reaches the process', () =
 
 describe('a refused connection', () => {
   test('is closed, although the client keeps it open', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     for (const bytes of [`CONNECT x:443 HTTP/1.1\r\n${host}\r\n`, 'nonsense\r\n\r\n']) {
       const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
       let answer = ''
@@ -112,7 +112,7 @@ describe('a refused connection', () => {
   })
 
   test('leaves one line in the log, in however many parts its bytes come', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const connection = await connectRaw(service, t)
     for (let part = 0; part < 5; part++) {
       connection.write(`nonsense ${part}\r\n\r\n`)

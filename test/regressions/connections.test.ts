@@ -3,11 +3,11 @@ import net from 'node:net'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
 import { runSvc } from '../support/command.ts'
-import { startMeteredService } from '../support/metrics.ts'
+import { startMeteredProcess } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'
 import { connectRaw, type RawConnection } from '../support/raw-connection.ts'
 import { loggedLine } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const TWO_LOCALHOSTS = new URL('../support/two-localhosts-tap.ts', import.meta.url).href
@@ -34,7 +34,7 @@ const ask = async (service: { port: number }, t: TestContext): Promise<string> =
 }
 
 test('a connection past SVC_MAX_CONNECTIONS is closed unread, told of once and counted; one that ends makes room', async (t) => {
-  const service = await startMeteredService({ t, env: { SVC_MAX_CONNECTIONS: String(LIMIT) } })
+  const service = await startMeteredProcess({ t, env: { SVC_MAX_CONNECTIONS: String(LIMIT) } })
   const [first] = await fill(service, t)
   for (let count = 0; count < 3; count++) assert.equal(await ask(service, t), '')
   const line = await loggedLine(service, ({ message }) => message === 'too many connections: new ones are closed')
@@ -47,7 +47,7 @@ test('a connection past SVC_MAX_CONNECTIONS is closed unread, told of once and c
 })
 
 test('each worker has its own', async (t) => {
-  const service = await startService({ t, env: { SVC_WORKERS: '2', SVC_MAX_CONNECTIONS: '1' } })
+  const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2', SVC_MAX_CONNECTIONS: '1' } })
   let open = 0
   let closed = 0
   for (let count = 0; count < 40; count++) {
@@ -59,7 +59,7 @@ test('each worker has its own', async (t) => {
 
 test('SVC_HOST=localhost is one server on each of its addresses', async (t) => {
   const env = { SVC_HOST: 'localhost', NODE_OPTIONS: `--import=${TWO_LOCALHOSTS}` }
-  const service = await startService({ t, env: { ...env, SVC_MAX_CONNECTIONS: '1' } })
+  const service = await startServiceProcess({ t, env: { ...env, SVC_MAX_CONNECTIONS: '1' } })
   const tell = (host: string, bytes: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = net.connect(service.port, host, () => socket.write(bytes))
@@ -93,7 +93,7 @@ for (const value of ['0', '-1', 'many', '1000001']) {
 
 for (const workers of ['1', '2']) {
   test(`metrics are on loopback, wherever the service listens, unless SVC_METRICS_HOST says so: ${workers} workers`, async (t) => {
-    const service = await startMeteredService({ t, env: { SVC_HOST: '127.0.0.2', SVC_WORKERS: workers } })
+    const service = await startMeteredProcess({ t, env: { SVC_HOST: '127.0.0.2', SVC_WORKERS: workers } })
     const opens = (host: string) =>
       new Promise((resolve) => {
         const socket = net.connect(service.metricsPort, host, () => resolve(true))

@@ -11,7 +11,7 @@ import { spawnSvc } from '../support/command.ts'
 import { openDatabaseFile } from '../support/database-file.ts'
 import { eventually, within } from '../support/patience.ts'
 import { signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -44,7 +44,7 @@ const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<nu
 
 describe('faults around the service', { concurrency: 2 }, () => {
   test('while another process holds the write lock, 200 refreshes wait or are 503, and hold up nothing else', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const database = openDatabaseFile(service, t)
     const probe = createUserAgent(service)
@@ -93,7 +93,7 @@ describe('faults around the service', { concurrency: 2 }, () => {
   })
 
   test('once its database files are removed, GET /auth/ready is 503 and names the database', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const folder = path.join(service.directory, 'data')
     for (const name of readdirSync(folder)) if (name.startsWith('svc.db')) rmSync(path.join(folder, name))

@@ -13,7 +13,7 @@ import { databasePath, openDatabaseFile } from '../support/database-file.ts'
 import { eventually } from '../support/patience.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -31,7 +31,7 @@ const WANTS_PASSWORD = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(
 
 describe('many processes, once broken', () => {
   test('a worker that is started beside settings that cannot be read serves all the same', async (t) => {
-    const service = await startService({ t, env: { SVC_WORKERS: '2' } })
+    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
     const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
     const { pid } = await loggedRequest(service, answer)
     writeFileSync(path.join(service.directory, '.env'), 'SVC_LOG_LEVEL=loud\n')

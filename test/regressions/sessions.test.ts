@@ -50,10 +50,11 @@ const withRepeated = (agent: UserAgent, name: string) => ({
 
 describe('sessions, once broken', { concurrency: 2 }, () => {
   test('a key that was rotated away leaves jwks.json once no good token of it can be left', async (t) => {
-    const clock = turnedClock(t)
+    const clock = turnedClock()
     const service = await startService({
       t,
-      env: { ...clock.env, SVC_ACCESS_TOKEN_TTL: '1s', SVC_CLEANUP_INTERVAL: '300ms' },
+      clock,
+      env: { SVC_ACCESS_TOKEN_TTL: '1s', SVC_CLEANUP_INTERVAL: '300ms' },
     })
     const [old] = await keyIds(service)
     await operate(service, ['keys', 'rotate'])

@@ -10,8 +10,8 @@ import { runSvc } from '../support/command.ts'
 import { databasePath } from '../support/database-file.ts'
 import { operate } from '../support/operator.ts'
 import { signedUp } from '../support/people.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const stack = /\n\s+at |node:internal|\.ts:\d+/
@@ -25,8 +25,8 @@ const assertOneLine = ({ stdout, stderr }: CommandResult, words: string[]) => {
 }
 
 /** A stopped service beside whose secret lies a database file without a table. */
-const withEmptyDatabase = async (t: TestContext): Promise<Service> => {
-  const service = await startService({ t })
+const withEmptyDatabase = async (t: TestContext): Promise<ServiceProcess> => {
+  const service = await startServiceProcess({ t })
   assert.equal(await service.stop(), 0)
   const file = databasePath(service.directory)
   const folder = path.dirname(file)

@@ -5,7 +5,7 @@ import { assertJsonError } from '../support/assertions.ts'
 import { eventually } from '../support/patience.ts'
 import { newcomer, newPerson, signUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import type { Answer } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -39,7 +39,7 @@ const callUntilRefused = async (port: number): Promise<Fate[]> => {
 const SLIPPED = 1
 
 test('a stop loses no request of a connection that it let in', async (t) => {
-  const service = await startService({ t })
+  const service = await startServiceProcess({ t })
   assert.equal(await call(service.port), 'answered')
   const calls = Array.from({ length: CALLERS }, () => callUntilRefused(service.port))
   assert.equal(await service.stop(), 0)
@@ -51,7 +51,7 @@ test('a stop loses no request of a connection that it let in', async (t) => {
 
 for (const workers of ['1', '2']) {
   test(`a planned stop logs no errors, with requests under way and probes that come: ${workers} workers`, async (t) => {
-    const service = await startService({ t, env: { SVC_WORKERS: workers, SVC_DRAIN: '2s' } })
+    const service = await startServiceProcess({ t, env: { SVC_WORKERS: workers, SVC_DRAIN: '2s' } })
     const probe = createUserAgent(service)
     // One that has had no visitor ends at once.
     await eventually('every process has answered', async () => {

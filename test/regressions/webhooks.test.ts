@@ -8,7 +8,7 @@ import { runSvc } from '../support/command.ts'
 import { openDatabaseFile } from '../support/database-file.ts'
 import { eventually, within } from '../support/patience.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
@@ -42,7 +42,7 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
   test('a receiver that answers 101 Switching Protocols does not hold a place for ever, nor the stop', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     receiver.answerWith((_, response) => void switchProtocols(response))
-    const service = await startService({ t, env: settings(receiver.url) })
+    const service = await startServiceProcess({ t, env: settings(receiver.url) })
     const people = Array.from({ length: 9 }, newPerson)
     await Promise.all(people.map((person) => signedUp(service, person)))
     await within(10, 'nine events, each answered 101', receiver.received(9))
@@ -64,7 +64,7 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
     const receiver = await startWebhookReceiver({ t })
     const cwd = await folderWithOpenEvents(t, receiver.url, 60)
     // The shared memory beside the database takes 32 KiB; a few commits later its log is as large as it may get.
-    const service = await startService({ t, cwd, env: settings(receiver.url), fileSizeLimitKiB: 64 })
+    const service = await startServiceProcess({ t, cwd, env: settings(receiver.url), fileSizeLimitKiB: 64 })
     const probe = createUserAgent(service)
     await eventually('bookkeeping fails', () => service.logs().includes('webhook bookkeeping failed'))
     for (let round = 0; round < 20; round++) {
@@ -79,7 +79,7 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
   test('closed events are deleted past SVC_WEBHOOK_RETENTION, open ones stay', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const retried = { SVC_WEBHOOK_MAX_ATTEMPTS: '100', SVC_WEBHOOK_RETENTION: '1s', SVC_CLEANUP_INTERVAL: '300ms' }
-    const service = await startService({ t, env: { ...settings(receiver.url), ...retried } })
+    const service = await startServiceProcess({ t, env: { ...settings(receiver.url), ...retried } })
     await signedUp(service)
     await receiver.received(1)
     receiver.answerWith((_, response) => void response.writeHead(503).end())

@@ -15,12 +15,12 @@ import {
 } from '../support/access-tokens.ts'
 import { assertJsonError } from '../support/assertions.ts'
 import { signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const directory = temporaryDirectory()
-const service = await startService({ cwd: directory, env: keyTap(directory) })
+const service = await startServiceProcess({ cwd: directory, env: keyTap(directory) })
 const { agent, person } = await signedUp(service)
 const stranger = createUserAgent(service)
 const genuine = accessToken(agent)

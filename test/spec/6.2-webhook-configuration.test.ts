@@ -3,17 +3,20 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { verify } from '@octokit/webhooks-methods'
+import { assertRedirect } from '../support/assertions.ts'
 import type { Environment } from '../support/command.ts'
-import { runSvc } from '../support/command.ts'
+import { openDatabase } from '../support/database.ts'
 import { currentUser, signedUp } from '../support/people.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { runCommand } from '../support/warm-command.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 const secret = 'a secret of enough bytes'
 const url = 'https://hooks.example.com/svc'
 const directory = temporaryDirectory()
-const serveWith = (env: Environment) => runSvc({ args: ['serve'], cwd: directory, env: { SVC_PORT: '0', ...env } })
+const serveWith = (env: Environment) => runCommand({ args: ['serve'], cwd: directory, env: { SVC_PORT: '0', ...env } })
 
 const refused: [string, Environment, string][] = [
   ['SVC_WEBHOOK_URL without SVC_WEBHOOK_SECRET', { SVC_WEBHOOK_URL: url }, 'SVC_WEBHOOK_SECRET'],
@@ -48,7 +51,7 @@ const refused: [string, Environment, string][] = [
   ),
 ]
 
-describe('a configuration error (exit 78)', { concurrency: 2 }, () => {
+describe('a configuration error (exit 78)', () => {
   for (const [what, env, variable] of refused) {
     test(`§6.2 ${what}`, async () => {
       const { code, stderr } = await serveWith(env)
@@ -61,12 +64,17 @@ describe('a configuration error (exit 78)', { concurrency: 2 }, () => {
 
 test('§6.2 neither URL nor secret: webhooks are off, and users come and go without', async (t) => {
   const service = await startService({ t, env: { SVC_WEBHOOK_URL: '', SVC_WEBHOOK_SECRET: '' } })
-  await signedUp(service)
+  const { agent, person } = await signedUp(service)
+  assertRedirect(await agent.post('/auth/account/delete', { password: person.password }), '/auth/login?done=deleted')
+  const refused = await service.cli(['users', 'show', person.email])
+  assert.equal(refused.code, 1, refused.stdout)
+  const database = await openDatabase(service, t)
+  assert.deepEqual(await database.rows('SELECT id FROM webhook_events'), [])
 })
 
 test('§6.2 a secret under 16 bytes starts with a warning', async (t) => {
   const receiver = await startWebhookReceiver({ t })
-  const service = await startService({
+  const service = await startServiceProcess({
     t,
     env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'fifteen bytes..' },
   })
@@ -81,7 +89,10 @@ test('§6.2 a secret under 16 bytes starts with a warning', async (t) => {
 
 test('§6.2 a secret of 16 bytes (not characters) starts without a warning', async (t) => {
   const receiver = await startWebhookReceiver({ t })
-  const service = await startService({ t, env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'éééééééé' } })
+  const service = await startServiceProcess({
+    t,
+    env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'éééééééé' },
+  })
   assert.deepEqual(
     service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes('WEBHOOK')),
     [],

@@ -4,14 +4,14 @@ import { describe, test } from 'node:test'
 import { assertCanLogIn } from '../support/assertions.ts'
 import type { Environment } from '../support/command.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import type { Answering, Delivery } from '../support/webhook-receiver.ts'
 import { flood, redirectTo, silence, startWebhookReceiver, status, trickle } from '../support/webhook-receiver.ts'
 
 const start = async (t: TestContext, env: Environment = {}) => {
   const receiver = await startWebhookReceiver({ t })
   const webhooks = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-  return { receiver, service: await startService({ t, env: { ...webhooks, ...env } }) }
+  return { receiver, service: await startServiceProcess({ t, env: { ...webhooks, ...env } }) }
 }
 
 const isFor = (userId: string) => (delivery: Delivery) => delivery.event.data.user_id === userId

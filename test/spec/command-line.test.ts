@@ -22,11 +22,11 @@ import {
   showUser,
 } from '../support/operator.ts'
 import { currentUser, loggedIn, newPerson, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-const service = await startService()
+const service = await startServiceProcess()
 const nobody = 'nobody-is-called-so@example.com'
 
 /** The command fails with that code, tells why on stderr, prints nothing on stdout and no stack. */
@@ -186,7 +186,7 @@ describe('the command line', { concurrency: 3 }, () => {
   })
 
   test('sessions revoke --all ends every session of every user at once, and nobody is kept from logging in', async (t) => {
-    const own = await startService({ t })
+    const own = await startServiceProcess({ t })
     const users = [await signedUp(own), await signedUp(own), await signedUp(own)]
     const agents = [...users.map(({ agent }) => agent), await loggedIn(own, users[0]?.person ?? newPerson())]
     for (const agent of agents) await assertSignedIn(agent)
@@ -256,7 +256,7 @@ describe('the command line', { concurrency: 3 }, () => {
 
   test('healthcheck: exit 0 while the service serves, else 1', async (t) => {
     assert.equal((await service.cli(['healthcheck'])).code, 0)
-    const stopped = await startService({ t })
+    const stopped = await startServiceProcess({ t })
     await stopped.stop()
     const { code, stderr } = await stopped.cli(['healthcheck'])
     assert.equal(code, 1)
@@ -265,7 +265,7 @@ describe('the command line', { concurrency: 3 }, () => {
 
   testOnSqlite('svc backup FILE makes a consistent copy while serving', async (t) => {
     const { person } = await signedUp(service)
-    const copy = await startService({ t })
+    const copy = await startServiceProcess({ t })
     await copy.stop()
     const file = `${copy.directory}/copy.db`
     await operate(service, ['backup', file])
@@ -276,7 +276,7 @@ describe('the command line', { concurrency: 3 }, () => {
   })
 
   test('a command works without any service, in an empty folder too', async (t) => {
-    const empty = await startService({ t })
+    const empty = await startServiceProcess({ t })
     await empty.stop()
     const person = newPerson()
     await createUser(empty, person)
@@ -287,7 +287,7 @@ describe('the command line', { concurrency: 3 }, () => {
   test('webhooks list, redeliver and test', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    const telling = await startService({ t, env })
+    const telling = await startServiceProcess({ t, env })
     await signedUp(telling)
     const [first] = await receiver.received(1)
     assert.ok(first)

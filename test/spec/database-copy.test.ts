@@ -17,8 +17,8 @@ import { databaseChoice, postgresUrl } from '../support/database-choice.ts'
 import { databasePath } from '../support/database-file.ts'
 import { signedUp } from '../support/people.ts'
 import { createDatabase, queryOnce } from '../support/postgres-databases.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 type Rows = Record<string, unknown>[]
@@ -58,7 +58,7 @@ const emptyPlace = async (t: TestContext, kind: (typeof KINDS)[number]): Promise
   return postgresAt(url)
 }
 
-const placeOf = ({ env, directory }: Service): Place =>
+const placeOf = ({ env, directory }: ServiceProcess): Place =>
   env.SVC_DATABASE_URL ? postgresAt(env.SVC_DATABASE_URL) : sqliteAt(databasePath(directory))
 
 const copyArgs = (from: Place, to: Place) => ['database', 'copy', '--from', from.url, '--to', to.url]
@@ -128,7 +128,7 @@ const addOddRows = async (place: Place): Promise<void> => {
 
 /** A SQLite file with an installation that nobody has used yet: schema and signing key. */
 const makeFile = async (): Promise<string> => {
-  const service = await startService({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
+  const service = await startServiceProcess({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
   await service.stop()
   return path.join(service.directory, 'made.db')
 }
@@ -145,7 +145,7 @@ const restingFile = (t: TestContext): Place => {
 /** The same in a database of this run. */
 const restingPlace = async (t: TestContext): Promise<Place> => {
   if (databaseChoice === 'sqlite') return restingFile(t)
-  const service = await startService({ t })
+  const service = await startServiceProcess({ t })
   await service.stop()
   return placeOf(service)
 }
@@ -182,7 +182,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   for (const kind of KINDS) {
     test(`a whole installation moves to ${kind}, and nobody notices: accounts, sessions, keys, events`, async (t) => {
       const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-      const service = await startService({ t, env: hook })
+      const service = await startServiceProcess({ t, env: hook })
       const { agent, person } = await signedUp(service)
       await signedUp(service)
       await service.stop()
@@ -378,7 +378,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     }
     const [source, target] = [link('source'), link('target')]
     const env = { SVC_DATABASE_URL: `sqlite:${source}` }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     await signedUp(service)
     assert.ok(existsSync(path.join(folder, 'source-data', 'real.db-wal')))
     await service.stop()
@@ -465,7 +465,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   })
 
   test('what is copied is all there is: every table and column of the schema, the key first', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const columns = await (await openDatabase(service, t)).columns()
     const names = (table: string) => columns.filter((column) => column.table === table).map(({ name }) => name)
     const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')

@@ -5,14 +5,14 @@ import { rootSecret } from '../support/database.ts'
 import { operate } from '../support/operator.ts'
 import { currentUser, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
 const receiver = await startWebhookReceiver()
 const webhookSecret = 'webhook secret of this run'
-const service = await startService({
+const service = await startServiceProcess({
   env: {
     SVC_LOG_LEVEL: 'debug',
     SVC_WEBHOOK_URL: `${receiver.url}?token=in-the-url`,

@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LOGIN_OUTCOMES } from '../../src/http/request-metrics.ts'
 import { assertErrorPage, assertSignedIn } from '../support/assertions.ts'
 import { runSvc } from '../support/command.ts'
-import { type MeteredService, startMeteredService } from '../support/metrics.ts'
+import { type MeteredService, startMeteredProcess } from '../support/metrics.ts'
 import { eventually } from '../support/patience.ts'
 import type { Person } from '../support/people.ts'
 import { currentUser, logIn, newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedLine } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
 import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
 const OPERATE = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
 const REQUESTS = 'svc_http_request_duration_seconds_count'
-const service = await startMeteredService()
+const service = await startMeteredProcess()
 
 const opens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -83,12 +83,12 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
   })
 
   test('the port of the service itself tells nobody', async (t) => {
-    for (const each of [service, await startService({ t })])
+    for (const each of [service, await startServiceProcess({ t })])
       assert.equal((await createUserAgent(each).get('/auth/metrics')).status, 404)
   })
 
   test('asking leaves no line in the log', async (t) => {
-    const quiet = await startMeteredService({ t, env: { SVC_LOG_LEVEL: 'info' } })
+    const quiet = await startMeteredProcess({ t, env: { SVC_LOG_LEVEL: 'info' } })
     await quiet.scrape()
     await quiet.askMetrics('POST', '/nowhere')
     await quiet.stop()
@@ -103,7 +103,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
   })
 
   test('it is there while the service drains, and gone when it has stopped', async (t) => {
-    const draining = await startMeteredService({ t, env: { SVC_DRAIN: '30s' } })
+    const draining = await startMeteredProcess({ t, env: { SVC_DRAIN: '30s' } })
     const held = await connectRaw(draining, t)
     draining.signal('SIGTERM')
     await loggedLine(draining, ({ message }) => message === 'stopping')
@@ -111,7 +111,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
     assert.equal((await draining.scrape()).value(REQUESTS, { route: '/auth/ready', status: '503' }), 1)
     held.close()
     await draining.kill()
-    const stopped = await startMeteredService({ t })
+    const stopped = await startMeteredProcess({ t })
     assert.equal(await stopped.stop(), 0)
     assert.equal(await opens(stopped.metricsPort), false)
   })
@@ -119,7 +119,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
   test('a taken port is an error that names SVC_METRICS_PORT, and nothing is left running', async (t) => {
     for (const workers of ['1', '2']) {
       const env = { SVC_METRICS_PORT: String(service.metricsPort), SVC_WORKERS: workers }
-      await assert.rejects(startService({ t, env }), (error: Error) => {
+      await assert.rejects(startServiceProcess({ t, env }), (error: Error) => {
         const message = `svc: Port ${service.metricsPort} on 127.0.0.1 is taken: set SVC_METRICS_PORT to another.`
         assert.ok(error.message.includes(`\n${message}\n`), error.message)
         assert.match(error.message, /exit 1/)
@@ -159,7 +159,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('docs/operate.md lists every metric with its labels, and none that there is not', async (t) => {
-    const own = await startMeteredService({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
+    const own = await startMeteredProcess({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
     const connection = await connectRaw(own, t)
     connection.write('nonsense\r\n\r\n')
     await connection.answer()
@@ -190,7 +190,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('requests by method, route and status, with a histogram of their durations that adds up', async (t) => {
-    const own = await startMeteredService({ t })
+    const own = await startMeteredProcess({ t })
     const { agent } = await signedUp(own)
     for (let count = 0; count < 5; count++) await assertSignedIn(agent)
     await createUserAgent(own).get('/auth/api/v1/user')
@@ -217,7 +217,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('no path, method or header makes a series of its own: the labels are those of the table of routes', async (t) => {
-    const own = await startMeteredService({ t })
+    const own = await startMeteredProcess({ t })
     const agent = createUserAgent(own)
     const odd = ['/', '//auth/login', '/auth/login/', '/auth/%6Cogin', '/auth/../x', '/AUTH/LOGIN', '/auth/metrics']
     const made = Array.from({ length: 40 }, () => `/auth/${randomUUID()}?q=${randomUUID()}`)
@@ -251,7 +251,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('nothing about a person is in it', async (t) => {
-    const own = await startMeteredService({ t })
+    const own = await startMeteredProcess({ t })
     const { agent, person } = await signedUp(own)
     const { id } = await currentUser(agent)
     await agent.refresh()
@@ -263,7 +263,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('logins by outcome', async (t) => {
-    const own = await startMeteredService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const own = await startMeteredProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { person } = await signedUp(own)
     const agent = createUserAgent(own)
     await logIn(agent, { ...person, password: '' })
@@ -288,7 +288,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('signups by outcome', async (t) => {
-    const own = await startMeteredService({ t })
+    const own = await startMeteredProcess({ t })
     const { person } = await signedUp(own)
     const tryAs = (form: Partial<typeof person>) => signUp(createUserAgent(own), { ...newPerson(), ...form })
     assert.equal((await tryAs({ email: person.email })).status, 409)
@@ -307,7 +307,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('refreshes by outcome: rotated, grace, replaced, reused, unknown', async (t) => {
-    const own = await startMeteredService({ t })
+    const own = await startMeteredProcess({ t })
     const { agent, person } = await signedUp(own)
     const tab = agent.copy()
     for (const each of [agent, tab]) assert.equal((await each.refresh()).status, 200)
@@ -331,7 +331,7 @@ describe('what is told', { concurrency: 3 }, () => {
 
   test('the queue of password hashes: running, waiting, refused, and how long a hash takes', async (t) => {
     const env = { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: '20' }
-    const own = await startMeteredService({ t, env })
+    const own = await startMeteredProcess({ t, env })
     const { person } = await signedUp(own)
     const before = (await own.scrape()).value('svc_password_hash_duration_seconds_count') ?? 0
     const storm = Array.from({ length: 40 }, () => logIn(newcomer(own), person))
@@ -354,7 +354,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('a login whose sender leaves while it waits is given up', async (t) => {
-    const own = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
+    const own = await startMeteredProcess({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
     const { person } = await signedUp(own)
     const storm = Array.from({ length: 150 }, () => logIn(newcomer(own), person))
     const leaving = await connectRaw(own, t)
@@ -369,7 +369,7 @@ describe('what is told', { concurrency: 3 }, () => {
   })
 
   test('tries whose sender leaves while they wait do not count, neither here nor against a limit', async (t) => {
-    const own = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1', SVC_RATE_LIMIT: 'on' } })
+    const own = await startMeteredProcess({ t, env: { SVC_HASHES_AT_ONCE: '1', SVC_RATE_LIMIT: 'on' } })
     const { person } = await signedUp(own)
     const guess = (one = newPerson()) => logIn(newcomer(own), { ...one, password: 'wrong password' })
     const others = Array.from({ length: 80 }, () => guess())
@@ -387,7 +387,7 @@ describe('what is told', { concurrency: 3 }, () => {
 
   test('deliveries by outcome, open events, and for how long the oldest has been due', async (t) => {
     const receiver = await startWebhookReceiver({ t })
-    const own = await startMeteredService({ t, env: { ...webhooksTo(receiver.url), SVC_WEBHOOK_TIMEOUT: '1m' } })
+    const own = await startMeteredProcess({ t, env: { ...webhooksTo(receiver.url), SVC_WEBHOOK_TIMEOUT: '1m' } })
     await signedUp(own)
     await eventually('delivered', async () => {
       const metrics = await own.scrape()
@@ -428,7 +428,7 @@ describe('what is told', { concurrency: 3 }, () => {
 
   test('rows that were cleaned up, by chore', async (t) => {
     const env = { SVC_CLEANUP_INTERVAL: '100ms', SVC_SESSION_TTL: '1s' }
-    const own = await startMeteredService({ t, env })
+    const own = await startMeteredProcess({ t, env })
     await signedUp(own)
     await eventually('the session is deleted', async () => {
       const metrics = await own.scrape()
@@ -454,7 +454,7 @@ describe('the database', { concurrency: 2 }, () => {
       // Longer than anybody would wait: the metrics have a deadline of their own.
       SVC_DATABASE_TIMEOUT: '10m',
     }
-    const own = await startMeteredService({ t, env })
+    const own = await startMeteredProcess({ t, env })
     const { agent } = await signedUp(own)
     const before = await own.scrape()
     assert.equal(before.value('svc_database_up'), 1)
@@ -488,7 +488,7 @@ describe('several workers', { concurrency: 2 }, () => {
   const TWO = { SVC_WORKERS: '2' }
   test('are one service: what they count is added up, whoever answered', async (t) => {
     const receiver = await startWebhookReceiver({ t })
-    const own = await startMeteredService({ t, env: { ...TWO, ...webhooksTo(receiver.url) } })
+    const own = await startMeteredProcess({ t, env: { ...TWO, ...webhooksTo(receiver.url) } })
     await pidsOf(own)
     const login = { method: 'GET', route: '/auth/login', status: '200' }
     const before = (await own.scrape()).value(REQUESTS, login) ?? 0
@@ -508,7 +508,7 @@ describe('several workers', { concurrency: 2 }, () => {
   })
 
   test('one that dies takes nothing back of what it had counted, and one that hangs holds nobody up', async (t) => {
-    const own = await startMeteredService({ t, env: TWO })
+    const own = await startMeteredProcess({ t, env: TWO })
     const [victim, other] = await pidsOf(own)
     assert.ok(victim !== undefined && other !== undefined)
     await ask(own, 20)

@@ -9,7 +9,7 @@ import { describe, test } from 'node:test'
 import { assertErrorPage } from '../support/assertions.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { startServiceWith } from '../support/provider-service.ts'
+import { startServiceProcessWith } from '../support/provider-service.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -61,7 +61,7 @@ const rootFile = path.join(directory, 'root.pem')
 writeFileSync(rootFile, authority.root)
 const client = { clientId: 'svc', clientSecret: 'a secret of the client' }
 const names = ['good', ...cases.map(nameOf)]
-const service = await startServiceWith(
+const service = await startServiceProcessWith(
   Object.fromEntries(names.map((name) => [name, { issuer: `${origin}/${name}`, ...client }])),
   {
     env: {

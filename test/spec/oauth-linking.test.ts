@@ -353,8 +353,8 @@ describe('what waits for proof is of one browser, and for ten minutes', () => {
   })
 
   test('trying again and again does not make it last longer', async (t) => {
-    const clock = turnedClock(t)
-    const late = await startServiceWith(providers, { t, env: clock.env })
+    const clock = turnedClock()
+    const late = await startServiceWith(providers, { t, clock })
     const { person } = await signedUp(late)
     const agent = createUserAgent(late)
     const visitor = newOpenIdPerson({ email: person.email })

@@ -971,10 +971,10 @@ test('what a provider says cannot write on the terminal of who reads the log', a
 })
 
 test('a provider that keeps somebody waiting past the grace of his refresh token does not log him out', async (t) => {
-  const clock = turnedClock(t)
-  const env = { ...clock.env, SVC_ACCESS_TOKEN_TTL: '1m', SVC_OAUTH_TIMEOUT: '1m' }
+  const clock = turnedClock()
+  const env = { SVC_ACCESS_TOKEN_TTL: '1m', SVC_OAUTH_TIMEOUT: '1m' }
   const provider = await startMisbehavingProvider({ t })
-  const patient = await startServiceWith({ corp: provider }, { t, env })
+  const patient = await startServiceWith({ corp: provider }, { t, clock, env })
   const agent = createUserAgent(patient)
   assertRedirect(await signInBy(agent, 'corp', provider.visit), '/')
   const callback = await provider.visit(await startAt(agent, 'corp', { intent: 'confirm' }))

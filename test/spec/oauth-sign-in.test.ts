@@ -12,12 +12,13 @@ import {
   assertNoSession,
   pendingOn,
   providerSettings,
+  startServiceProcessWith,
   startServiceWith,
   statusesOf,
 } from '../support/provider-service.ts'
 import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { at, startReplicas } from '../support/replicas.ts'
-import { turnedClock } from '../support/turned-clock.ts'
+import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import type { Callback } from '../support/visit-to-provider.ts'
@@ -285,8 +286,8 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
 
   test('after ten minutes it is too late, with the cookie and without; a signing key is looked up anew', async (t) => {
     const provider = await startMisbehavingProvider({ t })
-    const clock = turnedClock(t)
-    const late = await startServiceWith({ corp: provider }, { t, env: clock.env })
+    const clock = turnedProcessClock(t)
+    const late = await startServiceProcessWith({ corp: provider }, { t, env: clock.env })
     const agent = createUserAgent(late)
     const away = async (form = {}) => provider.visit(await startAt(agent, 'corp', form))
     const [inTime, tooLate, withoutCookie] = [await away(), await away({ return_to: '/kept' }), await away()]

@@ -8,8 +8,8 @@ import { testOnSqlite } from '../support/database-choice.ts'
 import { operateJson } from '../support/operator.ts'
 import { logIn, logOut, newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Answer } from '../support/user-agent.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
@@ -21,7 +21,7 @@ const assertUnavailable = (answer: Answer) => {
 }
 
 /** A login whose body stops half-way: the request is in flight until `finish`. */
-const halfLogin = async (service: Service, t: TestContext) => {
+const halfLogin = async (service: ServiceProcess, t: TestContext) => {
   const { person } = await signedUp(service)
   const visitor = createUserAgent(service)
   await visitor.get('/auth/login')
@@ -38,7 +38,7 @@ const halfLogin = async (service: Service, t: TestContext) => {
 
 describe('operation', { concurrency: 3 }, () => {
   test('the database being locked is 503 unavailable with Retry-After, never 401, and clears no cookie', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent, person } = await signedUp(service)
     const database = await openDatabase(service, t)
     const release = await database.lock()
@@ -63,7 +63,7 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('a lock that is held for a moment is waited for', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const database = await openDatabase(service, t)
     const release = await database.lock()
@@ -74,7 +74,7 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('a visitor whose session cannot be renewed for a locked database is told 503, not shown the login form', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const token = agent.cookies.get('svc_access') ?? ''
     agent.cookies.delete('svc_access')
@@ -90,7 +90,7 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('a storm of logins: past a bounded queue 503 with Retry-After, nobody is told anything wrong, and then all is well', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent, person } = await signedUp(service)
     const visitors = Array.from({ length: 800 }, () => createUserAgent(service))
     const csrf = 'x'.repeat(43)
@@ -112,14 +112,14 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('GET /auth/health (process up) and GET /auth/ready (database answers, migrations done, not draining)', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const probe = createUserAgent(service)
     assert.equal((await probe.get('/auth/health')).status, 200)
     assert.equal((await probe.get('/auth/ready')).status, 200)
   })
 
   test('SIGTERM: not ready at once (with the reason), requests in flight finish, exit 0', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const half = await halfLogin(service, t)
     const probe = await connectRaw(service, t)
     const ask = `GET /auth/ready HTTP/1.1\r\nHost: localhost:${service.port}\r\n\r\n`
@@ -139,14 +139,14 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('SIGTERM without anything in flight: exit 0, with idle connections open', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     await assertSignedIn(agent)
     assert.equal(await service.stop(), 0)
   })
 
   test('SIGINT stops like SIGTERM', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const ended = service.ended()
     service.signal('SIGINT')
     assert.equal(await ended, 0)
@@ -157,7 +157,7 @@ describe('operation', { concurrency: 3 }, () => {
     const held = Promise.withResolvers<void>()
     receiver.answerWith((_, response) => void held.promise.then(() => response.writeHead(204).end()))
     const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     await signedUp(service)
     await receiver.received(1)
     const ended = service.ended()
@@ -173,7 +173,7 @@ describe('operation', { concurrency: 3 }, () => {
     const receiver = await startWebhookReceiver({ t })
     receiver.answerWith(() => {})
     const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    const service = await startService({ t, env: { ...env, SVC_WEBHOOK_TIMEOUT: '10m' } })
+    const service = await startServiceProcess({ t, env: { ...env, SVC_WEBHOOK_TIMEOUT: '10m' } })
     await halfLogin(service, t)
     await receiver.received(1)
     const ended = service.ended()
@@ -183,7 +183,7 @@ describe('operation', { concurrency: 3 }, () => {
 
   test('two services that start at once on one new database both serve', async (t) => {
     const cwd = temporaryDirectory(t)
-    const both = await Promise.all([1, 2].map(() => startService({ t, cwd })))
+    const both = await Promise.all([1, 2].map(() => startServiceProcess({ t, cwd })))
     const [one, other] = both
     assert.ok(one && other)
     const { agent, person } = await signedUp(one)
@@ -197,8 +197,8 @@ describe('operation', { concurrency: 3 }, () => {
 
   test('logout, delete and password change are seen at once by another process on the same database', async (t) => {
     const env = { SVC_BASE_URL: 'https://app.example.com' }
-    const one = await startService({ t, env })
-    const other = await startService({ t, env, cwd: one.directory })
+    const one = await startServiceProcess({ t, env })
+    const other = await startServiceProcess({ t, env, cwd: one.directory })
     const { person } = await signedUp(one)
     for (let trial = 0; trial < 50; trial++) {
       const agent = createUserAgent(one)
@@ -213,10 +213,10 @@ describe('operation', { concurrency: 3 }, () => {
   testOnSqlite(
     'a database that can grow no further is 503, never 401, clears no cookie, and reading goes on',
     async (t) => {
-      const service = await startService({ t })
+      const service = await startServiceProcess({ t })
       const { agent, person } = await signedUp(service)
       await service.stop()
-      const limited = await startService({
+      const limited = await startServiceProcess({
         t,
         cwd: service.directory,
         env: { SVC_PORT: String(service.port) },

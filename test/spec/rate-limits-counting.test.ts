@@ -3,15 +3,15 @@ import { describe, test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'
 import type { Person } from '../support/people.ts'
 import { newcomer, newPerson, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import { turnedClock } from '../support/turned-clock.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import type { Answer, Form } from '../support/user-agent.ts'
 
 const MINUTE = 60_000
 const WINDOW_SECONDS = 15 * 60
 
-const clock = turnedClock()
-const service = await startService({ env: { ...clock.env, SVC_RATE_LIMIT: 'on', SVC_HASHES_AT_ONCE: '1' } })
+const clock = turnedProcessClock()
+const service = await startServiceProcess({ env: { ...clock.env, SVC_RATE_LIMIT: 'on', SVC_HASHES_AT_ONCE: '1' } })
 
 /** An address of a network of its own. */
 const newAddress = (() => {

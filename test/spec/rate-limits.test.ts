@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertJsonError, assertPage, assertSignedIn } from '../support/assertions.ts'
 import { currentUser, logIn, newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import { turnedClock } from '../support/turned-clock.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import type { Answer } from '../support/user-agent.ts'
 
 /** Asks until the answer is 429 and returns it, with the number of tries; fails after `most`. */
@@ -20,7 +20,7 @@ const assertRetryAfter = (answer: Answer) => assert.match(answer.headers['retry-
 
 describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   test('guessing the password of one account ends in 429 with Retry-After, as a page', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: undefined } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: undefined } })
     const { person, agent } = await signedUp(service)
     const guess = () => logIn(newcomer(service), { ...person, password: 'wrong password' })
     const { answer } = await untilLimited(guess, 150)
@@ -30,7 +30,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('one address that tries many accounts ends in 429, and other addresses go on', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const from = (address: string) => () =>
       newcomer(service).post('/auth/login', newPerson(), { 'x-forwarded-for': address })
     assertRetryAfter((await untilLimited(from('203.0.113.1'), 400)).answer)
@@ -38,7 +38,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('an X-Forwarded-For of somebody who is not trusted is no way around it', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '192.0.2.0/24' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '192.0.2.0/24' } })
     let address = 0
     const guess = () => {
       address += 1
@@ -49,15 +49,15 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('signing up without end ends in 429', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { answer } = await untilLimited(() => signUp(newcomer(service), newPerson()), 400)
     assertPage(answer, 429)
     assertRetryAfter(answer)
   })
 
   test('a user has 5 tries in an hour to change the username, taken names included; a bad name is no try', async (t) => {
-    const { env, turnTo } = turnedClock(t)
-    const service = await startService({ t, env: { ...env, SVC_RATE_LIMIT: 'on' } })
+    const { env, turnTo } = turnedProcessClock(t)
+    const service = await startServiceProcess({ t, env: { ...env, SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)
     const other = await signedUp(service)
     const change = (username: string, by = agent) => by.post('/auth/account/username', { username })
@@ -79,7 +79,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('of 20 changes of a username at once, 5 are tried', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => agent.post('/auth/account/username', { username: newPerson().username })),
@@ -89,7 +89,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('the owner of an account that somebody guesses at is not locked out of the session that is there', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { person, agent } = await signedUp(service)
     await untilLimited(() => logIn(newcomer(service), { ...person, password: 'wrong password' }), 150)
     assert.equal((await agent.refresh()).status, 200)
@@ -97,7 +97,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
   })
 
   test('a 429 of the JSON API is rate_limited, and clears no cookie', async (t) => {
-    const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+    const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)
     for (let tries = 0; tries < 1500; tries++) {
       const answer = await agent.refresh()
@@ -112,7 +112,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
 })
 
 test('SVC_RATE_LIMIT=off: no limits', async (t) => {
-  const service = await startService({ t, env: { SVC_RATE_LIMIT: 'off' } })
+  const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'off' } })
   const { person } = await signedUp(service)
   for (let tries = 0; tries < 60; tries++) {
     const answers = await Promise.all(

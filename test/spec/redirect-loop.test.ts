@@ -3,12 +3,12 @@ import { test } from 'node:test'
 import { assertErrorPage, assertPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
 import { logIn, signedUp } from '../support/people.ts'
 import { loggedLine } from '../support/request-log.ts'
-import { startService } from '../support/service.ts'
-import { turnedClock } from '../support/turned-clock.ts'
+import { startServiceProcess } from '../support/service-process.ts'
+import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
-const clock = turnedClock()
-const service = await startService({ env: { ...clock.env, SVC_APP_NAME: 'Acme' } })
+const clock = turnedProcessClock()
+const service = await startServiceProcess({ env: { ...clock.env, SVC_APP_NAME: 'Acme' } })
 
 const loginFor = (target: string): string => `/auth/login?return_to=${encodeURIComponent(target)}`
 

@@ -24,7 +24,7 @@ const startSkewed = async () => {
   const skews = { right: 0, ahead: SKEW_MS, behind: -SKEW_MS }
   const start = async ([name, skewMs]: [string, number]) => ({
     name,
-    service: await startService({ cwd, env: { ...ENV, ...clock.skewed(skewMs) } }),
+    service: await startService({ cwd, env: ENV, clock: clock.skewed(skewMs) }),
   })
   const [right, ahead, behind] = await Promise.all(Object.entries(skews).map(start))
   if (!right || !ahead || !behind) assert.fail()

@@ -9,11 +9,11 @@ import { databaseChoice } from '../support/database-choice.ts'
 import type { Person } from '../support/people.ts'
 import { currentUser, loggedIn, logIn, logOut, newcomer, newPerson, signedUp } from '../support/people.ts'
 import { connect } from '../support/postgres-databases.ts'
-import { at, eachRound, inTurn, openOperator, startReplicas } from '../support/replicas.ts'
+import { at, eachRound, inTurn, openOperator, startReplicaProcesses } from '../support/replicas.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
 // Checks of passwords on top of one another take long, which makes the races wide.
-const replicas = await startReplicas({ env: { SVC_HASHES_AT_ONCE: '4' } })
+const replicas = await startReplicaProcesses({ env: { SVC_HASHES_AT_ONCE: '4' } })
 const operator = await openOperator(replicas[0])
 
 /** Waits for a random part of the time that a check of a password takes here. */

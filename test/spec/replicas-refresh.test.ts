@@ -3,12 +3,12 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { logIn, signedUp } from '../support/people.ts'
-import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
+import { at, eachRound, inTurn, startReplicaProcesses } from '../support/replicas.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 const [replicas, impatient] = await Promise.all([
-  startReplicas(),
-  startReplicas({ env: { SVC_REFRESH_GRACE: '50ms' } }),
+  startReplicaProcesses(),
+  startReplicaProcesses({ env: { SVC_REFRESH_GRACE: '50ms' } }),
 ])
 const [one, other] = replicas
 const pastGrace = () => sleep(100)

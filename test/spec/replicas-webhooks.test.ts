@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../support/database.ts'
 import { eventually } from '../support/patience.ts'
 import { currentUser, signedUp } from '../support/people.ts'
-import { at, eachRound, inTurn, startReplicas } from '../support/replicas.ts'
+import { at, eachRound, inTurn, startReplicaProcesses } from '../support/replicas.ts'
 import type { LogLine } from '../support/service.ts'
 import type { Delivery, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { silence, startWebhookReceiver, status } from '../support/webhook-receiver.ts'
@@ -17,7 +17,7 @@ const start = async (t: TestContext, timeout: string) => {
     SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
     SVC_WEBHOOK_TIMEOUT: timeout,
   }
-  return { receiver, replicas: await startReplicas({ env, t }) }
+  return { receiver, replicas: await startReplicaProcesses({ env, t }) }
 }
 
 const typesFor = ({ deliveries }: WebhookReceiver, userId: string) =>
@@ -82,7 +82,7 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
 describe('clean-ups of two replicas', () => {
   test('one runner of each: they do not take turns', async (t) => {
     const env = { SVC_CLEANUP_INTERVAL: '1s', SVC_SESSION_TTL: '200ms', SVC_ACCESS_TOKEN_TTL: '100ms' }
-    const replicas = await startReplicas({ env, t })
+    const replicas = await startReplicaProcesses({ env, t })
     // Apart from the other, so that each would find something to delete.
     await sleep(300)
     // In order: one that is killed at its work keeps its place for as long as that might take.

@@ -5,11 +5,11 @@ import { accessToken, publishedKeys } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { disableUser, operateJson } from '../support/operator.ts'
 import { currentUser, loggedIn, logIn, logOut, newPerson, signedUp } from '../support/people.ts'
-import { at, eachRound, inTurn, openOperator, startReplicas } from '../support/replicas.ts'
+import { at, eachRound, inTurn, openOperator, startReplicaProcesses } from '../support/replicas.ts'
 import type { Service } from '../support/service.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
-const replicas = await startReplicas()
+const replicas = await startReplicaProcesses()
 const [one] = replicas
 const operator = await openOperator(one)
 

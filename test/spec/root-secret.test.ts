@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
 import { accessToken } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'
-import { spawnSvc } from '../support/command.ts'
+import { runSvc, spawnSvc } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { startOpenIdProvider } from '../support/openid-provider.ts'
 import { newOpenIdPerson } from '../support/openid-provider-people.ts'
@@ -16,6 +16,7 @@ import { loggedIn, signedUp } from '../support/people.ts'
 import { startServiceWith } from '../support/provider-service.ts'
 import { comeBack, startAt } from '../support/provider-sign-in.ts'
 import { at, startReplicas } from '../support/replicas.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { type Service, startService } from '../support/service.ts'
 import { turnedClock } from '../support/turned-clock.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
@@ -116,8 +117,8 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   )
 
   testOnSqlite('a token of the previous secret has its grace, and a replay past it ends the session', async (t) => {
-    const clock = turnedClock(t)
-    const service = await startService({ t, env: clock.env })
+    const clock = turnedClock()
+    const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
     const [tab, thief] = [agent.cookies.copy(), agent.cookies.copy()].map((jar) => createUserAgent(service, jar))
     assert.ok(tab && thief)
@@ -142,7 +143,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   })
 
   testOnSqlite('each of several workers takes it over by itself, those that start later too', async (t) => {
-    const service = await startService({ t, env: { SVC_WORKERS: '2' } })
+    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
     const { agent } = await signedUp(service)
     await rotate(service)
     await eventually('both have noticed', () => noticed(service) === 2)
@@ -166,8 +167,8 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   })
 
   testOnSqlite('is refused while sessions need the secret that it would overwrite, unless it is forced', async (t) => {
-    const clock = turnedClock(t)
-    const service = await startService({ t, env: clock.env })
+    const clock = turnedClock()
+    const service = await startService({ t, clock })
     const { agent, person } = await signedUp(service)
     const idle = await loggedIn(service, person)
     await rotate(service)
@@ -198,8 +199,8 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   })
 
   testOnSqlite('is done once no session needs it: the one before is gone for good', async (t) => {
-    const clock = turnedClock(t)
-    const service = await startService({ t, env: clock.env })
+    const clock = turnedClock()
+    const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
     for (let round = 1; round <= 3; round++) {
       const [old] = readSecrets(service)
@@ -216,7 +217,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   testOnSqlite('killed at any moment, it leaves secrets that the database is opened with', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
-    await service.kill()
+    await service.stop()
     for (let round = 0; round < 4; round++) {
       const child = spawnSvc({ args: ['secret', 'rotate', '--force'], cwd: service.directory, env: service.env })
       const before = readSecrets(service)[0]
@@ -229,7 +230,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
       await ended
       await service.restart()
       await assertRefreshes(agent)
-      await service.kill()
+      await service.stop()
     }
   })
 
@@ -245,7 +246,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     testOnSqlite(`a rotation that ended ${moment} is completed by the next start`, async (t) => {
       const service = await startService({ t })
       const { agent } = await signedUp(service)
-      await service.kill()
+      await service.stop()
       leave(service)
       await service.restart()
       await assertRefreshes(agent)
@@ -260,7 +261,8 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     const [old] = readSecrets(service)
-    const results = await Promise.all([1, 2, 3].map(() => service.cli(['secret', 'rotate', '--force'])))
+    const args = ['secret', 'rotate', '--force']
+    const results = await Promise.all([1, 2, 3].map(() => runSvc({ args, cwd: service.directory, env: service.env })))
     assert.deepEqual(
       results.map(({ code }) => Number(code)).toSorted((a, b) => a - b),
       [0, 1, 1],
@@ -273,7 +275,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   testOnSqlite('a link to the file stays one', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
-    await service.kill()
+    await service.stop()
     const elsewhere = path.join(service.directory, 'elsewhere')
     copyFileSync(secretFile(service), elsewhere)
     rmSync(secretFile(service))
@@ -312,7 +314,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     const backup = path.join(service.directory, 'backup.db')
     await operate(service, ['backup', backup])
     await rotate(service)
-    await service.kill()
+    await service.stop()
     for (const ending of ['-wal', '-shm'])
       rmSync(path.join(service.directory, 'data', `svc.db${ending}`), { force: true })
     copyFileSync(backup, path.join(service.directory, 'data', 'svc.db'))

@@ -10,7 +10,7 @@ import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 const GRACE_MS = 30_000
 const clock = turnedClock()
-const service = await startService({ env: clock.env })
+const service = await startService({ clock })
 const database = await openDatabase(service)
 
 let aheadMs = 0

@@ -8,6 +8,7 @@ import { openDatabase, rootSecret } from '../support/database.ts'
 import { deleteUser, disableUser, enableUser, operate, setPassword } from '../support/operator.ts'
 import type { Person } from '../support/people.ts'
 import { loggedIn, logIn, logOut, newPerson, signedUp } from '../support/people.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { UserAgent } from '../support/user-agent.ts'
@@ -137,7 +138,7 @@ describe('session lifetime', { concurrency: 3 }, () => {
 
 test('a copy of the database holds no usable refresh token, no private key and no password', async () => {
   const directory = temporaryDirectory()
-  const tapped = await startService({ cwd: directory, env: keyTap(directory) })
+  const tapped = await startServiceProcess({ cwd: directory, env: keyTap(directory) })
   const { agent, person } = await signedUp(tapped)
   const first = agent.cookies.get('svc_refresh')
   const database = await openDatabase(tapped)

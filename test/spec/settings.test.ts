@@ -12,7 +12,7 @@ import type { Environment } from '../support/command.ts'
 import { runSvc } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -77,14 +77,14 @@ describe('settings', { concurrency: 3 }, () => {
     await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '596h31m23.648s' })
     await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '0.999ms' })
     const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '596h31m23.647s' } })
-    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '1ms' } })
+    await startServiceProcess({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '596h31m23.647s' } })
+    await startServiceProcess({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '1ms' } })
   })
 
   test("durations are Go's: 1m30.5s, .5s, 720h and 1h0m are accepted and mean what they say", async (t) => {
     const env = { SVC_ACCESS_TOKEN_TTL: '1m30s', SVC_SESSION_TTL: '720h', SVC_SESSION_IDLE_TTL: '1h0m' }
     const more = { SVC_REFRESH_GRACE: '.5s', SVC_WEBHOOK_TIMEOUT: '1m30.5s' }
-    const service = await startService({ t, env: { ...env, ...more } })
+    const service = await startServiceProcess({ t, env: { ...env, ...more } })
     const { agent } = await signedUp(service)
     const { exp = 0, iat = 0 } = claimsOf(accessToken(agent))
     assert.equal(exp - iat, 90)
@@ -118,7 +118,7 @@ describe('settings', { concurrency: 3 }, () => {
   })
 
   test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions go on under the same secret in either spelling', async (t) => {
-    const service = await startService({ t, env: { SVC_SECRET: secret.toString('hex') } })
+    const service = await startServiceProcess({ t, env: { SVC_SECRET: secret.toString('hex') } })
     const { agent } = await signedUp(service)
     await service.restart({ env: { SVC_SECRET: secret.toString('base64') } })
     await assertSignedIn(agent)
@@ -127,7 +127,7 @@ describe('settings', { concurrency: 3 }, () => {
   })
 
   testOnSqlite('SVC_SECRET is made at first start, kept mode 0600 beside the SQLite file', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const file = path.join(service.directory, 'data', 'svc.secret')
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.ok(existsSync(path.join(service.directory, 'data', 'svc.db')))
@@ -137,7 +137,7 @@ describe('settings', { concurrency: 3 }, () => {
     const directory = temporaryDirectory(t)
     const file = path.join(directory, 'root secret')
     writeFileSync(file, `${secret.toString('base64')}\n`)
-    const service = await startService({ t, cwd: directory, env: { SVC_SECRET_FILE: file } })
+    const service = await startServiceProcess({ t, cwd: directory, env: { SVC_SECRET_FILE: file } })
     const { agent } = await signedUp(service)
     await service.restart({ env: { SVC_SECRET: secret.toString('base64'), SVC_SECRET_FILE: undefined } })
     await assertSignedIn(agent)
@@ -151,7 +151,7 @@ describe('settings', { concurrency: 3 }, () => {
   test('an empty variable counts as unset', async (t) => {
     const names = ['BASE_URL', 'HOST', 'DATABASE_URL', 'SECRET', 'AUDIENCES', 'SIGNUP', 'TRUST_PROXY', 'LOG_LEVEL']
     const empty = Object.fromEntries([...names.map((name) => `SVC_${name}`), ...durations].map((name) => [name, '']))
-    const service = await startService({ t, env: empty })
+    const service = await startServiceProcess({ t, env: empty })
     const { agent } = await signedUp(service)
     assert.equal(claimsOf(accessToken(agent)).iss, `http://localhost:${service.port}`)
   })
@@ -159,7 +159,7 @@ describe('settings', { concurrency: 3 }, () => {
   test('a .env file in the working directory is read, and the environment goes before it', async (t) => {
     const directory = temporaryDirectory(t)
     writeFileSync(path.join(directory, '.env'), 'SVC_AUDIENCES=from-file\n# a comment\nSVC_ACCESS_TOKEN_TTL="2m"\n')
-    const service = await startService({ t, cwd: directory, env: { SVC_ACCESS_TOKEN_TTL: '3m' } })
+    const service = await startServiceProcess({ t, cwd: directory, env: { SVC_ACCESS_TOKEN_TTL: '3m' } })
     const { agent } = await signedUp(service)
     const { aud, exp = 0, iat = 0 } = claimsOf(accessToken(agent))
     assert.deepEqual([aud, exp - iat], ['from-file', 180])
@@ -169,11 +169,15 @@ describe('settings', { concurrency: 3 }, () => {
     'SVC_DATABASE_URL sqlite:PATH says where the database lies, and the secret lies beside it',
     async (t) => {
       const directory = temporaryDirectory(t)
-      const service = await startService({ t, cwd: directory, env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' } })
+      const service = await startServiceProcess({
+        t,
+        cwd: directory,
+        env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' },
+      })
       await signedUp(service)
       assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
       assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
-      const other = await startService({
+      const other = await startServiceProcess({
         t,
         env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` },
       })
@@ -273,7 +277,7 @@ describe('settings', { concurrency: 3 }, () => {
 
   test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR takes a colour and nothing else', async (t) => {
     const env = { SVC_APP_NAME: 'Ärger & <b>Co</b>', SVC_ACCENT_COLOR: '#7a1fa2' }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     for (const path of ['/auth/login', '/auth/signup', '/auth/nothing']) {
       const { text } = await createUserAgent(service).get(path)
       assert.ok(text.includes('Ärger &amp; &lt;b&gt;Co&lt;/b&gt;'), path)
@@ -300,7 +304,7 @@ describe('settings', { concurrency: 3 }, () => {
   })
 
   test('a taken port stops the start with a message that names it, not with a stack', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const { code, stdout, stderr } = await serve(t, { SVC_PORT: String(service.port) })
     assert.ok(code !== 0 && code !== null, String(code))
     assert.match(stdout + stderr, new RegExp(String(service.port)))

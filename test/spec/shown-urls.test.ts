@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { runSvc } from '../support/command.ts'
 import { signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 
@@ -59,7 +59,7 @@ describe('URLs are shown without what may be a token', { concurrency: 2 }, () =>
   test('svc webhooks and the log: the query is sent, and shown nowhere', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const env = { SVC_WEBHOOK_URL: `${receiver.url}?token=${TOKEN}`, SVC_WEBHOOK_SECRET: webhookSecret }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     await signedUp(service)
     const [delivery] = await receiver.received(1)
     assert.ok(delivery)

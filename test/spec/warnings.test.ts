@@ -10,8 +10,8 @@ import { runSvc } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -31,13 +31,13 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
 /** Resolves when the request's own line is in the log, and with it what was said before. */
-const asked = async (service: Service, headers: Record<string, string>) => {
+const asked = async (service: ServiceProcess, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
   await loggedRequest(service, answer)
 }
 
-const warned = (service: Service, word: string) =>
+const warned = (service: ServiceProcess, word: string) =>
   service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes(word))
 
 describe('warnings at the start', { concurrency: 3 }, () => {
@@ -71,7 +71,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
 
   test('what they are about: the log says all of it once, at level warn', async (t) => {
     const env = { SVC_BASE_URL: 'http://app.example.com', SVC_TRUST_PROXY: '0.0.0.0/0,::/0', SVC_POTR: '1' }
-    const service = await startService({ t, env })
+    const service = await startServiceProcess({ t, env })
     for (const name of ['SVC_BASE_URL', 'SVC_TRUST_PROXY', 'SVC_RATE_LIMIT', 'SVC_POTR'])
       assert.equal(warned(service, name).length, 1, name)
     assert.match(String(warned(service, 'SVC_BASE_URL')[0]?.message), /http:\/\/app\.example\.com.*https/)
@@ -156,7 +156,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
 
 describe('a root secret that others can read', { concurrency: 3 }, () => {
   testOnSqlite('svc.secret: a warning that names the file, its mode and what to do', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const file = path.join(service.directory, 'data', 'svc.secret')
     assert.deepEqual(warned(service, 'svc.secret'), [])
     for (const mode of [0o640, 0o604, 0o644]) {
@@ -276,7 +276,7 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   const PEER = 'X-Forwarded-For came from'
 
   test('SVC_BASE_URL left at its default while requests come for another Host: once', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     await asked(service, {})
     await asked(service, { host: `127.0.0.1:${service.port}` })
     await asked(service, { host: `[::1]:${service.port}` })
@@ -295,9 +295,9 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
 
   test('the same with X-Forwarded-Proto: https or X-Forwarded-Host of a trusted proxy, not of others', async (t) => {
     const [byProto, byHost, byStranger] = await Promise.all([
-      startService({ t }),
-      startService({ t }),
-      startService({ t, env: { SVC_TRUST_PROXY: 'none' } }),
+      startServiceProcess({ t }),
+      startServiceProcess({ t }),
+      startServiceProcess({ t, env: { SVC_TRUST_PROXY: 'none' } }),
     ])
     await asked(byProto, { 'x-forwarded-proto': 'http' })
     assert.deepEqual(warned(byProto, UNSET), [])
@@ -316,14 +316,14 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   })
 
   test('no word where SVC_BASE_URL was set, whatever requests say', async (t) => {
-    const service = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
+    const service = await startServiceProcess({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
     await asked(service, { host: 'other.example.com', 'x-forwarded-proto': 'https' })
     await asked(service, { host: 'other.example.com', 'x-forwarded-for': '203.0.113.7' })
     assert.deepEqual([...warned(service, UNSET), ...warned(service, PEER)], [])
   })
 
   test('X-Forwarded-For from an untrusted peer: once, with its address', async (t) => {
-    const service = await startService({ t, env: { SVC_TRUST_PROXY: '192.0.2.1' } })
+    const service = await startServiceProcess({ t, env: { SVC_TRUST_PROXY: '192.0.2.1' } })
     await asked(service, {})
     assert.deepEqual(warned(service, PEER), [])
     for (let round = 0; round < 3; round++) await asked(service, { 'x-forwarded-for': '203.0.113.7' })
@@ -336,7 +336,7 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   })
 
   test('a Host of nonsense is told short and on one line, and breaks nothing', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const connection = await connectRaw(service, t)
     connection.write(`GET /auth/login HTTP/1.1\r\nHost: ${'x'.repeat(4000)}:y\r\nConnection: close\r\n\r\n`)
     assert.match(await connection.answer(), /^HTTP\/1\.1 200 /)

@@ -18,8 +18,8 @@ import { eventually, within } from '../support/patience.ts'
 import { logIn, logOut, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedLine, loggedRequest } from '../support/request-log.ts'
-import type { Service } from '../support/service.ts'
-import { startService } from '../support/service.ts'
+import type { ServiceProcess } from '../support/service-process.ts'
+import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
@@ -37,7 +37,7 @@ const isAlive = (pid: number): boolean => {
 }
 
 /** Asks on new connections until so many processes have answered; resolves to their pids. */
-const meetWorkers = async (service: Service, count = 2): Promise<Set<number>> => {
+const meetWorkers = async (service: ServiceProcess, count = 2): Promise<Set<number>> => {
   const met = new Set<number>()
   await eventually(`${count} workers answer`, async () => {
     const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
@@ -49,7 +49,7 @@ const meetWorkers = async (service: Service, count = 2): Promise<Set<number>> =>
   return met
 }
 
-const workersOf = async (service: Service, t: TestContext): Promise<[number, number]> => {
+const workersOf = async (service: ServiceProcess, t: TestContext): Promise<[number, number]> => {
   const pids = [...(await meetWorkers(service))]
   // A test that fails leaves none of them behind: they end with their supervisor, or else here.
   afterwards(t, () => pids.filter(isAlive).forEach((pid) => process.kill(pid, 'SIGKILL')))
@@ -59,7 +59,7 @@ const workersOf = async (service: Service, t: TestContext): Promise<[number, num
 }
 
 /** An agent for each of two workers, whose connection stays the same. */
-const agentsAtWorkers = async (service: Service): Promise<[UserAgent, UserAgent]> => {
+const agentsAtWorkers = async (service: ServiceProcess): Promise<[UserAgent, UserAgent]> => {
   const met = new Map<unknown, UserAgent>()
   await eventually('two workers answer', async () => {
     const agent = createUserAgent(service)
@@ -82,7 +82,7 @@ const copySession = (from: UserAgent, to: UserAgent): void => {
 const head = (method: string, more: string) => `${method} /auth/login HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
 
 /** A login whose body stops half-way: it is in flight in the worker `pid` until `finish`. */
-const halfLogin = async (service: Service, t: TestContext) => {
+const halfLogin = async (service: ServiceProcess, t: TestContext) => {
   const { person } = await signedUp(service)
   const csrf_token = 'x'.repeat(43)
   const body = urlEncoded({ email: person.email, password: person.password, csrf_token })
@@ -178,7 +178,7 @@ describe('a worker that is alive and does not work', () => {
 
 describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
   test('start-up output stays that of one service, and each worker is known by the pid in its lines', async (t) => {
-    const service = await startService({ t, env: { ...TWO, SVC_TYPO: 'x' } })
+    const service = await startServiceProcess({ t, env: { ...TWO, SVC_TYPO: 'x' } })
     const workers = await meetWorkers(service)
     assert.equal(workers.size, 2)
     const lines = service.logLines()
@@ -201,14 +201,14 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('one process has no supervisor, and no pid in its lines', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     const answer = await createUserAgent(service).get('/auth/login')
     assert.equal((await loggedRequest(service, answer)).pid, undefined)
     assert.ok(service.logLines().every((line) => line.workers === undefined))
   })
 
   test('a worker that dies is replaced, and requests go on through the others meanwhile', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const [victim, other] = await workersOf(service, t)
     for (let round = 0; round < 3; round++) {
       const before = service.logLines().length
@@ -236,7 +236,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('SIGTERM to one worker: it finishes what it has begun, and another one takes its place before that', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const half = await halfLogin(service, t)
     process.kill(half.pid, 'SIGTERM')
     const replaced = await loggedLine(service, ({ message }) => message === 'worker serves')
@@ -250,7 +250,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('SIGTERM: all of them finish what they have begun, exit 0, and nothing is left', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
     const ended = service.ended()
@@ -263,7 +263,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`${signal} to every process at once, as a terminal or systemd sends it, cuts nothing short`, async (t) => {
-      const service = await startService({ t, env: TWO })
+      const service = await startServiceProcess({ t, env: TWO })
       const pids = await workersOf(service, t)
       const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
       const ended = service.ended()
@@ -278,7 +278,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   }
 
   test('a second SIGTERM ends everything at once', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     await halfLogin(service, t)
     const ended = service.ended()
@@ -290,7 +290,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('a supervisor that is killed leaves no worker behind, and what they have begun is finished', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     const half = await halfLogin(service, t)
     const killed = service.kill()
@@ -303,7 +303,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('a taken port is one clear line, also when another svc with workers has it', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     for (const workers of ['1', '2']) {
       const env = { SVC_PORT: String(service.port), SVC_WORKERS: workers }
       const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
@@ -344,7 +344,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
 
   test('a replacement that cannot start is tried again until it can', async (t) => {
     const tap = preload(t, failingListen)
-    const service = await startService({ t, env: { ...TWO, ...tap.env } })
+    const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
     tap.break()
     process.kill(victim, 'SIGKILL')
@@ -358,7 +358,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('a worker that is stuck is killed and replaced, and no other', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const [victim, other] = await workersOf(service, t)
     process.kill(victim, 'SIGSTOP')
     // It is not given up before.
@@ -385,7 +385,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
 
   test('a stop while a replacement is starting, or waits for its turn, is no failure', async (t) => {
     const tap = preload(t, failingStart)
-    const service = await startService({ t, env: { ...TWO, ...tap.env } })
+    const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
     tap.break()
     process.kill(victim, 'SIGKILL')
@@ -401,7 +401,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('logout in one worker is refused by the other on the next request', async (t) => {
-    const service = await startService({ t, env: TWO })
+    const service = await startServiceProcess({ t, env: TWO })
     const agents = await agentsAtWorkers(service)
     const { person } = await signedUp(service)
     const answers: Answer[] = []
@@ -419,7 +419,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   test('lines of several processes are never torn, however slowly they are read', async (t) => {
-    const service = await startService({ t })
+    const service = await startServiceProcess({ t })
     await service.stop()
     const env = { ...service.env, ...TWO, SVC_LOG_LEVEL: 'debug' }
     const child = spawnSvc({ args: ['serve'], cwd: service.directory, env })

@@ -1,5 +1,4 @@
-// Preloaded into the service (NODE_OPTIONS=--import): its clocks are ahead by as many milliseconds as a file says, and the
-// wall clock also by those by which this machine's is wrong.
+// Preloaded into the service (NODE_OPTIONS=--import): its clocks are ahead by as many milliseconds as a file says.
 import { readFileSync } from 'node:fs'
 
 /** `wall monotonic`, in milliseconds. */
@@ -8,9 +7,8 @@ const ahead = (): number[] =>
     .split(' ')
     .map(Number)
 
-const skewMs = Number(process.env.TEST_CLOCK_SKEW_MS ?? 0)
 const wallNow = Date.now
-Date.now = () => wallNow() + skewMs + (ahead()[0] ?? 0)
+Date.now = () => wallNow() + (ahead()[0] ?? 0)
 
 const monotonicNow = performance.now.bind(performance)
 performance.now = () => monotonicNow() + (ahead()[1] ?? 0)

@@ -9,8 +9,12 @@ type Installation = { url: string; secret: string }
 
 const installations = new Map<string, Promise<Installation>>()
 
-const createInstallation = async (directory: string, t: TestContext | undefined): Promise<Installation> => {
-  const { url, drop } = await createDatabase(await postgresUrl())
+const createInstallation = async (
+  directory: string,
+  template: string | undefined,
+  t: TestContext | undefined,
+): Promise<Installation> => {
+  const { url, drop } = await createDatabase(await postgresUrl(), { template })
   afterwards(t, async () => {
     installations.delete(directory)
     await drop()
@@ -21,17 +25,23 @@ const createInstallation = async (directory: string, t: TestContext | undefined)
 /**
  * The settings of the database of a service in this folder, where `env` names none. With SQLite it lies in the folder by
  * itself. With PostgreSQL the folder gets one on the server too, with a root secret, so that two services in one folder
- * share both; it is dropped after the test `t`, or after the file when no test is given.
+ * share both; it is a copy of the run's model where there is one, and dropped after the test `t`, or after the file when
+ * no test is given.
  */
 export const databaseSettings = async (
   directory: string,
   env: Environment,
   t: TestContext | undefined,
+  template: string | undefined = process.env.SVC_TEST_PG_TEMPLATE,
 ): Promise<Environment> => {
   if (databaseChoice === 'sqlite' || env.SVC_DATABASE_URL !== undefined) return {}
-  const installation = installations.get(directory) ?? createInstallation(directory, t)
+  const installation = installations.get(directory) ?? createInstallation(directory, template, t)
   installations.set(directory, installation)
   const { url, secret } = await installation
   const hasSecret = (env.SVC_SECRET ?? env.SVC_SECRET_FILE) !== undefined
   return hasSecret ? { SVC_DATABASE_URL: url } : { SVC_DATABASE_URL: url, SVC_SECRET: secret }
 }
+
+/** The same with a database in which there is nothing yet, not even tables. */
+export const emptyDatabaseSettings = (directory: string, t: TestContext): Promise<Environment> =>
+  databaseSettings(directory, {}, t, 'template0')

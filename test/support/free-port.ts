@@ -1,8 +1,11 @@
 import { randomInt } from 'node:crypto'
 import net from 'node:net'
 
-// Below what systems hand out for outgoing connections.
+// Below what systems hand out for outgoing connections, so that a restart finds its port still free.
 const PORTS = [10_240, 32_000] as const
+
+/** A port that is probably free. */
+export const somePort = (): string => String(randomInt(...PORTS))
 
 /** A port on which nothing listens. */
 export const freePort = async (): Promise<number> => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 import { type Service, startService } from './service.ts'
+import type { TurnedClock } from './turned-clock.ts'
 import { type Answer, createUserAgent } from './user-agent.ts'
 
 type Labels = Record<string, string>
@@ -19,13 +21,15 @@ export type Metrics = {
   value(name: string, labels?: Labels): number | undefined
 }
 
-export type MeteredService = Service & {
+type Metered<S extends Service> = S & {
   metricsPort: number
   /** Asks as Prometheus does, and reads every line of the answer. */
   scrape(): Promise<Metrics>
   /** One request to the listener of the metrics. */
   askMetrics(method: string, path: string): Promise<Answer>
 }
+
+export type MeteredService = Metered<Service>
 
 const COMMENT = /^# (HELP|TYPE) ([a-z_][a-z0-9_]*) (.+)$/
 const SAMPLE = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (-?[\d.e+-]+|[+-]Inf|Nan)$/i
@@ -70,29 +74,28 @@ const readMetrics = (text: string): Metrics => {
 // Below what systems hand out for outgoing connections, so that nobody takes it before the service does.
 const PORTS = [10_240, 32_000] as const
 
-const startSomewhere = async (
-  options: { t?: TestContext; env: Environment },
+type Options = { t?: TestContext; env?: Environment }
+
+const startSomewhere = async <S extends Service>(
+  start: (options: Options) => Promise<S>,
+  options: Options,
   tries = 5,
-): Promise<[Service, metricsPort: number]> => {
+): Promise<[S, metricsPort: number]> => {
   const port = randomInt(...PORTS)
   const env = { ...options.env, SVC_METRICS_PORT: String(port) }
   try {
-    return [await startService({ ...options, env }), port]
+    return [await start({ ...options, env }), port]
   } catch (error) {
-    if (tries === 0 || !String(error).includes(`Port ${port}`)) throw error
-    return startSomewhere(options, tries - 1)
+    if (tries === 0 || !String(error).includes(String(port))) throw error
+    return startSomewhere(start, options, tries - 1)
   }
 }
 
-/** A service that tells its metrics, on a port that nobody else has. */
-export const startMeteredService = async ({
-  env = {},
-  ...options
-}: {
-  t?: TestContext
-  env?: Environment
-} = {}): Promise<MeteredService> => {
-  const [service, metricsPort] = await startSomewhere({ ...options, env })
+const startMetered = async <S extends Service>(
+  start: (options: Options) => Promise<S>,
+  options: Options,
+): Promise<Metered<S>> => {
+  const [service, metricsPort] = await startSomewhere(start, options)
   const agent = createUserAgent({ url: `http://localhost:${metricsPort}` })
   const askMetrics = (method: string, path: string) =>
     agent.send({ method, path, headers: { connection: 'close', cookie: [] } })
@@ -106,3 +109,11 @@ export const startMeteredService = async ({
     },
   })
 }
+
+/** A service that tells its metrics, on a port that nobody else has. */
+export const startMeteredService = (options: Options & { clock?: TurnedClock } = {}): Promise<MeteredService> =>
+  startMetered(startService, options)
+
+/** The same as a process of its own. */
+export const startMeteredProcess = (options: Options = {}): Promise<Metered<ServiceProcess>> =>
+  startMetered(startServiceProcess, options)

@@ -14,11 +14,11 @@ export const within = async <T>(seconds: number, what: string, promise: Promise<
   }
 }
 
-/** Looks again and again until it holds; a failure that says `what` was waited for after 10 s. */
+/** Looks again and again until it holds; a failure that says `what` was waited for after a minute. */
 export const eventually = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 60_000
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within 10 s`)
+    if (Date.now() > deadline) throw new Error(`${what}: not within a minute`)
     await sleep(100)
   }
 }

@@ -32,7 +32,7 @@ export const queryOnce = async <Row extends pg.QueryResultRow>(
 export type OwnDatabase = { url: string; drop(): Promise<void> }
 
 /** Copies the template's files, as before PostgreSQL 15 was the only way: the log of a copy costs twice as much. */
-const copyingFiles = async (adminUrl: string): Promise<string> => {
+const findStrategy = async (adminUrl: string): Promise<string> => {
   const [{ version = 0 } = {}] = await queryOnce(
     adminUrl,
     `SELECT current_setting('server_version_num')::int AS version`,
@@ -40,15 +40,27 @@ const copyingFiles = async (adminUrl: string): Promise<string> => {
   return version < 150_000 ? '' : 'STRATEGY FILE_COPY'
 }
 
+const strategies = new Map<string, Promise<string>>()
+
+/** The same for one server, however often it is asked. */
+const strategy = (adminUrl: string): Promise<string> => {
+  const found = strategies.get(adminUrl) ?? findStrategy(adminUrl)
+  strategies.set(adminUrl, found)
+  return found
+}
+
 /**
- * Makes an empty database on the server of `adminUrl`, with further options of CREATE DATABASE; `drop()` also ends the
- * connections to it.
+ * Makes a database on the server of `adminUrl`: an empty one with further options of CREATE DATABASE, or a copy of the
+ * template. `drop()` also ends the connections to it.
  */
-export const createDatabase = async (adminUrl: string, options = ''): Promise<OwnDatabase> => {
+export const createDatabase = async (
+  adminUrl: string,
+  { options = '', template = 'template0' }: { options?: string; template?: string | undefined } = {},
+): Promise<OwnDatabase> => {
   const name = `svc_test_${randomUUID().replaceAll('-', '')}`
   await queryOnce(
     adminUrl,
-    `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' ${options} ${await copyingFiles(adminUrl)}`,
+    `CREATE DATABASE ${name} ${await strategy(adminUrl)} TEMPLATE ${template} ${template === 'template0' ? `ENCODING 'UTF8' ${options}` : ''}`,
   )
   const url = new URL(adminUrl)
   url.pathname = `/${name}`

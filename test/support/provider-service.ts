@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
-import type { Service } from './service.ts'
-import { startService } from './service.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
+import { type Service, startService } from './service.ts'
+import type { TurnedClock } from './turned-clock.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 /** A provider of the tests, of any kind. */
@@ -33,9 +34,19 @@ export const allowCallbacks = (providers: Record<string, Provider>, baseUrl: str
 /** Starts a service with providers, which may answer to it. */
 export const startServiceWith = async (
   providers: Record<string, Provider>,
-  { env = {}, ...options }: { env?: Environment; cwd?: string; t?: TestContext } = {},
+  { env = {}, ...options }: { env?: Environment; cwd?: string; clock?: TurnedClock; t?: TestContext } = {},
 ): Promise<Service> => {
   const service = await startService({ ...options, env: { ...providerSettings(providers), ...env } })
+  allowCallbacks(providers, service.url)
+  return service
+}
+
+/** The same as a process of its own. */
+export const startServiceProcessWith = async (
+  providers: Record<string, Provider>,
+  { env = {}, ...options }: { env?: Environment; t?: TestContext } = {},
+): Promise<ServiceProcess> => {
+  const service = await startServiceProcess({ ...options, env: { ...providerSettings(providers), ...env } })
   allowCallbacks(providers, service.url)
   return service
 }

@@ -6,31 +6,40 @@ import { createLog } from '../../src/lib/log.ts'
 import { afterwards } from './cleanup.ts'
 import type { Environment } from './command.ts'
 import { databasePath } from './database-file.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 import { type Service, startService } from './service.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import type { TurnedClock } from './turned-clock.ts'
 import { createUserAgent, type UserAgent } from './user-agent.ts'
 
 /** Two services on one installation: the same database, root secret and public origin, each with a port of its own. */
-export type Replicas = readonly [Service, Service]
+export type Replicas<S extends Service = Service> = readonly [S, S]
+
+type Options = { env?: Environment; t?: TestContext }
+
+const startBoth = async <S extends Service>(
+  start: (options: Options & { cwd: string }) => Promise<S>,
+  { env = {}, t }: Options,
+): Promise<Replicas<S>> => {
+  const cwd = temporaryDirectory(t)
+  const startOne = () => start({ cwd, env: { SVC_BASE_URL: 'http://svc.example', ...env }, ...(t && { t }) })
+  return Promise.all([startOne(), startOne()])
+}
 
 /** Starts both at once. They end after the test, or after the file when none is given. */
-export const startReplicas = async ({
-  env = {},
-  t,
-}: {
-  env?: Environment
-  t?: TestContext
-} = {}): Promise<Replicas> => {
-  const cwd = temporaryDirectory(t)
-  const start = () => startService({ cwd, env: { SVC_BASE_URL: 'http://svc.example', ...env }, ...(t && { t }) })
-  return Promise.all([start(), start()])
-}
+export const startReplicas = ({ clock, ...options }: Options & { clock?: TurnedClock } = {}): Promise<Replicas> =>
+  startBoth((place) => startService({ ...place, ...(clock && { clock }) }), options)
+
+/** The same as processes: they share no memory, and work at the same moment. */
+export const startReplicaProcesses = (options: Options = {}): Promise<Replicas<ServiceProcess>> =>
+  startBoth(startServiceProcess, options)
 
 /** The same browser, with the same cookies, as the gateway sends it to that replica. */
 export const at = (replica: Service, agent: UserAgent): UserAgent => createUserAgent(replica, agent.cookies)
 
 /** The replicas in an order that changes with the round: from here, to there. */
-export const inTurn = ([one, other]: Replicas, round: number): Replicas => (round % 2 ? [other, one] : [one, other])
+export const inTurn = <S extends Service>([one, other]: Replicas<S>, round: number): Replicas<S> =>
+  round % 2 ? [other, one] : [one, other]
 
 /** What the command line works with, for a test that would start it too often: a third process on the installation. */
 export const openOperator = async (service: Service, t?: TestContext): Promise<Core> => {

@@ -1,9 +1,9 @@
 import type { LogLine, Service } from './service.ts'
 import type { Answer } from './user-agent.ts'
 
-/** The first log line that fits, once it is written (fails after 10 s: the log may be written in batches). */
+/** The first log line that fits, once it is written (fails after a minute: the log may be written in batches). */
 export const loggedLine = async (service: Service, fits: (line: LogLine) => boolean): Promise<LogLine> => {
-  for (let tries = 0; tries < 1000; tries++) {
+  for (let tries = 0; tries < 6000; tries++) {
     const line = service.logLines().find(fits)
     if (line) return line
     await new Promise((resolve) => setTimeout(resolve, 10))

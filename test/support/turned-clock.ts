@@ -1,45 +1,41 @@
-import { renameSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
-import type { TestContext } from 'node:test'
-import type { Environment } from './command.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
-import { turnDatabases } from './turned-database.ts'
+import { makeTurnable, turnDatabases } from './turned-database.ts'
 
-const preload = new URL('./clock-tap.ts', import.meta.url).href
-
+/** The clock of services inside the test's process, to be handed to `startService`. */
 export type TurnedClock = {
-  /** To be laid over the environment of the service. */
-  env: Environment
-  /** For a service whose machine's wall clock is wrong: ahead of the others by so much, or behind. */
-  skewed(aheadMs: number): Environment
-  /**
-   * Time passes: the wall clock and the monotonic clock of the services are both ahead by so many milliseconds, and so is
-   * the clock of their PostgreSQL database.
-   */
+  now(): number
+  /** By how much it is ahead of this machine's. */
+  aheadMs(): number
+  /** That of a machine whose clock is wrong: ahead of the others by so much, or behind. */
+  skewed(aheadMs: number): TurnedClock
+  /** Time passes: the clock is ahead by so many milliseconds, and so is that of the PostgreSQL databases of services. */
   turnTo(aheadMs: number): Promise<void>
-  /** The wall clock of the services alone is set, as by an operator or by NTP; negative: back. */
+  /** The clock of the services alone is set, as by an operator or by NTP; negative: back. */
   setWallClockTo(aheadMs: number): void
+  /** Has the clock of a database turned with it, where it is one of PostgreSQL. */
+  turnDatabase(url: string | undefined): Promise<void>
 }
 
-/** The environment in which time can be turned: for services, and for their database where that has a server. */
-export const turnedClock = (t?: TestContext): TurnedClock => {
-  const file = path.join(temporaryDirectory(t), 'ahead')
-  const env = { NODE_OPTIONS: `--import=${preload}`, TEST_CLOCK_FILE: file }
-  const write = (wallMs: number, monotonicMs: number) => {
-    // The service never reads half of it.
-    writeFileSync(`${file}.new`, `${wallMs} ${monotonicMs}`)
-    renameSync(`${file}.new`, file)
+/** A clock that tests turn. For one of processes, see `turnedProcessClock`. */
+export const turnedClock = (): TurnedClock => {
+  const name = Symbol('clock')
+  let wallMs = 0
+  const createClock = (skewMs: number): TurnedClock => {
+    const aheadMs = () => wallMs + skewMs
+    return {
+      now: () => Date.now() + aheadMs(),
+      aheadMs,
+      skewed: createClock,
+      turnTo: async (ms) => {
+        wallMs = ms
+        await turnDatabases(name, ms)
+      },
+      setWallClockTo: (ms) => {
+        wallMs = ms
+      },
+      turnDatabase: async (url) => {
+        if (url?.startsWith('postgres')) await makeTurnable(name, url)
+      },
+    }
   }
-  let passedMs = 0
-  write(0, 0)
-  return {
-    env,
-    skewed: (aheadMs) => ({ ...env, TEST_CLOCK_SKEW_MS: String(aheadMs) }),
-    turnTo: (aheadMs) => {
-      passedMs = aheadMs
-      write(aheadMs, aheadMs)
-      return turnDatabases(file, aheadMs)
-    },
-    setWallClockTo: (aheadMs) => write(aheadMs, passedMs),
-  }
+  return createClock(0)
 }

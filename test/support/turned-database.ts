@@ -12,14 +12,15 @@ const statements = (database: string): string[] => [
 ]
 
 const turnable = new Map<string, Promise<void>>()
-const urlsOf = new Map<string, Set<string>>()
+/** By the name of a clock or the clock itself. */
+const urlsOf = new Map<unknown, Set<string>>()
 
 const prepare = async (url: string): Promise<void> => {
-  for (const statement of statements(new URL(url).pathname.slice(1))) await queryOnce(url, statement)
+  await queryOnce(url, statements(new URL(url).pathname.slice(1)).join(';\n'))
 }
 
 /** Makes the clock of a PostgreSQL database one that `turnDatabases` turns by this name. */
-export const makeTurnable = async (name: string, url: string): Promise<void> => {
+export const makeTurnable = async (name: unknown, url: string): Promise<void> => {
   urlsOf.set(name, (urlsOf.get(name) ?? new Set()).add(url))
   const prepared = turnable.get(url) ?? prepare(url)
   turnable.set(url, prepared)
@@ -27,6 +28,6 @@ export const makeTurnable = async (name: string, url: string): Promise<void> => 
 }
 
 /** Turns the clocks of the databases that are known by this name. */
-export const turnDatabases = async (name: string, aheadMs: number): Promise<void> => {
+export const turnDatabases = async (name: unknown, aheadMs: number): Promise<void> => {
   for (const url of urlsOf.get(name) ?? []) await queryOnce(url, 'UPDATE turned.clock SET ahead_ms = $1', [aheadMs])
 }

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, existsSync } from 'node:fs'
+import path from 'node:path'
+import { openInstallation } from '../../src/bootstrap.ts'
+import { type Config, readConfig } from '../../src/config/config.ts'
+import { openSecretFile } from '../../src/config/root-secret.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createDatabase, queryOnce } from './postgres-databases.ts'
+
+/** Migrates an empty database as a first start does. */
+const migrate = async (url: string): Promise<void> => {
+  const secret = randomBytes(32).toString('base64')
+  const config = readConfig({ SVC_DATABASE_URL: url, SVC_SECRET: secret }, () => '')
+  const { db } = await openInstallation(config, createLog('silent', { write: () => {} }))
+  await db.close()
+}
+
+/**
+ * Makes a database of each kind with every migration applied and nothing in it, for the services of a run to begin with
+ * a copy of. `env` is how its files find them; the caller removes the folder.
+ */
+export const prepareDatabaseModels = async (folder: string, adminUrl: string) => {
+  const file = path.join(folder, 'svc.db')
+  await migrate(`sqlite:${file}`)
+  const { url, drop } = await createDatabase(adminUrl)
+  await migrate(url)
+  const name = new URL(url).pathname.slice(1)
+  // So that nothing of the server's is connected to it when it is copied.
+  await queryOnce(adminUrl, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+  return { env: { SVC_TEST_SQLITE_MODEL: file, SVC_TEST_PG_TEMPLATE: name }, drop }
+}
+
+/** Begins a SQLite database that there is not yet with a copy of the run's; where the run has none, it is migrated. */
+export const copyDatabaseModel = ({ database, secret }: Config): void => {
+  const model = process.env.SVC_TEST_SQLITE_MODEL
+  if (!model || database.kind !== 'sqlite' || existsSync(database.file)) return
+  // As at a first start: the secret comes before the database.
+  if (secret === undefined) openSecretFile(database.file)
+  if (existsSync(path.dirname(database.file))) copyFileSync(model, database.file)
+}

@@ -1,0 +1,38 @@
+/** One structured line of the service's log. */
+export type LogLine = { level: string; message: string } & Record<string, unknown>
+
+/** Reads a line of text; nothing where it is no line of the log. */
+export const parseLine = (text: string): LogLine[] => {
+  if (!text.startsWith('{')) return []
+  try {
+    const line: LogLine = JSON.parse(text)
+    return [line]
+  } catch {
+    return []
+  }
+}
+
+/** All that a service has written, over every restart. */
+export const createServiceLog = () => {
+  let text = ''
+  let lines: LogLine[] = []
+  let readTo = 0
+  return {
+    write: (more: string): void => {
+      text += more
+    },
+    clear: (): void => {
+      text = ''
+      lines = []
+      readTo = 0
+    },
+    text: (): string => text,
+    /** What was parsed once is not parsed again: tests wait for a line and look again and again. */
+    lines: (): LogLine[] => {
+      const end = text.lastIndexOf('\n') + 1
+      lines = [...lines, ...text.slice(readTo, end).split('\n').flatMap(parseLine)]
+      readTo = end
+      return [...lines, ...parseLine(text.slice(end))]
+    },
+  }
+}
