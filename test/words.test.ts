@@ -8,7 +8,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
 const COVERED: readonly string[] = [
   '{README,CHANGELOG,CONTRACT,SECURITY}.md',
-  'docs/{configuration,integrate,operate,providers,scaling,start}.md',
+  'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',
   'bench/README.md',
   'scripts/**/*.{ts,sh}',
   '.github/**/*.md',

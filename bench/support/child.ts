@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, type Serializable, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Cores, onCores } from './cores.ts'
 
@@ -27,9 +28,19 @@ export interface Child extends AsyncDisposable {
 
 const MB = 1_000_000
 
+let profiles = 0
+
+/** With SVC_BENCH_PROFILE, a folder, each program writes there where its processor time went, in a folder of its own. */
+const profileOptions = (command: string[]): string[] => {
+  const folder = process.env.SVC_BENCH_PROFILE
+  if (!folder) return []
+  const program = path.basename(command.find((word) => !word.startsWith('-')) ?? '')
+  return ['--cpu-prof', `--cpu-prof-dir=${path.resolve(folder, `${++profiles}-${program}`)}`]
+}
+
 /** Starts a program without waiting for anything. Of the environment it gets nothing that could set it up. */
 export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOptions): ChildProcess => {
-  const node = [process.execPath, ...imports.flatMap((module) => ['--import', module])]
+  const node = [process.execPath, ...profileOptions(command), ...imports.flatMap((module) => ['--import', module])]
   const [file = '', ...args] = onCores(cores, [...node, ...command])
   const child = spawn(file, args, {
     cwd,
