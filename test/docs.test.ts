@@ -43,7 +43,7 @@ const anchorsOf = (text: string): string[] =>
 const findUnknownSettings = (name: string, text: string): string[] =>
   [...text.matchAll(/\bSVC_(?:OAUTH_<NAME>_)?[A-Z0-9_]*[A-Z0-9]\b/g)]
     .map(([setting]) => setting)
-    .filter((setting) => !setting.startsWith('SVC_TEST_') && !isSetting(setting.replace('<NAME>', 'ANY')))
+    .filter((setting) => !/^SVC_(?:TEST|BENCH)_/.test(setting) && !isSetting(setting.replace('<NAME>', 'ANY')))
     .map((setting) => `${name}: ${setting}`)
 
 const isSetting = (variable: string): boolean => {
