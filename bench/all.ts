@@ -1,4 +1,4 @@
-// Runs every benchmark, one after the other, and writes what was measured into bench/README.md.
+// Runs every benchmark, one after the other, and writes the results into bench/README.md.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -52,7 +52,7 @@ for (const name of NAMES) {
 }
 if (values.json) console.log(JSON.stringify(reports))
 
-// A table with holes, or with figures that mean nothing, is not written down.
+// Incomplete or meaningless results are not written.
 if (!values.quick && reports.length === NAMES.length) {
   const measured = [describeMachine(), ...reports.map(formatMarkdown)].join('\n\n')
   const readme = await readFile(README, 'utf8')

@@ -1,4 +1,5 @@
-// What a request costs in processor time, of svc and of PostgreSQL: the figures of the capacity model. Linux only.
+// Processor time of a request in svc and in PostgreSQL: the figures of the capacity model in docs/scaling.md. Linux
+// only.
 import { randomBytes } from 'node:crypto'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
@@ -15,7 +16,7 @@ const CLIENTS = 64
 interface Place {
   name: string
   service: Child
-  /** The database server's first process; none with SQLite. */
+  /** Process ID of the database server's first process; undefined with SQLite. */
   database?: number
 }
 
@@ -24,7 +25,7 @@ await bench('Processor time of a request', async (run) => {
   const places = [await startOnSqlite(run), await startOnPostgres(run)]
   const rows: Row[] = []
   for (const place of places) rows.push(...(await measurePlace(run, place)))
-  run.note('Own time and that of the kernel for it; svc on one core, PostgreSQL and the client on the other.')
+  run.note('User and system time; svc on one core, PostgreSQL and the client on the other.')
   return rows
 })
 

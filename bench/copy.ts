@@ -1,4 +1,5 @@
-// svc database copy: a million users with a session each from SQLite to PostgreSQL, and back; rows a second, and memory.
+// `svc database copy` of a million users with a session each, from SQLite to PostgreSQL and back: rows per second, and
+// memory.
 
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -18,11 +19,11 @@ const PEAK_MB = 256
 
 const PEAK_METER = new URL('./programs/peak-meter.ts', import.meta.url).href
 
-/** A copy there and back. */
+/** A copy to PostgreSQL and back. */
 interface Journey {
   there: Copied
   back: Copied
-  /** Bytes in PostgreSQL, indexes and all. */
+  /** Bytes in PostgreSQL, including indexes. */
   userBytes: number
   sessionBytes: number
 }
@@ -38,20 +39,25 @@ await bench('svc database copy', async (run) => {
   const few = await travel(run, users / SHARE)
   const many = await travel(run, users)
   run.note(`${users.toLocaleString('en')} users with a session each; the baseline has a tenth of them.`)
-  run.note('Rows copied, read again on both sides and compared, by the whole command; every commit on disk.')
+  run.note('Includes the whole command: copy, second read on both sides, and comparison; every commit is on disk.')
   return [
     rateRow('SQLite to PostgreSQL', few.there, many.there),
     rateRow('PostgreSQL to SQLite', few.back, many.back),
     peakRow('peak memory, SQLite to PostgreSQL', few.there, many.there),
     peakRow('peak memory, PostgreSQL to SQLite', few.back, many.back),
-    { what: 'a user in PostgreSQL, indexes and all', unit: 'bytes', baseline: few.userBytes, svc: many.userBytes },
-    { what: 'a session, likewise', unit: 'bytes', baseline: few.sessionBytes, svc: many.sessionBytes },
+    { what: 'a user in PostgreSQL, including indexes', unit: 'bytes', baseline: few.userBytes, svc: many.userBytes },
+    {
+      what: 'a session in PostgreSQL, including indexes',
+      unit: 'bytes',
+      baseline: few.sessionBytes,
+      svc: many.sessionBytes,
+    },
   ]
 })
 
 async function travel(run: Run, users: number): Promise<Journey> {
   const folder = await run.newFolder()
-  // The first start makes the schema, the key and the secret.
+  // The first start creates the schema, the key and the secret.
   const service = await startService({ folder, cores: 'both' })
   await service.stop()
   seed(folder, users)
@@ -66,7 +72,7 @@ async function travel(run: Run, users: number): Promise<Journey> {
   return { userBytes, sessionBytes, there, back: await copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2) }
 }
 
-/** Runs the command, which fails when the copy is not equal. */
+/** Runs the command, which fails if the copy differs. */
 async function copy(from: string, to: string, rows: number): Promise<Copied> {
   const command = [LEAN, SVC, 'database', 'copy', '--from', from, '--to', to]
   const begunMs = performance.now()

@@ -31,10 +31,10 @@ await bench('Memory', async (run) => {
   const durationMs = run.duration(20_000)
   const bareMb = await greatestResident(http, reads, durationMs / 2)
   const loadedMb = await greatestResident(service, [...reads, ...others], durationMs)
-  run.note(`Under load: ${CLIENTS} clients each read, refresh and log in at once, for ${durationMs / 1000} s.`)
+  run.note(`Under load: ${CLIENTS} clients each read, refresh and log in at the same time, for ${durationMs / 1000} s.`)
   return [
     limitRow('idle', { unit: 'MB', baseline: idleMb[0], svc: idleMb[1], goal: { atMost: IDLE_MB } }),
-    limitRow('under load, greatest', { unit: 'MB', baseline: bareMb, svc: loadedMb, goal: { atMost: LOADED_MB } }),
+    limitRow('under load, maximum', { unit: 'MB', baseline: bareMb, svc: loadedMb, goal: { atMost: LOADED_MB } }),
   ]
 })
 

@@ -45,14 +45,17 @@ await bench('GET /user while others write', async (run) => {
   run.note('Server on one core; load client and the other process on the other.')
   const baseline = rates(bare)
   return [
-    ratioRow('nobody else', { unit: '/s', svc: rates(alone), baseline }),
+    ratioRow('no other load', { unit: '/s', svc: rates(alone), baseline }),
     ratioRow(`${REFRESHES_PER_S} refreshes a second`, { unit: '/s', svc: rates(refreshing), baseline }),
     ratioRow(`another process commits ${COMMITS_PER_S} times a second`, { unit: '/s', svc: rates(writing), baseline }),
     limitRow(`accepted after revocation, of ${revoked.length}`, { unit: '', svc: accepted, goal: { atMost: 0 } }),
   ]
 })
 
-/** How many sessions were still let in after half of them logged out and another process deleted the other half. */
+/**
+ * Number of sessions that are accepted after half of them have logged out and another process has deleted the other
+ * half.
+ */
 async function countAccepted(port: number, database: string, visitors: Visitor[]): Promise<number> {
   using connection = new DatabaseSync(database)
   connection.exec('PRAGMA busy_timeout = 1000')

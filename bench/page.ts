@@ -1,4 +1,4 @@
-// The login page against bare node:http answering the same bytes, and what a first visit transfers.
+// The login page against bare node:http with the same response bytes, and the bytes of a first visit.
 import { bench } from './support/bench.ts'
 import { type Answer, ask } from './support/connection.ts'
 import { moveTo } from './support/cores.ts'
@@ -34,7 +34,7 @@ await bench('The login page', async (run) => {
       svc: stylesheets.length,
       goal: { atMost: 1 },
     }),
-    limitRow('of them without a long life in the cache', {
+    limitRow('of them without a long cache lifetime', {
       unit: '',
       svc: stylesheets.filter(({ head }) => !/\r\ncache-control:[^\r]*(?:immutable|max-age=\d{6,})/i.test(head)).length,
       goal: { atMost: 0 },

@@ -11,7 +11,7 @@ import { refreshClient, signUpVisitors, userClient } from './support/visitors.ts
 const CLIENTS = 64
 
 await bench('On PostgreSQL', async (run) => {
-  // The server of the database runs where this process runs.
+  // The database server inherits the cores of this process.
   moveTo('second')
   const postgres = run.use(await startPostgres({ settings: { fsync: 'on' } }))
   const url = await postgres.createDatabase()
@@ -26,9 +26,7 @@ await bench('On PostgreSQL', async (run) => {
   const svc = contestant(service, visitors.map(userClient))
   const refreshing = contestant(service, visitors.map(refreshClient))
   await inTurn(run, run.duration(3000), [bare, svc, refreshing])
-  run.note(
-    `${CLIENTS} connections, each a session of its own; Node on one core, PostgreSQL and the client on the other.`,
-  )
+  run.note(`${CLIENTS} connections with one session each; Node on one core, PostgreSQL and the client on the other.`)
   return [
     ratioRow('GET /user against one bare query', {
       unit: '/s',

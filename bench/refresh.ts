@@ -1,4 +1,4 @@
-// POST /auth/api/v1/sessions/refresh, durable, against bare node:http answering the same bytes.
+// POST /auth/api/v1/sessions/refresh, durable, against bare node:http with the same response bytes.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bench, type Run } from './support/bench.ts'
@@ -18,7 +18,7 @@ await bench('POST /auth/api/v1/sessions/refresh', async (run) => {
   moveTo('both')
   const folder = await run.newFolder()
   const service = run.use(await startService({ folder, cores: 'both', imports: [STALL_METER] }))
-  // The last one's session pays for the sample answer.
+  // The sample response uses up a refresh token: that of a spare visitor, who is not measured.
   const [spare, ...visitors] = await signUpVisitors(service.port, CLIENTS + 1)
   const request = postRefresh(spare.cookies)
   const http = run.use(await startConstant('http', { like: service, request, cores: 'both', imports: [STALL_METER] }))
@@ -30,7 +30,7 @@ await bench('POST /auth/api/v1/sessions/refresh', async (run) => {
   const svc = contestant(service, visitors.map(refreshClient))
   await inTurn(run, run.duration(3000), [bare, svc])
   const log = join(folder, `${DATABASE}-wal`)
-  run.note(`${CLIENTS} sessions, each refreshing with the cookies of its last answer; both cores for all processes.`)
+  run.note(`${CLIENTS} sessions, each refreshing with the cookies of its last response; both cores for all processes.`)
   return [
     ratioRow('against bare node:http', { unit: '/s', svc: rates(svc), baseline: rates(bare), goal: { atLeast: 0.2 } }),
     ...(await measureLongRun(run, { http, bare: bare.clients, service, svc: svc.clients, log })),
@@ -45,7 +45,9 @@ interface LongRun {
   log: string
 }
 
-/** What only shows after a while: the growth of the log, the longest stall of the event loop. */
+/**
+ * Measures effects that appear only after some time: the growth of the log, and the longest stall of the event loop.
+ */
 async function measureLongRun(run: Run, { http, bare, service, svc, log }: LongRun): Promise<Row[]> {
   const durationMs = run.duration(10_000)
   const { stallMs: bareStallMs } = await loadAndWatch({ server: http, clients: bare, durationMs })
@@ -58,7 +60,7 @@ async function measureLongRun(run: Run, { http, bare, service, svc, log }: LongR
       baseline: bareStallMs,
       goal: { atMost: STALL_MS },
     }),
-    limitRow(`-wal at its greatest in ${seconds}`, { unit: 'MB', svc: Math.max(...logMb), goal: { atMost: LOG_MB } }),
+    limitRow(`largest -wal in ${seconds}`, { unit: 'MB', svc: Math.max(...logMb), goal: { atMost: LOG_MB } }),
     limitRow(`-wal after ${seconds}`, { unit: 'MB', svc: logMb.at(-1) ?? Number.NaN, goal: { atMost: LOG_MB } }),
   ]
 }

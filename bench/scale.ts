@@ -31,7 +31,7 @@ await bench('A thousand and a million users', async (run) => {
   const refreshes = [few, many].map(({ service, visitors }) => contestant(service, share(visitors, refreshClient)))
   await inTurn(run, run.duration(2000), refreshes)
 
-  run.note(`Baseline: ${FEW} users, all active. ${ACTIVE} of the many are active, evenly spread, in turn.`)
+  run.note(`Baseline: ${FEW} users, all active. Of the million, ${ACTIVE} evenly spread users are active, in turn.`)
   run.note('Server on one core, load client on the other.')
   const [readsFew = [], readsMany = []] = reads.map(rates)
   const [refreshesFew = [], refreshesMany = []] = refreshes.map(rates)
@@ -47,10 +47,10 @@ await bench('A thousand and a million users', async (run) => {
   ]
 })
 
-/** A service with so many users and sessions; its active visitors are signed in. */
+/** Starts a service with `count` users and sessions, and signs its active visitors in. */
 async function populate(run: Run, count: number, cores: Cores): Promise<Population> {
   const folder = await run.newFolder()
-  // The first start makes the schema, the key and the secret.
+  // The first start creates the schema, the key and the secret.
   const first = await startService({ folder, cores })
   await first.stop()
   seed(folder, count)

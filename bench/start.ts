@@ -20,7 +20,7 @@ const STARTS_A_ROUND = 3
 await bench('Start', async (run) => {
   moveTo('both')
   const folder = await run.newFolder()
-  // Also makes the database, and warms the compile cache.
+  // Also creates the database, and warms the compile cache.
   const sample = await startService({ folder, cores: 'both' })
   const command = constantCommand('http', await ask(sample.port, HEALTH))
   await sample.stop()
@@ -33,11 +33,13 @@ await bench('Start', async (run) => {
     const empty = await run.newFolder()
     firstMs.push(await timeStart((port) => startIn(empty, port)))
   }
-  run.note('Spawned to first 200 of GET /auth/health. The compile cache is warm, as from the second start on.')
+  run.note(
+    'From the spawn to the first 200 of GET /auth/health. The compile cache is warm, as it is from the second start on.',
+  )
   return [
     ratioRow('start against bare node:http', { unit: 'ms', svc: againMs, baseline: bareMs }),
     limitRow('start', { unit: 'ms', svc: spread(againMs).median, goal: { atMost: START_MS } }),
-    limitRow('first start: database, key and secret are made', {
+    limitRow('first start, which creates database, key and secret', {
       unit: 'ms',
       svc: spread(firstMs).median,
       goal: { atMost: START_MS },

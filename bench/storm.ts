@@ -1,4 +1,5 @@
-// GET /user at an even pace while 100 clients log in, against bare node:http beside two bare hashes at a time.
+// GET /user at an even rate while 100 clients log in, against bare node:http beside a process that computes two hashes
+// at a time.
 import { bench } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { moveTo } from './support/cores.ts'
@@ -47,7 +48,7 @@ await bench('GET /user during a storm of logins', async (run) => {
       baseline: spread(bare.p99Ms).median,
       goal: { atMost: P99_MS },
     }),
-    ratioRow('logins meanwhile, against bare Argon2id', {
+    ratioRow('logins during the run, against bare Argon2id', {
       unit: '/s',
       svc: svc.logins,
       baseline: bare.hashes,

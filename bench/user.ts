@@ -1,4 +1,4 @@
-// GET /auth/api/v1/user against bare node:http answering the same bytes, and against the web framework alone.
+// GET /auth/api/v1/user against bare node:http with the same response bytes, and against the web framework alone.
 import { bench } from './support/bench.ts'
 import { moveTo } from './support/cores.ts'
 import { ratioRow } from './support/report.ts'
@@ -21,7 +21,7 @@ await bench('GET /auth/api/v1/user', async (run) => {
   const framework = contestant(fastify, clients)
   const svc = contestant(service, clients)
   await inTurn(run, run.duration(3000), [bare, framework, svc])
-  run.note(`${CLIENTS} connections, each a session of its own; server on one core, load client on the other.`)
+  run.note(`${CLIENTS} connections with one session each; server on one core, load client on the other.`)
   return [
     ratioRow('against bare node:http', { unit: '/s', svc: rates(svc), baseline: rates(bare), goal: { atLeast: 0.7 } }),
     ratioRow('against bare Fastify', { unit: '/s', svc: rates(svc), baseline: rates(framework) }),

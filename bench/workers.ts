@@ -1,4 +1,5 @@
-// GET /user, refreshes and logins with two workers against one process, on SQLite and on PostgreSQL; both cores for all.
+// GET /user, refreshes and logins with two workers against one process, on SQLite and on PostgreSQL; both cores for
+// all.
 import { randomBytes } from 'node:crypto'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
@@ -19,7 +20,7 @@ await bench(`${WORKERS} workers against one process`, async (run) => {
     SVC_DATABASE_URL: await postgres.createDatabase(),
     SVC_SECRET: randomBytes(32).toString('base64'),
   })
-  run.note(`${CLIENTS} connections, each a session of its own, and ${LOGINS} for logins; everything shares both cores.`)
+  run.note(`${CLIENTS} connections with one session each, and ${LOGINS} for logins; all processes share both cores.`)
   return [...(await compare(run, 'SQLite', async () => ({}))), ...(await compare(run, 'PostgreSQL', onPostgres))]
 })
 

@@ -9,7 +9,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 const COVERED: readonly string[] = [
   '{README,CHANGELOG,CONTRACT,SECURITY}.md',
   'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',
-  'bench/README.md',
+  'bench/**/*.{md,ts}',
   'scripts/**/*.{ts,sh}',
   '.github/**/*.md',
 ]

@@ -1,4 +1,4 @@
-// The machine's own rate of password hashes: two at once, nothing else to do.
+// Measures the machine's rate of password hashes, two at a time.
 import { hash } from '@node-rs/argon2'
 
 // Argon2id is the library's default; these are the costs that the service stores.

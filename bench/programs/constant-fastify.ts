@@ -1,4 +1,4 @@
-// What the web framework alone costs: Fastify, one route, one answer, ready made.
+// The cost of the web framework alone: Fastify with one route and one constant response.
 import fastify from 'fastify'
 import type { Constant } from '../support/servers.ts'
 

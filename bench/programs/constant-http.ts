@@ -1,4 +1,4 @@
-// The baseline of most benchmarks: `node:http` and one answer, ready made.
+// The baseline of most benchmarks: `node:http` with one constant response.
 import { createServer } from 'node:http'
 import type { Constant } from '../support/servers.ts'
 

@@ -9,7 +9,7 @@ interface Order {
 
 const connection = new DatabaseSync(process.argv[2] ?? '')
 connection.exec('PRAGMA busy_timeout = 1000; PRAGMA synchronous = FULL')
-// A row of its own, so that only the commit itself can disturb.
+// A separate row, so that only the commit itself affects the service.
 const commit = connection.prepare("INSERT OR REPLACE INTO installation (name, value) VALUES ('benchmark', ?)")
 
 const write = async ({ commitsPerS, durationMs }: Order): Promise<number> => {

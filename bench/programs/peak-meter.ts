@@ -1,9 +1,9 @@
-// Preloaded into a command: says on stderr, as its last words, how much memory it has held at most.
+// Preloaded into a command: writes the command's peak memory to stderr when the command exits.
 import { readFileSync, writeSync } from 'node:fs'
 
 const STDERR = 2
 
-// On Linux the greatest size of `getrusage` is inherited from whoever started the command.
+// On Linux, the peak of `getrusage` is inherited from the parent process.
 const peakKib = (): number =>
   process.platform === 'linux'
     ? Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])

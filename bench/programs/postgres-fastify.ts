@@ -1,4 +1,4 @@
-// What the driver alone costs: Fastify, one route, one prepared query over a pool of connections for each request.
+// The cost of the driver alone: Fastify with one route that makes one prepared query over a pool of connections.
 import fastify from 'fastify'
 import pg from 'pg'
 

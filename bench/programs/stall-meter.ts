@@ -1,4 +1,4 @@
-// Preloaded into a server: told `start`, it watches the event loop; told `stop`, it tells the longest stall in ms.
+// Preloaded into a server: `start` starts watching the event loop, and `stop` answers with the longest stall in ms.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const RESOLUTION_MS = 1
@@ -14,5 +14,5 @@ process.on('message', (message: 'start' | 'stop') => {
   histogram.disable()
   process.send?.(Math.max(0, histogram.max / 1e6 - RESOLUTION_MS))
 })
-// Listening to messages must not keep the server from ending.
+// The message listener must not keep the server alive.
 process.channel?.unref()

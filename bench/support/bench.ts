@@ -6,19 +6,19 @@ import { parseArgs } from 'node:util'
 import { busyShare, canPin } from './cores.ts'
 import { formatTable, type Report, type Row } from './report.ts'
 
-/** What a benchmark is given to work with. */
+/** The tools of one benchmark run. */
 export interface Run {
-  /** A full measurement, or a smoke run in which the figures mean nothing. */
+  /** Whether this is a smoke run with meaningless figures. */
   quick: boolean
-  /** How many times baseline and service are measured in turn. */
+  /** Number of times that baseline and service are measured in turn. */
   rounds: number
-  /** So much time in a full measurement, an eighth of it in a smoke run. */
+  /** Milliseconds: `fullMs` in a full measurement, an eighth of it in a smoke run. */
   duration(fullMs: number): number
-  /** A folder that is removed at the end. */
+  /** Creates a folder that is removed at the end. */
   newFolder(): Promise<string>
-  /** Stops what was started when the run ends, however it ends. */
+  /** Disposes of the resource when the run ends, also after a failure. */
   use<T extends AsyncDisposable>(resource: T): T
-  /** Says something that belongs under the table. */
+  /** Adds a line below the table. */
   note(text: string): void
 }
 
@@ -27,13 +27,13 @@ const QUIET = 0.1
 const FULL_ROUNDS = 5
 const QUICK_ROUNDS = 2
 
-// Also what an interrupted run leaves behind.
+// Also removes the folders of an interrupted run.
 const folders = new Set<string>()
 process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. Exit code 1 if it fails. */
+/** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. A failure sets exit code 1. */
 export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>): Promise<void> => {
   const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT_INTERRUPTED))
@@ -49,10 +49,12 @@ export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>
 const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, quick: boolean): Promise<Report> => {
   await using stack = new AsyncDisposableStack()
   const notes: string[] = []
-  if (quick) notes.push('A smoke run: the figures mean nothing.')
+  if (quick) notes.push('A smoke run: the figures are meaningless.')
   const othersBusy = await busyShare()
   if (othersBusy > QUIET) {
-    notes.push(`Other programs kept the machine ${Math.round(othersBusy * 100)} % busy before the run: read with care.`)
+    notes.push(
+      `Other programs kept the machine ${Math.round(othersBusy * 100)} % busy before the run: the figures may be wrong.`,
+    )
   }
   if (!canPin) notes.push('Not pinned to cores: this machine lacks taskset or a second core.')
   const rows = await measure({

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { type Cores, onCores } from './cores.ts'
 
 interface ChildOptions {
-  /** The file to run, and what follows it on the command line. */
+  /** The file to run, and its arguments. */
   command: string[]
   cores: Cores
   cwd?: string
@@ -15,14 +15,14 @@ interface ChildOptions {
   imports?: string[]
 }
 
-/** A program under measurement, in a process of its own. */
+/** A program under measurement, in its own process. */
 export interface Child extends AsyncDisposable {
   pid: number
   port: number
-  /** Sends a message over the process channel; what the program or a preloaded module answers. */
+  /** Sends a message over the process channel, and resolves to the answer of the program or of a preloaded module. */
   tell<T>(message: Serializable): Promise<T>
   residentMb(): number
-  /** Resolves when it has gone. */
+  /** Resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ const MB = 1_000_000
 
 let profiles = 0
 
-/** With SVC_BENCH_PROFILE, a folder, each program writes there where its processor time went, in a folder of its own. */
+/** With `SVC_BENCH_PROFILE=FOLDER`, each program writes a profile of its processor time to its own folder below FOLDER. */
 const profileOptions = (command: string[]): string[] => {
   const folder = process.env.SVC_BENCH_PROFILE
   if (!folder) return []
@@ -38,7 +38,9 @@ const profileOptions = (command: string[]): string[] => {
   return ['--cpu-prof', `--cpu-prof-dir=${path.resolve(folder, `${++profiles}-${program}`)}`]
 }
 
-/** Starts a program without waiting for anything. Of the environment it gets nothing that could set it up. */
+/**
+ * Starts a program without waiting for it, and without the environment of this process, which could contain settings.
+ */
 export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOptions): ChildProcess => {
   const node = [process.execPath, ...profileOptions(command), ...imports.flatMap((module) => ['--import', module])]
   const [file = '', ...args] = onCores(cores, [...node, ...command])
@@ -52,20 +54,20 @@ export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOpti
   return child
 }
 
-/** Those that were told to end. */
+/** Processes that were asked to end. */
 const stopping = new WeakSet<ChildProcess>()
 
-// However a benchmark ends, what it started ends with it.
+// No process outlives the benchmark, however the benchmark ends.
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a server and waits until it says on stderr, in a JSON line with `listen`, where it listens. */
+/** Starts a server and waits for the JSON line on its stderr that contains `listen`, its address. */
 export const startServer = async (options: ChildOptions): Promise<Child> => {
   const child = startChild(options)
   const port = await portOf(child, options.command.join(' '))
-  // What it goes on to log is read, so that the pipe never fills, and shown if it ends before it is told to.
+  // The rest of the log is read, so that the pipe never fills, and shown if the server ends by itself.
   let lastWords: Buffer | undefined
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = chunk
@@ -76,7 +78,7 @@ export const startServer = async (options: ChildOptions): Promise<Child> => {
   return { ...wrap(child), port }
 }
 
-/** Starts a program that is only ever told what to do. */
+/** Starts a program that only answers messages. */
 export const startTool = (options: ChildOptions): Child => {
   const child = startChild(options)
   child.stderr?.pipe(process.stderr)

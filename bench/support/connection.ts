@@ -1,6 +1,6 @@
 import { connect as connectSocket } from 'node:net'
 
-/** One answer. `head` is everything up to the blank line; `body` is only good until the callback returns. */
+/** One response. `head` is everything up to the blank line; `body` is valid only until the callback returns. */
 export interface Answer {
   status: number
   head: string
@@ -22,7 +22,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
 const RECEIVE_BYTES = 64 * 1024
 
-/** The first whole answer in the bytes and its length, or undefined while some of it is missing. */
+/** The first complete response in the bytes and its length, or undefined while a part of it is missing. */
 const parseAnswer = (bytes: Buffer): { answer: Answer; length: number } | undefined => {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
@@ -35,7 +35,9 @@ const parseAnswer = (bytes: Buffer): { answer: Answer; length: number } | undefi
   return { answer: { status: Number(head.slice(9, 12)), head, body: bytes.subarray(bodyStart, length) }, length }
 }
 
-/** A keep-alive connection to this machine that understands just enough HTTP/1.1 to be faster than any server. */
+/**
+ * A keep-alive connection to this machine with a minimal HTTP/1.1 parser, so that the client is faster than the server.
+ */
 export const connect = ({ port, onAnswer, onFailure }: Ends): Connection => {
   let pending: Buffer | undefined
   let closed = false
@@ -44,7 +46,7 @@ export const connect = ({ port, onAnswer, onFailure }: Ends): Connection => {
     const bytes = pending === undefined ? chunk : Buffer.concat([pending, chunk])
     const parsed = parseAnswer(bytes)
     if (parsed === undefined) {
-      // The receive buffer is used again for the next chunk.
+      // The receive buffer is reused for the next chunk.
       pending = Buffer.from(bytes)
       return
     }
@@ -84,7 +86,7 @@ export const connect = ({ port, onAnswer, onFailure }: Ends): Connection => {
   }
 }
 
-/** Sends one request on a connection of its own; the whole answer, with a body to keep. */
+/** Sends one request on a new connection, and resolves to the whole response with a copy of its body. */
 export const ask = (port: number, request: string | Buffer): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const connection = connect({

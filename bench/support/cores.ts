@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { availableParallelism, cpus } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Which of the machine's cores a process may use: the first, the second, or both. */
+/** The cores that a process may use: the first, the second, or both. */
 export type Cores = 'first' | 'second' | 'both'
 
 const LISTS: Record<Cores, string> = { first: '0', second: '1', both: '0,1' }
@@ -12,11 +12,11 @@ const hasTaskset = (): boolean =>
 
 export const canPin: boolean = hasTaskset()
 
-/** The command line that starts a program on these cores only; unchanged where pinning is not possible. */
+/** The command line that starts a program on these cores only; unchanged if pinning is not possible. */
 export const onCores = (cores: Cores, command: string[]): string[] =>
   canPin ? ['taskset', '-c', LISTS[cores], ...command] : command
 
-/** Moves this process, all its threads, to these cores. */
+/** Moves this process with all its threads to these cores. */
 export const moveTo = (cores: Cores): void => {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', LISTS[cores], String(process.pid)])
 }
@@ -24,7 +24,7 @@ export const moveTo = (cores: Cores): void => {
 const sampleCores = () =>
   cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({ idle, all: idle + user + nice + sys + irq }))
 
-/** The part of the machine's cores that is in use by whomever, over half a second. */
+/** The share of the machine's cores (0 to 1) that all programs together use during half a second. */
 export const busyShare = async (): Promise<number> => {
   const before = sampleCores()
   await wait(500)

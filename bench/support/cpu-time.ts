@@ -5,7 +5,7 @@ const MS_A_TICK = 10
 
 interface Times {
   parent: number
-  /** Own, and of children that have ended and were waited for. */
+  /** The process's own time. `endedChildrenMs` is that of its children that have ended and were waited for. */
   ownMs: number
   endedChildrenMs: number
 }
@@ -13,7 +13,7 @@ interface Times {
 const readTimes = (pid: number | string): Times | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // After the name, which may hold anything: state, parent, … (proc(5): fields 14 to 17 are the times).
+    // After the name, which may contain any character: state, parent, … (proc(5): fields 14 to 17 are the times).
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -29,7 +29,7 @@ const readTimes = (pid: number | string): Times | undefined => {
   }
 }
 
-/** Milliseconds of processor time that a process and its children have used so far, those that have ended too. */
+/** Milliseconds of processor time that a process and its children, including ended ones, have used so far. */
 export const familyCpuMs = (pid: number): number => {
   const children = readdirSync('/proc').flatMap((name) => {
     const times = /^\d+$/.test(name) ? readTimes(name) : undefined

@@ -3,10 +3,10 @@ import { percentile } from './statistics.ts'
 
 /** One keep-alive connection's share of the load. */
 export interface Client {
-  /** The next request, bytes and all. */
+  /** The complete next request. */
   request(): string | Buffer
   expectStatus: number
-  /** Sees each expected answer, for instance to carry cookies on. */
+  /** Called with each expected response, for example to store its cookies. */
   answered?(answer: Answer): void
 }
 
@@ -14,7 +14,7 @@ export interface Load {
   ratePerS: number
   p50Ms: number
   p99Ms: number
-  /** The part of a core that the load client itself used: near 1, it was the limit and not the server. */
+  /** The share of a core that the load client used: near 1, the client was the bottleneck and not the server. */
   clientBusy: number
 }
 
@@ -24,7 +24,7 @@ interface LoadOptions {
   durationMs: number
 }
 
-/** Keeps the first failures and how many there were. */
+/** Collects the number of failures and the first of them. */
 export const createFailures = () => {
   const first: string[] = []
   let count = 0
@@ -33,7 +33,7 @@ export const createFailures = () => {
       count += 1
       if (first.length < 3) first.push(message)
     },
-    /** Throws when anything failed: a figure made of failures is none. */
+    /** Throws if any request failed, since failures falsify the figures. */
     refuse(answers: number): void {
       if (count === 0) return
       throw new Error(`${count} requests failed beside ${answers} answered; the first: ${first.join(' | ')}`)
@@ -45,8 +45,8 @@ export const wrongStatus = (expected: number, answer: Answer): string =>
   `expected ${expected}, got ${answer.status}: ${answer.body.subarray(0, 160).toString().trim()}`
 
 /**
- * Every client sends its next request when the last is answered, until the time is up; then what is under way is
- * awaited. Throws when any answer was not the expected one.
+ * Every client sends its next request when the last one is answered, until the time is up; then the open requests are
+ * awaited. Throws if any response was not the expected one.
  */
 export const load = async ({ port, clients, durationMs }: LoadOptions): Promise<Load> => {
   const failures = createFailures()

@@ -10,8 +10,9 @@ interface PaceOptions {
 }
 
 /**
- * Sends at an even pace, whatever the answers take, and gives the latency of each in milliseconds. A request that
- * finds every connection busy counts from when it was due, so that a stall is seen by all that it held up.
+ * Sends requests at an even rate, however long the responses take, and resolves to their latencies in milliseconds. The
+ * latency of a request starts when the request is due, even if all connections are busy, so that a stall counts for
+ * every request that it delays.
  */
 export const pace = async ({ port, clients, ratePerS, durationMs }: PaceOptions): Promise<number[]> => {
   const failures = createFailures()

@@ -27,7 +27,7 @@ const meets = (value: number, { atLeast = -Infinity, atMost = Infinity }: Bound)
 
 const sign = ({ atLeast, atMost }: Bound): string => (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`)
 
-/** The measurement's median over the baseline's, round by round; the bound, if there is one, is on the ratio. */
+/** A row with the median of the ratios to the baseline, round by round. The goal, if any, applies to the ratio. */
 export const ratioRow = (
   what: string,
   { unit, svc, baseline, goal }: { unit: string; svc: number[]; baseline: number[]; goal?: Bound },
@@ -44,7 +44,7 @@ interface Limited {
   goal: Bound
 }
 
-/** A figure that is bounded by itself; a baseline only stands beside it. */
+/** A row whose goal applies to the figure itself; the baseline is only shown beside it. */
 export const limitRow = (what: string, { unit, svc = Number.NaN, baseline, goal }: Limited): Row => ({
   what,
   unit,
@@ -70,7 +70,7 @@ const formatCells = (row: Row): string[] => [
   row.reached === undefined ? '' : row.reached ? 'yes' : 'no',
 ]
 
-/** The columns lined up, for a terminal. */
+/** A table with aligned columns, for a terminal. */
 export const formatTable = ({ title, rows, notes }: Report): string => {
   const lines = [HEADER, ...rows.map(formatCells)]
   const widths = HEADER.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)))
@@ -81,7 +81,7 @@ export const formatTable = ({ title, rows, notes }: Report): string => {
 const pad = (cell: string, width: number, column: number): string =>
   column === 1 || column === 2 ? cell.padStart(width) : cell.padEnd(width)
 
-/** The same table for a document. */
+/** The same table in Markdown. */
 export const formatMarkdown = ({ title, rows, notes }: Report): string => {
   const lines = [HEADER, ['---', '--:', '--:', '---', '---', '---'], ...rows.map(formatCells)]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')

@@ -1,11 +1,11 @@
 import type { Run } from './bench.ts'
 import { type Client, type Load, load } from './load.ts'
 
-/** One of the servers measured in turn, with what was measured. */
+/** One of the servers that are measured in turn, with its results. */
 export interface Contestant {
   port: number
   clients: readonly Client[]
-  /** What else goes on while it is measured. */
+  /** Additional load during the measurement. */
   meanwhile: (durationMs: number) => Promise<unknown>
   loads: Load[]
 }
@@ -16,7 +16,7 @@ export const contestant = (
   meanwhile: Contestant['meanwhile'] = () => Promise.resolve(),
 ): Contestant => ({ port, clients, meanwhile, loads: [] })
 
-/** Answers a second, round by round. */
+/** Responses per second, round by round. */
 export const rates = ({ loads }: Contestant): number[] => loads.map(({ ratePerS }) => ratePerS)
 
 const BUSY = 0.9
@@ -26,7 +26,7 @@ const measure = async ({ port, clients, meanwhile }: Contestant, durationMs: num
   return measured
 }
 
-/** Warms every contestant up, then loads them in turn, A B A B …, for so long each time. */
+/** Warms every contestant up, then loads them in turn, A B A B …, for `durationMs` each time. */
 export const inTurn = async (
   run: Pick<Run, 'rounds' | 'note'>,
   durationMs: number,

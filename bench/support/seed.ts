@@ -8,14 +8,14 @@ import { keepCookies, postRefresh, type Visitor, visit } from './visitors.ts'
 
 const DAY_MS = 86_400_000
 
-/** Ids as the service makes them, UUIDs of version 7: in order of time, ten milliseconds apart. */
+/** IDs as the service creates them: UUIDs of version 7 in the order of time, ten milliseconds apart. */
 const uuidAt = (table: number): string => {
   const time = `(:first + n * 10)`
   return `printf('%08x-%04x-7${table}%02x-8000-%012x', ${time} >> 16, ${time} & 65535, n & 255, n)`
 }
 
 const ROWS = 'WITH RECURSIVE rows(n) AS (VALUES(1) UNION ALL SELECT n + 1 FROM rows WHERE n < :count)'
-// Names come in no order, as people do: 2654435761 scatters (Knuth's multiplicative hash).
+// Real names arrive in no order: 2654435761 scatters these (Knuth's multiplicative hash).
 const NAME = "printf('%08x', (n * 2654435761) & 4294967295)"
 
 const USERS = `${ROWS}
@@ -31,7 +31,7 @@ const SESSIONS = `${ROWS}
     :now + ${30 * DAY_MS}, 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0', '203.0.113.7'
   FROM rows`
 
-/** Fills the database of a service that is stopped with so many users, each with one session. */
+/** Fills the database of a stopped service with `count` users, each with one session. */
 export const seed = (folder: string, count: number): void => {
   const connection = new DatabaseSync(join(folder, DATABASE))
   const nowMs = Date.now()
@@ -48,7 +48,7 @@ interface SeededSession {
   salt: string
 }
 
-/** So many of the seeded sessions, evenly spread over all. */
+/** `count` of the seeded sessions, evenly spread over all of them. */
 const pickSessions = (folder: string, count: number): SeededSession[] => {
   const connection = new DatabaseSync(join(folder, DATABASE), { readOnly: true })
   const all = connection.prepare('SELECT id, salt FROM sessions ORDER BY id').all() as unknown as SeededSession[]
@@ -59,7 +59,9 @@ const pickSessions = (folder: string, count: number): SeededSession[] => {
 
 const AT_ONCE = 64
 
-/** Signs in the owners of so many seeded sessions: a refresh each, with a token made as the service makes them. */
+/**
+ * Signs in the owners of `count` seeded sessions by one refresh each, with a token derived as the service derives it.
+ */
 export const signInSeeded = async (port: number, folder: string, count: number): Promise<Visitor[]> => {
   const tokens = createRefreshTokens(openSecretFile(join(folder, DATABASE)))
   const stranger = await visit(port)

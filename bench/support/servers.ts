@@ -9,45 +9,45 @@ const program = (name: string): string => fileURLToPath(new URL(`../programs/${n
 
 export const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** As `npm start` has it. */
+/** The option of `npm start`. */
 export const LEAN = '--max-semi-space-size=8'
 
-/** A module that lets the process which loads it say how long its event loop stood still. */
+/** A module that measures the longest stall of the event loop of its process. */
 export const STALL_METER = new URL('../programs/stall-meter.ts', import.meta.url).href
 
-/** Where the service keeps its database, below the folder that it is started in. */
+/** The service's database, below the folder in which the service is started. */
 export const DATABASE = join('data', 'svc.db')
 
 interface ServiceOptions {
-  /** Where its `data/` is, or will be. */
+  /** The folder that contains `data/`, or will contain it. */
   folder: string
   cores: Cores
   imports?: string[]
   env?: Record<string, string>
 }
 
-/** The service as it is shipped, with nothing set but what a benchmark needs. */
+/** The service with its default settings, except for those that a benchmark needs. */
 export const startService = ({ folder, cores, imports = [], env = {} }: ServiceOptions): Promise<Child> =>
   startServer({ command: [LEAN, SVC, 'serve'], cwd: folder, cores, imports, env: { ...serviceEnvironment(0), ...env } })
 
 export const serviceEnvironment = (port: number): Record<string, string> => ({
   SVC_PORT: String(port),
-  // Stands in every token: without it, tokens would not outlive a start on another port.
+  // Every token contains it: without a fixed one, tokens would not survive a start on another port.
   SVC_BASE_URL: 'http://localhost',
   SVC_RATE_LIMIT: 'off',
 })
 
-/** What a constant server is told to answer: the very bytes of an answer of the service. */
+/** The response of a constant server: the bytes of a response of the service. */
 export interface Constant {
   status: number
   /** Name, value, name, value. */
   headers: string[]
   body: string
-  /** Part of the answer as `Keep-Alive: timeout`. */
+  /** Sent in the response as `Keep-Alive: timeout`. */
   keepAliveTimeoutS: number
 }
 
-/** `Date`, `Connection` and `Keep-Alive` are left out: every server of Node adds its own. */
+/** Omits `Date`, `Connection` and `Keep-Alive`, which every server of Node adds itself. */
 const constantFrom = ({ status, head, body }: Answer): Constant => {
   const fields = head
     .split('\r\n')
@@ -65,8 +65,8 @@ interface Alike {
 }
 
 /**
- * Starts a server on bare `node:http`, or on bare Fastify, that gives the same answer as the service gives to this
- * request, and makes sure that it does.
+ * Starts a server on bare `node:http`, or on bare Fastify, that gives the same response as the service to this request.
+ * Throws if the responses differ.
  */
 export const startConstant = async (
   kind: 'http' | 'fastify',
@@ -76,7 +76,7 @@ export const startConstant = async (
   if (original.status !== 200) throw new Error(`svc answers ${original.status}: ${original.body.toString()}`)
   const server = await startServer({ command: constantCommand(kind, original), cores, imports })
   const copy = await ask(server.port, request)
-  // Fastify names the character set of JSON, wanted or not.
+  // Fastify always adds the character set of JSON.
   const sizes = [original, copy].map(({ head, body }) => head.replace('; charset=utf-8', '').length + body.length)
   if (copy.status !== original.status || !copy.body.equals(original.body) || sizes[0] !== sizes[1]) {
     throw new Error(`the bare server answers other bytes than svc:\n${original.head}\n\n${copy.head}`)
@@ -84,16 +84,19 @@ export const startConstant = async (
   return server
 }
 
-/** The program that gives this answer, on any free port; a port may follow. */
+/** The command that serves this response on a free port, or on the port that is appended to it. */
 export const constantCommand = (kind: 'http' | 'fastify', answer: Answer): string[] => [
   program(`constant-${kind}.ts`),
   JSON.stringify(constantFrom(answer)),
 ]
 
-/** A process that hashes passwords and does nothing else; told for how many milliseconds, it tells hashes a second. */
+/** Starts a process that only hashes passwords. Sent a number of milliseconds, it answers with hashes per second. */
 export const startHasher = (cores: Cores): Child => startTool({ command: [program('argon2-rate.ts')], cores })
 
-/** A process that commits to a database of the service; told `{ commitsPerS, durationMs }`, it tells how many it did. */
+/**
+ * Starts a process that commits to a database of the service. Sent `{ commitsPerS, durationMs }`, it answers with its
+ * commits.
+ */
 export const startWriter = (database: string, cores: Cores): Child =>
   startTool({ command: [program('database-writer.ts'), database], cores })
 
@@ -101,11 +104,11 @@ interface Driven {
   url: string
   /** Connections to the database. */
   size: number
-  /** Sessions that are asked for in turn. */
+  /** Session IDs to read in turn. */
   ids: string[]
   cores: Cores
 }
 
-/** Fastify with a route that asks PostgreSQL once. */
+/** Starts Fastify with a route that makes one query to PostgreSQL. */
 export const startPostgresFastify = ({ cores, ...options }: Driven): Promise<Child> =>
   startServer({ command: [program('postgres-fastify.ts'), JSON.stringify(options)], cores })

@@ -4,13 +4,13 @@ export interface Spread {
   max: number
 }
 
-/** The value below which `share` (0 to 1) of the values lie; NaN for none. */
+/** The value below which `share` (0 to 1) of the values lie; NaN without values. */
 export const percentile = (values: readonly number[], share: number): number => {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** The middle value (of an even number, the mean of both middle ones), the least and the greatest. */
+/** Median, minimum and maximum. */
 export const spread = (values: readonly number[]): Spread => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1)
@@ -21,6 +21,6 @@ export const spread = (values: readonly number[]): Spread => {
   }
 }
 
-/** Each value over its partner from the same round. */
+/** Each value divided by the baseline of the same round. */
 export const pairedRatios = (values: readonly number[], baselines: readonly number[]): number[] =>
   values.map((value, round) => value / (baselines[round] ?? Number.NaN))

@@ -1,7 +1,7 @@
 import { type Answer, ask } from './connection.ts'
 import type { Client } from './load.ts'
 
-/** Somebody with an account, signed in. */
+/** A signed-in user. */
 export interface Visitor {
   email: string
   cookies: Map<string, string>
@@ -13,7 +13,7 @@ const AT_ONCE = 16
 const cookieHeader = (cookies: Map<string, string>, ...names: string[]): string =>
   names.map((name) => `${name}=${cookies.get(name) ?? ''}`).join('; ')
 
-/** Puts the cookies that an answer sets where they belong. */
+/** Stores the cookies that a response sets. */
 export const keepCookies = (cookies: Map<string, string>, head: string): void => {
   for (const [, name = '', value = ''] of head.matchAll(/\r\nset-cookie: *([^=]+)=([^;\r]*)/gi))
     cookies.set(name, value)
@@ -21,7 +21,7 @@ export const keepCookies = (cookies: Map<string, string>, head: string): void =>
 
 const HOST = 'Host: localhost'
 
-/** What an application's server sends along for its visitor. */
+/** The request of an application's server on behalf of a visitor. */
 export const getUser = (cookies: Map<string, string>): string =>
   `GET /auth/api/v1/user HTTP/1.1\r\n${HOST}\r\nCookie: ${cookieHeader(cookies, 'svc_access', 'svc_csrf')}\r\n\r\n`
 
@@ -33,7 +33,7 @@ export const postRefresh = (cookies: Map<string, string>): string =>
   `${HOST}\r\nCookie: ${cookieHeader(cookies, 'svc_access', 'svc_refresh', 'svc_csrf')}\r\n` +
   `X-CSRF-Token: ${cookies.get('svc_csrf')}\r\nContent-Length: 0\r\n\r\n`
 
-/** A form of the service as a browser sends it, all cookies along. */
+/** A form submission with all cookies, as a browser sends it. */
 export const postForm = (path: string, cookies: Map<string, string>, fields: Record<string, string>): string => {
   const csrf = cookies.get('svc_csrf') ?? ''
   const body = new URLSearchParams({ ...fields, csrf_token: csrf }).toString()
@@ -48,7 +48,7 @@ const refuseUnless = (expected: number, answer: Answer): Answer => {
   throw new Error(`expected ${expected}, got ${answer.status}: ${answer.body.toString().slice(0, 400)}`)
 }
 
-/** The cookies of a first visit: a CSRF token and nothing else. */
+/** The cookies of a first visit, which are only a CSRF token. */
 export const visit = async (port: number): Promise<Map<string, string>> => {
   const cookies = new Map<string, string>()
   keepCookies(cookies, refuseUnless(200, await ask(port, get('/auth/login'))).head)
@@ -62,7 +62,7 @@ const signUp = async (port: number, stranger: Map<string, string>, email: string
   return { email, cookies }
 }
 
-/** Creates so many accounts (one or more) through the signup form; each is signed in. */
+/** Creates `count` accounts (one or more) through the signup form; all are signed in. */
 export const signUpVisitors = async (
   port: number,
   count: number,
@@ -77,26 +77,26 @@ export const signUpVisitors = async (
   return visitors
 }
 
-/** Asks for the visitor's user over and over. */
+/** Repeats `GET /user` for one visitor. */
 export const userClient = ({ cookies }: Visitor): Client => {
   const request = Buffer.from(getUser(cookies))
   return { request: () => request, expectStatus: 200 }
 }
 
-/** Refreshes the visitor's session over and over, each time with the cookies of the last answer. */
+/** Refreshes the visitor's session again and again, each time with the cookies of the last response. */
 export const refreshClient = ({ cookies }: Visitor): Client => ({
   request: () => postRefresh(cookies),
   expectStatus: 200,
   answered: ({ head }) => keepCookies(cookies, head),
 })
 
-/** Logs in over and over with right credentials. */
+/** Logs in again and again with right credentials. */
 export const loginClient = (email: string, stranger: Map<string, string>): Client => {
   const request = postForm('/auth/login', stranger, { email, password: PASSWORD })
   return { request: () => request, expectStatus: 303 }
 }
 
-/** Makes one account after the other. */
+/** Creates one account after the other. */
 export const signupClient = (prefix: string, stranger: Map<string, string>): Client => {
   let count = 0
   return {
@@ -109,7 +109,7 @@ export const signupClient = (prefix: string, stranger: Map<string, string>): Cli
 /** Several clients (one or more) on one connection, in turn. */
 export const takeTurns = (clients: readonly Client[]): Client => {
   let [current] = clients
-  if (!current) throw new Error('nobody to take turns')
+  if (!current) throw new Error('there is no client')
   const { expectStatus } = current
   let turn = 0
   return {
@@ -122,7 +122,7 @@ export const takeTurns = (clients: readonly Client[]): Client => {
   }
 }
 
-/** Sends one and the same request, to whom it may concern. */
+/** Repeats the same request. */
 export const constantClient = (request: string, expectStatus = 200): Client => {
   const bytes = Buffer.from(request)
   return { request: () => bytes, expectStatus }
