@@ -58,5 +58,5 @@ export interface RouteDeps extends ServerDeps {
   cookieWriter: CookieWriter
   findCurrentSession: FindCurrentSession
   accountLog: AccountLog
-  noteRefresh: (context: RequestContext, result: RefreshResult) => void
+  recordRefresh: (context: RequestContext, result: RefreshResult) => void
 }

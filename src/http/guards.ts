@@ -4,30 +4,31 @@ import { type HttpResponse, redirect } from './request-context.ts'
 import type { Route } from './route.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
-/** Lets through who may come, as the route's row says, and asks the route for its answer. */
+/** Decides by the guard of a route whether its handler is called. */
 export const createGuards = ({ sessions, findCurrentSession, cookieTable }: RouteDeps) => ({
-  /** What is refused before anything else is looked at. */
-  precheck(route: Route, context: IncomingRequest): void {
-    if (route.guard !== 'refresh_token' || context.cookies.bringsRefresh) return
+  /** Comes before all other checks: without a refresh token the response is 401, whatever else is wrong. */
+  requireRefreshCookie(route: Route, { cookies }: IncomingRequest): void {
+    if (route.guard !== 'refresh_token' || cookies.bringsRefresh) return
     throw unauthorized(`The cookie ${cookieTable.refresh.name} is missing. Log in.`)
   },
 
-  async answer(route: Route, context: IncomingRequest): Promise<HttpResponse> {
-    if (route.guard === 'none') return route.answer(context)
+  /** Calls the handler, or refuses the request (`unauthorized`), or redirects it to the login page. */
+  async handle(route: Route, context: IncomingRequest): Promise<HttpResponse> {
+    if (route.guard === 'none') return route.handle(context)
     if (route.guard === 'refresh_token') {
       if (!context.cookies.refresh) throw unauthorized(unusable(context))
-      return route.answer(context, context.cookies.refresh)
+      return route.handle(context, context.cookies.refresh)
     }
     if (route.guard === 'access_token') {
       const { access } = context.cookies
-      const signedIn = access ? await sessions.authenticate(access) : undefined
-      if (!signedIn) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
-      context.signedIn = signedIn
-      return route.answer(context, signedIn)
+      const session = access ? await sessions.authenticate(access) : undefined
+      if (!session) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
+      context.session = session
+      return route.handle(context, session)
     }
-    const signedIn = await findCurrentSession(context)
-    if (!signedIn) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
-    return route.answer(context, signedIn)
+    const session = await findCurrentSession(context)
+    if (!session) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
+    return route.handle(context, session)
   },
 })
 

@@ -33,8 +33,8 @@ export const createNoRoute = (routes: readonly Route[]) => {
   }
 
   const destinationOf = (path: string): Destination => {
-    const speaksJson = byPath.get(path)?.some(({ speaks }) => speaks === 'json') ?? API.test(path)
-    return { path: byPath.has(path) ? path : undefined, speaks: speaksJson ? 'json' : 'html' }
+    const isJson = byPath.get(path)?.some(({ responseKind }) => responseKind === 'json') ?? API.test(path)
+    return { path: byPath.has(path) ? path : undefined, responseKind: isJson ? 'json' : 'html' }
   }
 
   return {

@@ -2,7 +2,7 @@ import { refTo, SCHEMAS } from './api/schemas.ts'
 import type { RouteDeps } from './deps.ts'
 import type { Documentation, ResponseHeader, Route } from './route.ts'
 
-type JsonRoute = Extract<Route, { speaks: 'json' }>
+type JsonRoute = Extract<Route, { responseKind: 'json' }>
 type DocumentedResponse = Documentation['responses'][number]
 
 /** Versions of the API, not of the program: an attacker need not be told which release runs. */
@@ -56,14 +56,15 @@ const toOperation = ({ guard, documentation }: JsonRoute) => {
   }
 }
 
-/** The OpenAPI 3.1 document of all routes that speak JSON. */
-export const createOpenApi = (
-  routes: Route[],
-  { baseUrl, cookieTable }: Pick<RouteDeps, 'baseUrl' | 'cookieTable'>,
-): string => {
+interface OpenApiDeps extends Pick<RouteDeps, 'baseUrl' | 'cookieTable'> {
+  routes: readonly Route[]
+}
+
+/** The OpenAPI 3.1 document of all JSON routes. */
+export const createOpenApi = ({ routes, baseUrl, cookieTable }: OpenApiDeps): string => {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
-    if (route.speaks !== 'json') continue
+    if (route.responseKind !== 'json') continue
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: toOperation(route) }
   }
   return JSON.stringify({

@@ -6,6 +6,6 @@ import type { RequestContext } from './request-context.ts'
  * given others meanwhile: whatever is set now would take their place.
  */
 export const setRefreshCookies = (context: RequestContext, result: RefreshResult): void => {
-  if ('tokens' in result) context.keepSession(result.tokens)
-  else if (result.outcome !== 'replaced') context.forgetSession()
+  if ('tokens' in result) context.renewSessionCookies(result.tokens)
+  else if (result.outcome !== 'replaced') context.clearSessionCookies()
 }

@@ -19,7 +19,7 @@ export interface RequestContext {
   /** Aborted when the sender has gone. */
   readonly signal: AbortSignal
   /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
-  signedIn?: AuthenticatedSession | undefined
+  session?: AuthenticatedSession | undefined
   /** Whether the session was renewed for this request: the access token that came with it was missing or too old. */
   isRenewed: boolean
   /**
@@ -28,13 +28,13 @@ export interface RequestContext {
    */
   readonly csrfToken: string
   /** Sets the cookies of the session that this browser has, renewed. */
-  keepSession(tokens: Tokens): void
+  renewSessionCookies(tokens: Tokens): void
   /** Sets the cookies of a new session, with a new CSRF token. */
-  startSession(tokens: Tokens): void
+  setSessionCookies(tokens: Tokens): void
   /** Clears the cookies of a session that has ended. */
-  forgetSession(): void
+  clearSessionCookies(): void
   /** The same, with a new CSRF token: the user has left. */
-  leaveSession(): void
+  signOut(): void
   /** Adds `Set-Cookie` values to whatever is answered, an error too. The last of a name counts. */
   setCookies(cookies: string[]): void
 }

@@ -30,7 +30,7 @@ export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps) => {
       status,
       duration_ms: Math.round(durationMs * 100) / 100,
       client: context.device.address,
-      user_id: context.signedIn?.userId,
+      user_id: context.session?.userId,
       ...(error && { code: error.code, problem: error.message }),
       ...more,
       ...(error && needsExplanation(error) && { err: error.cause ?? error }),

@@ -9,7 +9,7 @@ import { type HttpResponse, json, page } from './request-context.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { findReturnTo } from './return-to.ts'
-import type { Destination, Route } from './route.ts'
+import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
@@ -35,18 +35,18 @@ export const createResponder = (deps: ResponderDeps) => {
   const challenge = challengeOf(deps.cookieTable)
   const note = createRequestLog({ log, requestMetrics })
 
-  const securityHeadersOf = (context: IncomingRequest, speaks: Route['speaks']): readonly string[] => {
-    if (speaks === 'json') return securityHeaders.data
-    return speaks === 'html' ? securityHeaders.page(context.hosts) : securityHeaders.asset
+  const securityHeadersOf = (context: IncomingRequest, responseKind: ResponseKind): readonly string[] => {
+    if (responseKind === 'json') return securityHeaders.data
+    return responseKind === 'html' ? securityHeaders.page(context.hosts) : securityHeaders.asset
   }
 
   const headersOf = (
     context: IncomingRequest,
-    speaks: Route['speaks'],
+    responseKind: ResponseKind,
     cacheSeconds = 0,
     more: Headers = [],
   ): Headers => {
-    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, speaks), ...more]
+    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, responseKind), ...more]
     pushCaching(headers, cacheSeconds, context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
@@ -59,7 +59,7 @@ export const createResponder = (deps: ResponderDeps) => {
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to.speaks, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
+    const headers = headersOf(context, to.responseKind, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
     reply.hijack()
     if ('redirect' in answer) {
       headers.push('location', answer.redirect, 'content-length', '0')
@@ -77,11 +77,11 @@ export const createResponder = (deps: ResponderDeps) => {
     return status
   }
 
-  const toAnswer = (error: AppError, context: IncomingRequest, speaks: Route['speaks']): HttpResponse => {
+  const toAnswer = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
-    if (givesCsrfToken(error, context, speaks)) context.giveCsrfToken()
-    if (speaks === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
+    if (givesCsrfToken(error, context, responseKind)) context.giveCsrfToken()
+    if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The page is older than a login in another tab, say: the login page sends on who is signed in.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, baseUrl) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
@@ -92,7 +92,7 @@ export const createResponder = (deps: ResponderDeps) => {
     send(reply: FastifyReply, context: IncomingRequest, to: Destination, answer: HttpResponse): void {
       note(to, context, isGone(reply) ? dismiss(reply) : write(reply, context, answer, to))
     },
-    /** Says what went wrong as the route speaks; the cause and further facts go to the log only. */
+    /** Says what went wrong as the route responseKind; the cause and further facts go to the log only. */
     sendError(
       reply: FastifyReply,
       context: IncomingRequest,
@@ -101,10 +101,10 @@ export const createResponder = (deps: ResponderDeps) => {
       { headers, facts }: { headers?: Headers; facts?: object | undefined } = {},
     ): void {
       const error = toAppError(thrown)
-      const destination: Destination = { ...to, speaks: to.speaks === 'json' ? 'json' : 'html' }
+      const destination: Destination = { ...to, responseKind: to.responseKind === 'json' ? 'json' : 'html' }
       const status = isGone(reply)
         ? dismiss(reply)
-        : write(reply, context, toAnswer(error, context, destination.speaks), destination, headers)
+        : write(reply, context, toAnswer(error, context, destination.responseKind), destination, headers)
       note(destination, context, status, error, facts)
     },
   }
@@ -123,10 +123,14 @@ const dismiss = (reply: FastifyReply): number => {
  * Every page under /auth gives a browser its CSRF token, errors included, and so does what refuses a token: the next try
  * has a good one. A form that another site sends comes without cookies, and tells nothing of those that there are.
  */
-const givesCsrfToken = ({ field }: AppError, { headers, method, path }: IncomingRequest, speaks: Route['speaks']) => {
+const givesCsrfToken = (
+  { field }: AppError,
+  { headers, method, path }: IncomingRequest,
+  responseKind: ResponseKind,
+) => {
   const isOfOtherSite = field === 'Origin' || (method === 'POST' && headers['sec-fetch-site'] === 'cross-site')
   if (isOfOtherSite) return false
-  return field === CSRF_FIELD || (speaks === 'html' && /^\/auth(?:\/|$)/.test(path))
+  return field === CSRF_FIELD || (responseKind === 'html' && /^\/auth(?:\/|$)/.test(path))
 }
 
 const ASCII = /^\p{ASCII}*$/u

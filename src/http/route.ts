@@ -7,7 +7,7 @@ export type Schema = Record<string, unknown>
 /** Headers that the OpenAPI document describes in one place (`openapi.ts`). */
 export type ResponseHeader = 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate'
 
-/** What a JSON route says of itself in the OpenAPI document. */
+/** What the OpenAPI document says about a JSON route. */
 export interface Documentation {
   /** Becomes a function's name in generated clients. */
   operationId: string
@@ -24,47 +24,53 @@ export interface Documentation {
   responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] }>
 }
 
-/** How a route answers, its failures included. */
-type Speech = { speaks: 'html' } | { speaks: 'json'; documentation: Documentation } | { speaks: 'asset' }
+/** The kind of the route's responses, its errors included. */
+type Kind =
+  | { responseKind: 'html' }
+  | { responseKind: 'json'; documentation: Documentation }
+  | { responseKind: 'asset' }
 
 /**
- * Every state-changing route says how it is protected from other sites. There is one way. `changes_nothing` is for what
- * only sends the browser on to a `GET`.
+ * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
+ * redirects the browser to a `GET`.
  */
 type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
 
 /**
- * Where a `GET` is answered, `HEAD` is too. `isSafe: false` marks the `GET` that changes something (RFC 9110 section
- * 9.2.1): what only looks, such as a preview of a link, gets 405 for its `HEAD`.
+ * A `GET` route answers `HEAD` too. `isSafe: false` marks a `GET` that changes something (RFC 9110 section 9.2.1): its
+ * `HEAD` gets 405, so that a preview of a link does not trigger the change.
  */
 type ReadMethod = { method: 'GET'; isSafe?: false }
 
 type Awaitable<T> = T | Promise<T>
+type Handle<Credential extends unknown[] = []> = (
+  context: RequestContext,
+  ...credential: Credential
+) => Awaitable<HttpResponse>
 
 /**
- * Who may come. `access_token`: who has a good one, else 401. `refresh_token`: who brings one, good or not, else 401.
- * `session`: who is signed in, renewed on the way if need be; anybody else is sent to the login page.
+ * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client with
+ * a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
+ * needed; all others are redirected to the login page.
  */
 type Guard =
-  | { guard: 'none'; answer: (context: RequestContext) => Awaitable<HttpResponse> }
-  | {
-      guard: 'access_token'
-      answer: (context: RequestContext, signedIn: AuthenticatedSession) => Awaitable<HttpResponse>
-    }
-  | { guard: 'refresh_token'; answer: (context: RequestContext, refreshToken: string) => Awaitable<HttpResponse> }
-  | { guard: 'session'; answer: (context: RequestContext, signedIn: AuthenticatedSession) => Awaitable<HttpResponse> }
+  | { guard: 'none'; handle: Handle }
+  | { guard: 'access_token' | 'session'; handle: Handle<[session: AuthenticatedSession]> }
+  | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
 
 export type Route = { path: `/auth${string}` } & Method &
   Guard &
-  Speech & {
-    /** Asked so often that its successes are logged at level `debug` only. */
+  Kind & {
+    /** Requested so often that its successes are logged at level `debug` only. */
     frequent?: true
   }
 
-/** The route that a request went to, as far as it is known. */
+export type ResponseKind = Route['responseKind']
+
+/** The route of a request, as far as it is known. */
 export interface Destination {
-  /** As the table of routes has it; undefined for what is not in the table. */
+  /** As in the table of routes; undefined for a path that is not in it. */
   path: string | undefined
-  speaks: Route['speaks']
+  responseKind: ResponseKind
   frequent?: boolean | undefined
 }

@@ -1,30 +1,100 @@
-import { createApiRoutes } from './api/routes.ts'
-import { refTo } from './api/schemas.ts'
-import { createBrowserRoutes } from './browser/routes.ts'
+import type { Asset, ProviderView } from '../pages/pages.ts'
+import { createGetJwkSet } from './api/get-jwk-set.ts'
+import { createGetOpenApi } from './api/get-open-api.ts'
+import { getUser } from './api/get-user.ts'
+import { createGetReadiness, getHealth } from './api/health.ts'
+import { createRefreshSession } from './api/refresh-session.ts'
+import { createAccount } from './browser/account.ts'
+import { createHome } from './browser/home.ts'
+import { createLogin } from './browser/login.ts'
+import { createLoginRedirect } from './browser/login-redirect.ts'
+import { createLogout } from './browser/logout.ts'
+import { createProviderSignIn } from './browser/oauth/sign-in.ts'
+import { createReauthentication } from './browser/reauthentication.ts'
+import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
+import { createSignup } from './browser/signup.ts'
 import type { RouteDeps } from './deps.ts'
-import { createOpenApi } from './openapi.ts'
-import { json } from './request-context.ts'
+import { redirect } from './request-context.ts'
 import type { Route } from './route.ts'
 
-/** THE table of routes. What is not in it is 404, to the letter of the path. */
+/** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
-  const routes = [...createBrowserRoutes(deps), ...createApiRoutes(deps)]
-  let document: string | undefined
-  routes.push({
-    method: 'GET',
-    path: '/auth/api/v1/openapi.json',
-    guard: 'none',
-    speaks: 'json',
-    documentation: {
-      operationId: 'getOpenApi',
-      summary: 'This document',
-      tag: 'Operation',
-      responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
-    },
-    answer() {
-      document ??= createOpenApi(routes, deps)
-      return json(200, document)
-    },
-  })
+  const entryDeps = { ...deps, redirectSignedIn: createRedirectSignedIn(deps) }
+  const login = createLogin(entryDeps)
+  const signup = createSignup(entryDeps)
+  const logout = createLogout(deps)
+  const account = createAccount(deps)
+  const reauthentication = createReauthentication(deps)
+  const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
+
+  // biome-ignore format: a table is read by its columns
+  const routes: Route[] = [
+    // Pages and forms
+    { method: 'GET',  path: '/auth',                         guard: 'none',                         responseKind: 'html', handle: createHome(deps) },
+    { method: 'GET',  path: '/auth/login',                   guard: 'none',                         responseKind: 'html', handle: login.show },
+    { method: 'POST', path: '/auth/login',                   guard: 'none',          csrf: 'token', responseKind: 'html', handle: login.submit },
+    { method: 'GET',  path: '/auth/login/redirect',          guard: 'none',                         responseKind: 'html', handle: createLoginRedirect(deps) },
+    { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', handle: signup.show },
+    { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', handle: signup.submit },
+    { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', handle: logout.show },
+    { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', handle: logout.submit },
+    { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', handle: account.show },
+    { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changeUsername },
+    { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changePassword },
+    { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.endSessions },
+    { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.unlink },
+    { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete },
+    { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
+    { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', handle: reauthentication.submit },
+    // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
+    { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
+    // JSON
+    { method: 'GET',  path: '/auth/api/v1/user',             guard: 'access_token',                 responseKind: 'json', frequent: true, ...getUser },
+    { method: 'POST', path: '/auth/api/v1/sessions/refresh', guard: 'refresh_token', csrf: 'token', responseKind: 'json', ...createRefreshSession(deps) },
+    { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetJwkSet(deps) },
+    { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, ...getHealth },
+    { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetReadiness(deps) },
+    { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi },
+    // Of each provider, and of each file of the pages
+    ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),
+    ...deps.pages.assets.map(assetRoute),
+  ]
   return routes
 }
+
+/** The routes of one provider (specification section 4.2 rule 5). */
+const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
+  const signIn = createProviderSignIn(deps, provider)
+  const base = `/auth/oauth/${provider.name}` as const
+
+  // biome-ignore format: a table is read by its columns
+  return [
+    { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.start },
+    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', isSafe: false, handle: signIn.callback },
+    { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', handle: signIn.relay },
+    { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.proveByPassword },
+    { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.claim },
+    // As above: the address of a form, opened again.
+    { method: 'GET',  path: base,               guard: 'none',                          responseKind: 'html', handle: toLogin },
+    { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', handle: toLogin },
+    { method: 'GET',  path: `${base}/claim`,    guard: 'none',                          responseKind: 'html', handle: toLogin },
+  ]
+}
+
+const ONE_YEAR_SECONDS = 31_536_000
+
+const assetRoute = ({ path, contentType, body }: Asset): Route => ({
+  method: 'GET',
+  path,
+  guard: 'none',
+  responseKind: 'asset',
+  frequent: true,
+  handle: () => ({ status: 200, contentType, body, cacheSeconds: ONE_YEAR_SECONDS }),
+})
+
+const toAccount = () => redirect('/auth/account')
+const toLogin = () => redirect('/auth/login')

@@ -28,13 +28,20 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter(cookieTable, given)
   const noteRefresh = createRefreshLog(given)
-  const findCurrentSession = createFindCurrentSession({ ...given, noteRefresh })
+  const findCurrentSession = createFindCurrentSession({ ...given, recordRefresh: noteRefresh })
   const accountLog = createAccountLog(given)
-  const deps: RouteDeps = { ...given, cookieTable, cookieWriter, noteRefresh, findCurrentSession, accountLog }
+  const deps: RouteDeps = {
+    ...given,
+    cookieTable,
+    cookieWriter,
+    recordRefresh: noteRefresh,
+    findCurrentSession,
+    accountLog,
+  }
   const routes = createRoutes(deps)
   const noRoute = createNoRoute(routes)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
-  const answers = createResponder({ ...deps, securityHeaders })
+  const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
   const checkArrival = createProxyCheck(given)
 
@@ -64,20 +71,20 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
     })
   }
 
-  const answer = async (route: Route, context: IncomingRequest, body: unknown) => {
+  const handle = async (route: Route, context: IncomingRequest, body: unknown) => {
     requireOneHost(context)
-    guards.precheck(route, context)
+    guards.requireRefreshCookie(route, context)
     if (route.method === 'POST') {
-      context.form = readForm(body, context.headers['content-type'], route.speaks === 'html')
+      context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
       if (route.csrf === 'token') requireOwn(context)
     }
-    return guards.answer(route, context)
+    return guards.handle(route, context)
   }
 
   const notFound = (request: FastifyRequest, reply: FastifyReply): void => {
     const context = contextOf(request, reply)
     const { to, error, headers, facts } = noRoute.refuse(request.method, context.path)
-    answers.sendError(reply, context, to, error, { headers, facts })
+    responder.sendError(reply, context, to, error, { headers, facts })
   }
 
   const newRequestId = createRequestIds()
@@ -90,7 +97,7 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
     const method = request.method === 'HEAD' ? 'GET' : request.method
     const route = routes.find((each) => each.path === context.path && each.method === method)
     // The web framework has reasons of its own to refuse a method that no route has, before it looks for one.
-    if (route) answers.sendError(reply, context, route, error)
+    if (route) responder.sendError(reply, context, route, error)
     else notFound(request, reply)
   })
 
@@ -104,9 +111,9 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
         // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
         if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
         const context = contextOf(request, reply)
-        answer(route, context, request.body)
-          .then((it) => answers.send(reply, context, route, it))
-          .catch((error: unknown) => answers.sendError(reply, context, route, error))
+        handle(route, context, request.body)
+          .then((response) => responder.send(reply, context, route, response))
+          .catch((error: unknown) => responder.sendError(reply, context, route, error))
       },
     })
   }

@@ -4,9 +4,9 @@ import { html } from '../lib/html.ts'
 import { toHex } from './colour.ts'
 import { createTheme, themeCss } from './theme.ts'
 
-/** A file of the pages. Its path changes with its content, so that it may be cached for ever. */
+/** A file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
 export interface Asset {
-  path: string
+  path: `/auth/assets/${string}`
   contentType: string
   body: string
 }

@@ -23,6 +23,7 @@ import type {
   SignupView,
 } from './views.ts'
 
+export type { Asset } from './assets.ts'
 export type { ProviderTargets } from './content-security-policy.ts'
 export type { Branding } from './layout.ts'
 export type * from './views.ts'
@@ -38,8 +39,8 @@ export interface Pages {
   signup(view: SignupView): string
   logout(view: LogoutView): string
   account(view: AccountView): string
-  confirm(view: ReauthenticationView): string
-  proof(view: LinkAccountView): string
+  reauthentication(view: ReauthenticationView): string
+  linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
   error(view: ErrorView): string
@@ -68,8 +69,8 @@ export const createPages = ({
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
     account: createAccountPage(layout, icons.password),
-    confirm: createReauthenticationPage(layout),
-    proof: createLinkAccountPage(layout),
+    reauthentication: createReauthenticationPage(layout),
+    linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
     error: createErrorPage(layout),

@@ -21,12 +21,12 @@ export const createRedirectLoopPage =
       below: html`${texts.requestId} <code>${view.requestId}</code>`,
       body: html`<p>${texts.loopAbout(layout.appName)} <b>${view.email}</b>.</p>
 <p>${texts.loopAdvice(layout.appName)}</p>
-<a class="first" href="${view.target}">${texts.loopTryAgain}</a>
+<a class="first" href="${view.returnTo}">${texts.loopTryAgain}</a>
 <p class="ways"><a href="/auth/account">${texts.account}</a> <a href="/auth/logout">${texts.logOut}</a></p>
 <details>
 <summary class="quiet">${texts.loopDetails(layout.appName)}</summary>
 <div class="about">
-<p>${texts.loopDetailsAbout} <code>${view.target}</code></p>
+<p>${texts.loopDetailsAbout} <code>${view.returnTo}</code></p>
 <p>${texts.loopCauses}</p>
 ${causes(view)}
 </div>

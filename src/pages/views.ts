@@ -132,7 +132,7 @@ export interface AccountView extends FormView {
 export interface RedirectLoopView {
   email: string
   /** The path of the application that does so, with its query. */
-  target: string
+  returnTo: string
   /** The `iss` of access tokens. */
   issuer: string
   nowMs: number

@@ -16,7 +16,7 @@ const having = (tags: Tag[], attribute: string): Tag[] => tags.filter(({ attribu
 
 for (const { name, page, tags } of documents) {
   test(`${name}: nothing inline, and nothing loaded but our assets`, () => {
-    const ours = pages.assets.map(({ path }) => path)
+    const ours: string[] = pages.assets.map(({ path }) => path)
     for (const { attributes } of named(tags, 'script')) assert.ok(ours.includes(attributes.src ?? ''))
     for (const { attributes } of named(tags, 'link')) assert.ok(ours.includes(attributes.href ?? ''))
     assert.equal(named(tags, 'style', 'iframe', 'object', 'base').length, 0)

@@ -129,7 +129,7 @@ const proof: LinkAccountView = {
 const PENDING = { csrf_token: 'token', pending: 'sealed' }
 
 test('an account is proven by its password, by what is connected to it, or claimed by its email', () => {
-  const page = pages.proof(proof)
+  const page = pages.linkAccount(proof)
   assert.deepEqual(formsOf(page), [
     { action: '/auth/oauth/github/link', fields: { ...PENDING, password: undefined } },
     { action: '/auth/oauth/google', fields: PENDING },
@@ -145,18 +145,18 @@ test('an account is proven by its password, by what is connected to it, or claim
 
 test('of the proofs of an account only those are offered that there are', () => {
   const actions = (more: Partial<LinkAccountView>) =>
-    formsOf(pages.proof({ ...proof, ...more })).map(({ action }) => action)
+    formsOf(pages.linkAccount({ ...proof, ...more })).map(({ action }) => action)
   const [byPassword, byGoogle, byClaim] = actions({})
   assert.deepEqual(actions({ canClaim: false }), [byPassword, byGoogle])
   assert.deepEqual(actions({ canClaim: false, providers: [] }), [byPassword])
   assert.deepEqual(actions({ hasPassword: false, canClaim: false }), [byGoogle])
   assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byClaim])
-  assert.doesNotMatch(pages.proof({ ...proof, hasPassword: false, providers: [] }), /<details>/)
+  assert.doesNotMatch(pages.linkAccount({ ...proof, hasPassword: false, providers: [] }), /<details>/)
 })
 
 /** What follows on the proof page after the email of the account. */
 const about = (providers: LinkAccountView['providers']) => {
-  const page = pages.proof({ ...proof, hasPassword: false, providers })
+  const page = pages.linkAccount({ ...proof, hasPassword: false, providers })
   return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
 }
 
@@ -167,7 +167,7 @@ test('it is told what else is connected where that is the only proof, and nothin
 })
 
 const ends = (hasPassword: boolean) =>
-  [...pages.proof({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
+  [...pages.linkAccount({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
 
 test('who takes an account over is told what that ends', () => {
   const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
@@ -179,10 +179,10 @@ test('it is confirmed who is there by the password or a connected provider', () 
   const view = { csrfToken: 'token', email: 'sam@example.com', hasPassword: true, providers: [google], errors: {} }
   const byPassword = { action: '/auth/account/confirm', fields: { csrf_token: 'token', password: undefined } }
   const byGoogle = { action: '/auth/oauth/google', fields: { csrf_token: 'token', intent: 'confirm' } }
-  assert.deepEqual(formsOf(pages.confirm(view)), [byPassword, byGoogle])
-  assert.deepEqual(formsOf(pages.confirm({ ...view, providers: [] })), [byPassword])
-  assert.deepEqual(formsOf(pages.confirm({ ...view, hasPassword: false })), [byGoogle])
-  assert.deepEqual(linksOf(pages.confirm(view)), ['/auth/account'])
+  assert.deepEqual(formsOf(pages.reauthentication(view)), [byPassword, byGoogle])
+  assert.deepEqual(formsOf(pages.reauthentication({ ...view, providers: [] })), [byPassword])
+  assert.deepEqual(formsOf(pages.reauthentication({ ...view, hasPassword: false })), [byGoogle])
+  assert.deepEqual(linksOf(pages.reauthentication(view)), ['/auth/account'])
 })
 
 const linked = (id: string, removable: boolean): LinkedView => ({
@@ -282,7 +282,7 @@ test('a well-known provider has an icon of ours, another has none and still a bu
   }
   for (const name of ['corp', 'password', 'constructor', '']) assert.equal(pages.iconOf(name), undefined, name)
   const confirm = { csrfToken: 'token', email: '', hasPassword: false, errors: {} }
-  const page = pages.confirm({ ...confirm, providers: [{ name: 'corp', label: '<corp' }] })
+  const page = pages.reauthentication({ ...confirm, providers: [{ name: 'corp', label: '<corp' }] })
   assert.match(page, /<button class="second"><span class="tile" aria-hidden="true">&lt;<\/span>Continue with &lt;corp</)
   assert.doesNotMatch(page, /<img/)
 })
@@ -291,6 +291,6 @@ test('a provider’s name stays one part of the path, whatever it is', () => {
   const name = '../a/b?c#d\ud800"'
   const [form] = formsOf(shown('expired', { provider: { name, label: name } }))
   assert.match(form?.action ?? '', /^\/auth\/oauth\/[^/?#"]+$/)
-  const claim = formsOf(pages.proof({ ...proof, provider: { name, label: name } })).at(-1)
+  const claim = formsOf(pages.linkAccount({ ...proof, provider: { name, label: name } })).at(-1)
   assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
 })

@@ -1,8 +1,8 @@
-import type { Schema } from '../route.ts'
+import type { ResponseHeader, Schema } from '../route.ts'
 
 /**
- * What JSON routes answer, by name (JSON Schema, draft 2020-12). No schema is closed: a later version may add members, and
- * a client ignores the ones that it does not know (CONTRACT.md).
+ * The bodies of JSON responses, by name (JSON Schema, draft 2020-12). No schema is closed: a later version may add
+ * members, and a client ignores the ones that it does not know (CONTRACT.md).
  */
 export const SCHEMAS = {
   /** Specification section 2.1. */
@@ -75,3 +75,12 @@ export const SCHEMAS = {
 
 /** A reference to one of the schemas. */
 export const refTo = (name: keyof typeof SCHEMAS): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** The documentation of an error response. */
+export const failure = (description: string, ...headers: ResponseHeader[]) => ({
+  description,
+  schema: refTo('Error'),
+  headers,
+})
+
+export const unavailable = failure('`unavailable`: try again later; nobody is logged out by it', 'Retry-After')

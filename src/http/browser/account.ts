@@ -84,7 +84,7 @@ export const createAccount = (deps: RouteDeps) => {
     if (password.outcome === 'first_set') return done('password_set')
     const target = pathAfter('password')
     const { grant, changeIn: also } = password
-    const answer = await startSession(deps, context, { grant, target, found, also })
+    const answer = await startSession(deps, context, { grant, returnTo: target, found, also })
     if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return answer
   }
@@ -164,7 +164,7 @@ export const createAccount = (deps: RouteDeps) => {
             await noting(context, signedIn, 'account_delete', () =>
               guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, context)),
             )
-            context.leaveSession()
+            context.signOut()
             return redirect('/auth/login?done=deleted')
           }),
         showAgain(context, signedIn, (refusal) => ({ deletion: { error: refusal.errors.password } })),

@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
+import type { RouteDeps } from '../deps.ts'
 import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
 import { isReturnTo } from '../return-to.ts'
 
@@ -11,7 +12,7 @@ const HEADER = 'X-Original-URI'
  * not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
  */
 export const createLoginRedirect =
-  (baseUrl: string) =>
+  ({ baseUrl }: RouteDeps) =>
   ({ headers }: RequestContext): HttpResponse => {
     const target = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.

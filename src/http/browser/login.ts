@@ -36,13 +36,13 @@ export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSigned
     form: LoginForm,
     found: EventInProgress,
   ): Promise<HttpResponse> => {
-    const { email, password, target } = form
+    const { email, password, returnTo: target } = form
     const result = await users.authenticate(email, password, context)
     if ('refusal' in result) {
       Object.assign(found, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
-    const answer = await startSession(deps, context, { grant: result, target, found })
+    const answer = await startSession(deps, context, { grant: result, returnTo: target, found })
     if (!answer) throw wrongCredentials()
     return answer
   }
@@ -78,7 +78,7 @@ export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSigned
         context,
         () =>
           watchOutcome(
-            () => logInAndNote(context, { email, password, target }),
+            () => logInAndNote(context, { email, password, returnTo: target }),
             loginFailure,
             requestMetrics?.countLogin,
           ),
@@ -96,7 +96,7 @@ export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSigned
 interface LoginForm {
   email: string
   password: string
-  target: string
+  returnTo: string
 }
 
 const requireFilled = ({ email, password }: LoginForm): void => {

@@ -16,7 +16,7 @@ export const createLogout = (deps: RouteDeps) => ({
     // The user wants out, though a login in another tab may have been a moment faster.
     if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
     for (const { userId, sessionId } of ended) deps.accountLog.note(context, { event: 'logout', userId, sessionId })
-    context.leaveSession()
+    context.signOut()
     return redirect('/')
   },
 })

@@ -30,7 +30,7 @@ export const createReauthentication = (deps: RouteDeps) => {
     const result = await users.authenticate(email, password, context)
     const isOwn = !('refusal' in result) && result.userId === found.userId
     const target = '/auth/account?done=confirmed'
-    const answer = isOwn && (await startSession(deps, context, { grant: result, target, found }))
+    const answer = isOwn && (await startSession(deps, context, { grant: result, returnTo: target, found }))
     if (answer) return answer
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
   }
@@ -49,14 +49,14 @@ export const createReauthentication = (deps: RouteDeps) => {
 
   return {
     show: async (context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> =>
-      page(200, pages.confirm(await view(context, signedIn))),
+      page(200, pages.reauthentication(await view(context, signedIn))),
 
     submit(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
       const password = context.form.get('password') ?? ''
       return orShowAgain(
         context,
         () => confirmAndNote(context, signedIn, password),
-        async (refusal) => pages.confirm({ ...(await view(context, signedIn)), ...refusal }),
+        async (refusal) => pages.reauthentication({ ...(await view(context, signedIn)), ...refusal }),
       )
     },
   }

@@ -24,7 +24,16 @@ export const createRedirectSignedIn = (
   const noteReturn = createRedirectLoops(monotonic)
 
   const explain = (context: RequestContext, { email }: AuthenticatedSession, target: string): HttpResponse =>
-    page(409, pages.redirectLoop({ email, target, issuer: baseUrl, nowMs: clock.now(), requestId: context.requestId }))
+    page(
+      409,
+      pages.redirectLoop({
+        email,
+        returnTo: target,
+        issuer: baseUrl,
+        nowMs: clock.now(),
+        requestId: context.requestId,
+      }),
+    )
 
   const report = (context: RequestContext, { sessionId, userId }: AuthenticatedSession, target: string): void =>
     log.warn(

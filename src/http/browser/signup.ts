@@ -16,7 +16,7 @@ interface Typed {
 
 interface SignupForm extends Typed {
   password: string
-  target: string
+  returnTo: string
 }
 
 /** `GET` and `POST /auth/signup` (specification section 4.2). */
@@ -36,12 +36,12 @@ export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSigne
     page(signupOpen ? 200 : 403, pages.signup(view(context, target, { email: '', username: '' })))
 
   const signUp = async (context: RequestContext, form: SignupForm, found: EventInProgress): Promise<HttpResponse> => {
-    const { email, username, password, target } = form
+    const { email, username, password, returnTo: target } = form
     const { network } = context
     const grant = await limits.attempt([['signupOfAddress', network]], () =>
       users.signUp({ email, username, password }, context),
     )
-    const answer = await startSession(deps, context, { grant, target, found })
+    const answer = await startSession(deps, context, { grant, returnTo: target, found })
     if (!answer) throw new AppError('internal_error', 'The session could not be started.')
     return answer
   }
@@ -67,7 +67,7 @@ export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSigne
         context,
         () =>
           watchOutcome(
-            () => signUpAndNote(context, { ...typed, password, target }),
+            () => signUpAndNote(context, { ...typed, password, returnTo: target }),
             signupFailure,
             requestMetrics?.countSignup,
           ),

@@ -21,7 +21,7 @@ export const findBrowserSessions = async (
 
 interface NewSession {
   grant: SignInGrant
-  target: string
+  returnTo: string
   /** The event that it is part of. */
   found: EventInProgress
   /** More to be done in the transaction of the start. */
@@ -36,7 +36,7 @@ interface NewSession {
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits'>,
   context: RequestContext,
-  { grant, target, found, also }: NewSession,
+  { grant, returnTo: target, found, also }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   found.userId = userId
@@ -47,6 +47,6 @@ export const startSession = async (
   )
   if (!tokens) return undefined
   found.sessionId = tokens.sessionId
-  context.startSession(tokens)
+  context.setSessionCookies(tokens)
   return redirect(target)
 }

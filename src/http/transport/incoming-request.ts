@@ -24,7 +24,7 @@ export class IncomingRequest implements RequestContext {
   readonly cookies: RequestCookies
   readonly startedMs = performance.now()
   form: Fields = NO_FIELDS
-  signedIn: AuthenticatedSession | undefined
+  session: AuthenticatedSession | undefined
   isRenewed = false
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
@@ -125,23 +125,23 @@ export class IncomingRequest implements RequestContext {
     return csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId) && csrfTokens.isGood(token, this.#sessionId)
   }
 
-  keepSession(tokens: Tokens): void {
+  renewSessionCookies(tokens: Tokens): void {
     this.#session = { id: tokens.sessionId }
     this.setCookies(this.#deps.cookieWriter.session(tokens, this.csrfToken))
   }
 
-  startSession(tokens: Tokens): void {
+  setSessionCookies(tokens: Tokens): void {
     this.#session = { id: tokens.sessionId }
     this.setCookies(this.#deps.cookieWriter.session(tokens, this.#newCsrfToken()))
   }
 
-  forgetSession(): void {
+  clearSessionCookies(): void {
     this.#session = { id: undefined }
     this.setCookies(this.#deps.cookieWriter.clearedSession())
   }
 
-  leaveSession(): void {
-    this.forgetSession()
+  signOut(): void {
+    this.clearSessionCookies()
     this.setCookies([this.#deps.cookieWriter.csrf(this.#newCsrfToken())])
   }
 
@@ -156,9 +156,9 @@ export class IncomingRequest implements RequestContext {
   }
 
   get #sessionSeconds(): number | undefined {
-    const { signedIn } = this
-    if (!signedIn) return undefined
-    return Math.max(0, Math.round((signedIn.expiresAtMs - currentTimeMs(signedIn, this.#deps.clock)) / 1000))
+    const { session } = this
+    if (!session) return undefined
+    return Math.max(0, Math.round((session.expiresAtMs - currentTimeMs(session, this.#deps.clock)) / 1000))
   }
 
   get method(): string {

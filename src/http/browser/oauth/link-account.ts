@@ -57,7 +57,7 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
     const grant = isOwner && (await oauth.linkProven(pending, context.cookies.oauth ?? '', result))
     if (!grant) throw wrongPassword()
     accountLog.note(context, { event: 'provider_connect', method: provider.name, userId })
-    const answer = await startSession(deps, context, { grant, target, found })
+    const answer = await startSession(deps, context, { grant, returnTo: target, found })
     if (!answer) throw wrongPassword()
     return answer
   }
@@ -79,14 +79,14 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
       const shown = view(context, pending, taken, binding)
       if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim)
         throw emailProblem('no_proof', taken.email)
-      return page(409, pages.proof(shown))
+      return page(409, pages.linkAccount(shown))
     },
 
     byPassword: (context: RequestContext): Promise<HttpResponse> =>
       answerForm(context, async (pending, binding) => {
         const taken = await oauth.requireTaken(pending.userId)
         const showAgain = ({ errors, problem }: Refusal) =>
-          pages.proof({ ...view(context, pending, taken, binding), errors, problem })
+          pages.linkAccount({ ...view(context, pending, taken, binding), errors, problem })
         const event: EventInProgress = { event: 'login', method: 'password', userId: pending.userId }
         return orShowAgain(
           context,

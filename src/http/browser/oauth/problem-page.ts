@@ -26,7 +26,7 @@ export const signInAs = async (
   grant: SignInGrant | undefined,
   { target, found }: { target: string; found: EventInProgress },
 ): Promise<HttpResponse> => {
-  const answer = grant && (await startSession(deps, context, { grant, target, found }))
+  const answer = grant && (await startSession(deps, context, { grant, returnTo: target, found }))
   // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
   if (!answer) throw signInProblem('disabled')
   return answer

@@ -1,0 +1,28 @@
+import type { RouteDeps } from '../deps.ts'
+import { createOpenApi } from '../openapi.ts'
+import { type HttpResponse, json } from '../request-context.ts'
+import type { Documentation, Route } from '../route.ts'
+import { refTo } from './schemas.ts'
+
+interface GetOpenApiDeps extends Pick<RouteDeps, 'baseUrl' | 'cookieTable'> {
+  /** A function, since the route of this handler is itself in the table. */
+  listRoutes: () => readonly Route[]
+}
+
+/** `GET /auth/api/v1/openapi.json` */
+export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
+  let document: string | undefined
+  return {
+    documentation: {
+      operationId: 'getOpenApi',
+      summary: 'This document',
+      tag: 'Operation',
+      responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
+    } satisfies Documentation,
+
+    handle(): HttpResponse {
+      document ??= createOpenApi({ ...deps, routes: listRoutes() })
+      return json(200, document)
+    },
+  }
+}

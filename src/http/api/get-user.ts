@@ -1,0 +1,20 @@
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import { type HttpResponse, json, type RequestContext } from '../request-context.ts'
+import type { Documentation } from '../route.ts'
+import { failure, refTo, unavailable } from './schemas.ts'
+
+/** `GET /auth/api/v1/user` (specification section 4.1). */
+export const getUser = {
+  documentation: {
+    operationId: 'getUser',
+    summary: 'The authenticated user',
+    tag: 'Users',
+    responses: {
+      200: { description: 'Who is signed in', schema: refTo('User') },
+      401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
+      503: unavailable,
+    },
+  } satisfies Documentation,
+
+  handle: (_context: RequestContext, session: AuthenticatedSession): HttpResponse => json(200, session.userJson),
+}

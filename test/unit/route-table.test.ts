@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type HttpResponse, json } from '../../src/http/request-context.ts'
+import type { Route } from '../../src/http/route.ts'
+import { routeTable } from '../support/route-table.ts'
+
+const routes = routeTable('company')
+
+const handle = (): HttpResponse => json(200, '{}')
+
+/** Rows that the compiler must refuse: where it accepts one, `npm run check:types` reports an unused directive. */
+export const REFUSED: Route[] = [
+  // @ts-expect-error: no guard
+  { method: 'GET', path: '/auth/new', responseKind: 'html', handle },
+  // @ts-expect-error: a state-changing method without a CSRF rule
+  { method: 'POST', path: '/auth/new', guard: 'none', responseKind: 'html', handle },
+  // @ts-expect-error: no response kind
+  { method: 'GET', path: '/auth/new', guard: 'none', handle },
+  // @ts-expect-error: JSON without documentation
+  { method: 'GET', path: '/auth/new', guard: 'none', responseKind: 'json', handle },
+  // @ts-expect-error: a path outside /auth
+  { method: 'GET', path: '/new', guard: 'none', responseKind: 'html', handle },
+]
+
+test('each method of a path has one row', () => {
+  const rows = routes.map(({ method, path }) => `${method} ${path}`)
+  assert.deepEqual(rows, [...new Set(rows)])
+})
+
+test('every POST needs a CSRF token, except the one that only redirects the browser from a provider to the GET', () => {
+  const posts = routes.filter((route) => route.method === 'POST')
+  assert.ok(posts.length > 10)
+  assert.deepEqual(
+    posts.filter(({ csrf }) => csrf !== 'token').map(({ path, csrf }) => [path, csrf]),
+    [['/auth/oauth/company/callback', 'changes_nothing']],
+  )
+})
+
+test('every form and page of the account asks for a session', () => {
+  const own = routes.filter(({ method, path }) => path.startsWith('/auth/account') && method === 'POST')
+  const pages = routes.filter(({ method, path }) => /^\/auth\/account(?:\/confirm)?$/.test(path) && method === 'GET')
+  assert.equal(pages.length, 2)
+  for (const { path, guard } of [...own, ...pages]) assert.equal(guard, 'session', path)
+})
