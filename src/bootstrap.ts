@@ -10,40 +10,41 @@ import { requireWhole } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
-/** What is there before any rule: the data, and the secret that protects them. */
-export interface Installation {
+/** What the rules work with: the data, and the secret that protects them. */
+export interface Bootstrapped {
   db: Database
   rootSecret: RootSecret
 }
 
-interface Options {
+interface BootstrapDeps {
+  config: Config
+  log: Log
   clock?: Clock
-  /** How long a database server that is away is waited for. */
+  /** How long to wait for a database server that does not answer, in milliseconds; 0 when left out. */
   patienceMs?: number
 }
 
-/** How long a service waits, at its start, for a database server that is away. A person at a command does not. */
+/** How long a service waits at its start for a database server that does not answer. A command does not wait. */
 export const SERVICE_PATIENCE_MS = 30_000
 
-/** A migration may take its time at work, but none while it stands in the way of others. */
+/** A migration may run for long, but it may not wait long for a lock: every request would wait behind it. */
 const MIGRATION_TIMEOUT_MS = 3_600_000
 const MIGRATION_LOCK_TIMEOUT_MS = 1000
 
-/** Opens the database, brings its schema up to date, and finds the root secret; makes both at first start. */
-export const openInstallation = (config: Config, log: Log, options: Options = {}): Promise<Installation> =>
-  config.database.kind === 'sqlite'
-    ? openFile(config, resolve(config.database.file), log, options)
-    : openServer(config, log, options)
+/**
+ * Opens the database, brings its schema up to date, and finds the root secret; the first start creates both. Throws
+ * `unavailable` when the database cannot be opened, and another `AppError` when this version cannot serve it.
+ */
+export const bootstrap = (deps: BootstrapDeps): Promise<Bootstrapped> => {
+  const { database } = deps.config
+  return database.kind === 'sqlite' ? bootstrapFile(deps, resolve(database.file)) : bootstrapServer(deps)
+}
 
-const openFile = async (
-  config: Config,
-  file: string,
-  log: Log,
-  { clock = systemClock }: Options,
-): Promise<Installation> => {
-  // Before the database: one without a secret of its own is told from one whose secret was lost.
-  const rootSecret = givenSecret(config) ?? (await orExplain(file, () => openSecretFile(file, secretListeners(log))))
-  const db = await orExplain(file, () => openSqliteFile(file, log))
+const bootstrapFile = async ({ config, log, clock }: BootstrapDeps, file: string): Promise<Bootstrapped> => {
+  // Before the database exists: a database without its secret means that the secret was lost, and no new one is made.
+  const rootSecret =
+    secretOfSettings(config) ?? (await orNameSetting(file, () => openSecretFile(file, secretListeners(log))))
+  const db = await orNameSetting(file, () => openSqliteFile(file, log))
   await bringUpToDate(db, log, clock)
   return { db, rootSecret }
 }
@@ -53,12 +54,12 @@ const secretListeners = (log: Log) => ({
   onProblem: (error: Error) => log.error({ err: error }, 'the changed root secret is not used'),
 })
 
-/** The root secret of the settings; undefined where it lies in a file beside the database. */
-const givenSecret = ({ secret, previousSecret }: Config): RootSecret | undefined =>
+/** Undefined where the root secret is in a file beside the database. */
+const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | undefined =>
   secret && createRootSecret({ current: secret, previous: previousSecret })
 
-/** Applies what is pending; throws when the database is not one that this program can serve. */
-const bringUpToDate = async (db: Database, log: Log, clock: Clock): Promise<void> => {
+/** Applies pending migrations; throws when this version cannot serve the database. */
+const bringUpToDate = async (db: Database, log: Log, clock: Clock = systemClock): Promise<void> => {
   const applied = await migrate(db, clock)
   if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
   await requireWhole(db)
@@ -69,16 +70,16 @@ const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
   return openSqlite({ file, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
 }
 
-const openServer = async (config: Config, log: Log, options: Options): Promise<Installation> => {
-  const rootSecret = givenSecret(config)
+const bootstrapServer = async ({ config, log, clock, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
+  const rootSecret = secretOfSettings(config)
   if (!rootSecret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
-  const connect = await reachServer(config, log, options)
+  const connect = await reachServer(config, { log, patienceMs })
   const db = connect(config.databaseTimeoutMs)
   try {
     const isPending = (await findPendingMigrations(db.dialect, db)).length > 0
-    const worker = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
-    await bringUpToDate(worker, log, options.clock ?? systemClock)
-    if (isPending) await worker.close()
+    const migrating = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
+    await bringUpToDate(migrating, log, clock)
+    if (isPending) await migrating.close()
     return { db, rootSecret }
   } catch (error) {
     await db.close()
@@ -86,8 +87,13 @@ const openServer = async (config: Config, log: Log, options: Options): Promise<I
   }
 }
 
-/** Resolves, once the server answers, to what opens a pool of connections to it. */
-const reachServer = async ({ database, databasePool }: Config, log: Log | undefined, { patienceMs = 0 }: Options) => {
+/** Opens a pool of connections to a server that has answered. Timeouts in milliseconds. */
+type Connect = (timeoutMs: number, lockTimeoutMs?: number) => Database
+
+const reachServer = async (
+  { database, databasePool }: Config,
+  { log, patienceMs = 0 }: { log?: Log; patienceMs?: number | undefined } = {},
+): Promise<Connect> => {
   if (database.kind !== 'postgres') throw new AppError('internal_error', 'The database is no server.')
   const [{ reachPostgres }, { openPostgres }] = await Promise.all([
     import('./storage/postgres/start.ts'),
@@ -101,12 +107,12 @@ const reachServer = async ({ database, databasePool }: Config, log: Log | undefi
     if (isUp) log?.info('database answers again')
     else log?.error({ err: error }, 'database does not answer')
   }
-  return (timeoutMs: number, lockTimeoutMs?: number): Database =>
+  return (timeoutMs, lockTimeoutMs) =>
     openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange })
 }
 
-/** Turns what the file system refuses into words that name the setting. */
-const orExplain = async <T>(file: string, open: () => T | Promise<T>): Promise<T> => {
+/** Names the setting where the file system refuses to open the file. */
+const orNameSetting = async <T>(file: string, open: () => T | Promise<T>): Promise<T> => {
   try {
     return await open()
   } catch (error) {
@@ -132,4 +138,4 @@ export const findPending = async (config: Config): Promise<string[]> => {
 const openToRead = async (config: Config): Promise<Database> =>
   config.database.kind === 'sqlite'
     ? openSqliteFile(resolve(config.database.file))
-    : (await reachServer(config, undefined, {}))(config.databaseTimeoutMs)
+    : (await reachServer(config))(config.databaseTimeoutMs)

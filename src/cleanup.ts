@@ -1,6 +1,6 @@
 import type { Log } from './lib/log.ts'
 
-interface Job {
+export interface Job {
   name: string
   /** Resolves to how many rows were deleted. */
   run: () => Promise<number>
@@ -19,8 +19,14 @@ interface CleanupDeps {
 /** A process that takes longer is dead, or so slow that a second one does no harm. */
 const LONGEST_JOB_MS = 600_000
 
+export interface Cleanup {
+  start(): void
+  /** Resolves when the job under way has ended. */
+  stop(): Promise<void>
+}
+
 /** Deletes expired rows at an interval, one job after the other. Of several processes, one runs each job. */
-export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: CleanupDeps) => {
+export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: CleanupDeps): Cleanup => {
   let timer: NodeJS.Timeout | undefined
   let round: Promise<void> | undefined
 
@@ -44,14 +50,14 @@ export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: Cle
   }
 
   return {
-    start(): void {
+    start() {
       timer = setInterval(() => {
         round ??= runAll().finally(() => {
           round = undefined
         })
       }, intervalMs).unref()
     },
-    async stop(): Promise<void> {
+    async stop() {
       clearInterval(timer)
       await round
     },

@@ -1,37 +1,52 @@
-import type { Installation } from './bootstrap.ts'
+import type { Bootstrapped } from './bootstrap.ts'
 import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { disconnectAllIn } from './oauth/disconnection.ts'
-import { createOAuth } from './oauth/oauth.ts'
+import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
-import { createSecretRotation } from './sessions/secret-rotation.ts'
-import { createSessions } from './sessions/sessions.ts'
-import { createSigningKeys } from './sessions/signing-keys.ts'
+import { createSecretRotation, type SecretRotation } from './sessions/secret-rotation.ts'
+import { createSessions, type Sessions } from './sessions/sessions.ts'
+import type { SessionRules } from './sessions/sign-in-grant.ts'
+import { createSigningKeys, type SigningKeys } from './sessions/signing-keys.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
-import { createPasswords } from './users/passwords.ts'
-import { createUsers } from './users/users.ts'
-import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts'
+import { createPasswords, type Passwords } from './users/passwords.ts'
+import { createUsers, type Users } from './users/users.ts'
+import { createWebhooks, type DeliveryOutcome, type Webhooks, type WebhookSettings } from './webhooks/webhooks.ts'
 
-interface Options {
-  clock?: Clock
-  /** Hears of each password hash. */
-  onHash?: Parameters<typeof createPasswords>[0]['onHash']
-  /** Hears of each attempt to deliver a webhook. */
-  onDelivery?: Parameters<typeof createWebhooks>[0]['onOutcome']
+interface CoreDeps extends Bootstrapped {
+  config: Config
+  log: Log
+  clock?: Clock | undefined
+  /** Called after each password hash with the seconds that it took, its wait not counted. */
+  onHash?: ((seconds: number) => void) | undefined
+  /** Called after each attempt to deliver a webhook. */
+  onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
+}
+
+/** The rules without HTTP: what a service and the command line share. */
+export interface Core extends Pick<Bootstrapped, 'db'> {
+  clock: Clock
+  /** The public URL of the service, without a slash at its end. */
+  baseUrl: string
+  users: Users
+  passwords: Passwords
+  sessions: Sessions
+  keys: SigningKeys
+  secretRotation: SecretRotation
+  oauth: OAuth
+  webhooks: Webhooks
+  /** Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other. */
+  pseudonymOf(email: string): string
 }
 
 const DEFAULT_AUDIENCE = 'app'
 
-/** The rules without HTTP: what the service and the command line share. */
-export const createCore = (
-  config: Config,
-  log: Log,
-  { db, rootSecret }: Installation,
-  { clock = systemClock, onHash, onDelivery }: Options = {},
-) => {
+/** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
+export const createCore = (deps: CoreDeps): Core => {
+  const { config, log, db, rootSecret, clock = systemClock, onHash, onDelivery } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
@@ -66,8 +81,7 @@ export const createCore = (
     waiting: config.hashQueue,
     onHash,
   })
-  /** What accounts have to do with sessions, in the transaction of an action. */
-  const sessionRules = {
+  const sessionRules: SessionRules = {
     endSessions: sessions.endAllIn,
     requireSession: sessions.requireIn,
     requireFreshSession: sessions.requireFreshIn,
@@ -93,13 +107,10 @@ export const createCore = (
     timeoutMs: config.oauthTimeoutMs,
     ...sessionRules,
   })
-  /** Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other. */
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
 }
-
-export type Core = ReturnType<typeof createCore>
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>
   config.webhookUrl && config.webhookSecret

@@ -1,7 +1,8 @@
-import type { Installation } from './bootstrap.ts'
-import { createCleanup } from './cleanup.ts'
+import type { Bootstrapped } from './bootstrap.ts'
+import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
 import type { Config } from './config/config.ts'
-import { createCore } from './core.ts'
+import { type Core, createCore } from './core.ts'
+import type { ServerDeps } from './http/deps.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -11,66 +12,70 @@ import { type Clock, monotonicClock, within } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
+import type { Pages } from './pages/pages.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { takeLease } from './storage/leases.ts'
 
-/** What tests replace. */
-export interface Overrides {
-  clock?: Clock
+interface ServiceDeps extends Bootstrapped {
+  config: Config
+  log: Log
+  /** Tests turn it. */
+  clock?: Clock | undefined
 }
 
-/** How often a file with the root secret is looked at; besides, it is when something comes that nobody here has made. */
+/** A process that serves: the core with HTTP, metrics and cleanup around it. */
+export interface Service {
+  /** Begins to listen; resolves to the address as a URL. A worker of a supervisor shares its port with the others. */
+  start(options?: { sharesPort?: boolean }): Promise<string>
+  /** What this process has counted; undefined where metrics are off. */
+  measure(): Promise<Snapshot | undefined>
+  /** Reports that it is not ready, finishes the requests under way, and closes the database. */
+  stop(drainMs?: number): Promise<void>
+}
+
+/** What the parts of a service share while it runs. */
+interface Serving {
+  config: Config
+  log: Log
+  core: Core
+  metrics: Metrics | undefined
+}
+
+/**
+ * How often the file with the root secret is looked at. It is read besides when a token comes that no known root secret
+ * has made.
+ */
 const POLL_SECRET_EVERY_MS = 5000
 
 /** How long a stop waits for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
 
 /** The whole service, not yet listening. */
-export const createService = async (
-  config: Config,
-  log: Log,
-  installation: Installation,
-  overrides: Overrides = {},
-) => {
+export const createService = async ({ config, log, clock, ...bootstrapped }: ServiceDeps): Promise<Service> => {
+  const { db, rootSecret } = bootstrapped
   const metrics = await loadMetrics(config, log)
-  const domain = createCore(config, log, installation, {
-    ...overrides,
+  const core = createCore({
+    config,
+    log,
+    ...bootstrapped,
+    clock,
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
   })
-  const { baseUrl, clock, db, keys, webhooks } = domain
-  let isStopping = false
-  let secretTimer: NodeJS.Timeout | undefined
-
-  await keys.prepare()
-  // Only now: the command line, which never serves, starts twice as fast without.
-  const [{ createServer }, { listen }, { createGracefulShutdown: createClosing }, { createPages }] = await Promise.all([
+  await core.keys.prepare()
+  // Only now: the command line, which never serves, starts twice as fast without them.
+  const [{ createServer }, { listen }, { createGracefulShutdown }, { createPages }] = await Promise.all([
     import('./http/server.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
     import('./pages/pages.ts'),
   ])
-  const pages = createPages({
-    appName: config.appName ?? new URL(baseUrl).hostname,
-    logoUrl: config.logoUrl,
-    accentColor: config.accentColor,
-    providers: providerTargets(config, baseUrl),
-  })
+  const serving = { config, log, core, metrics }
+  let isStopping = false
+  let secretTimer: NodeJS.Timeout | undefined
   const server = createServer({
-    ...domain,
-    rootSecret: installation.rootSecret,
-    cookiePrefix: config.cookiePrefix,
-    isBaseUrlSet: config.baseUrl !== undefined,
-    audiences: config.audiences,
-    signupOpen: config.signup,
-    isTrustedProxy: createNetworkCheck(config.trustProxy),
-    log,
-    pages,
-    providers: domain.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
-    limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
-    hstsMs: config.hstsMs,
-    maxConnections: config.maxConnections,
-    requestMetrics: metrics,
+    ...serverDeps(serving, createPages(pageSettings(config, core.baseUrl))),
+    rootSecret,
     isStopping: () => isStopping,
     async requireReady() {
       if (isStopping)
@@ -78,55 +83,36 @@ export const createService = async (
       await db.requireHealthy()
     },
   })
-  const closing = createClosing(server)
-  const housekeeping = createCleanup({
-    log,
-    intervalMs: config.cleanupIntervalMs,
-    reserve: createReservation(db, clock),
-    ...(metrics && { onDeleted: metrics.countDeleted }),
-    jobs: [
-      {
-        name: 'sessions',
-        run: () =>
-          deleteExpiredSessions({ db, clock, shortestMs: Math.min(config.sessionIdleMs, config.sessionLifetimeMs) }),
-      },
-      { name: 'replaced sessions', run: domain.sessions.deleteReplaced },
-      { name: 'webhook events', run: webhooks.deleteOld },
-      { name: 'provider sign-ins', run: domain.oauth.deleteOldStates },
-      { name: 'signing keys', run: keys.deleteRetired },
-    ],
-  })
+  const shutdown = createGracefulShutdown(server)
+  const cleanup = createJobs(serving)
   metrics?.readFrom({
-    hashQueue: domain.passwords.load,
+    hashQueue: core.passwords.load,
     database: {
       requireHealthy: () => db.requireHealthy(),
       poolLoad: () => db.poolLoad?.(),
-      outbox: webhooks.load,
+      outbox: core.webhooks.load,
     },
   })
 
   return {
-    /** Resolves to the address it listens on, as a URL. A worker of a supervisor shares its port with the others. */
-    async start({ sharesPort = false } = {}): Promise<string> {
-      // Of several workers, the supervisor answers for all.
+    async start({ sharesPort = false } = {}) {
+      // The supervisor of several workers reports for all of them.
       if (!sharesPort) await metrics?.start()
-      const address = await listen(server, placeOf(config, sharesPort))
-      secretTimer = setInterval(installation.rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
-      webhooks.start()
-      housekeeping.start()
+      const address = await listen(server, listenOptions(config, sharesPort))
+      secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
+      core.webhooks.start()
+      cleanup.start()
       return address
     },
 
-    /** What this process has counted; undefined where nobody counts. */
-    measure: async (): Promise<Snapshot | undefined> => metrics?.snapshot(),
+    measure: async () => metrics?.snapshot(),
 
-    /** Says that it is not ready, finishes what was begun, closes the database. */
-    async stop(drainMs = config.drainMs): Promise<void> {
+    async stop(drainMs = config.drainMs) {
       isStopping = true
       clearInterval(secretTimer)
-      await closing.drain(drainMs)
-      // A database that answers nobody must not hold up the end for as long as its own limits allow.
-      const ends = [closing.close(STOP_PATIENCE_MS), webhooks.stop(STOP_PATIENCE_MS), housekeeping.stop()]
+      await shutdown.drain(drainMs)
+      // A database that does not answer must not hold up the end for as long as its own timeouts allow.
+      const ends = [shutdown.close(STOP_PATIENCE_MS), core.webhooks.stop(STOP_PATIENCE_MS), cleanup.stop()]
       await within(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
@@ -134,9 +120,35 @@ export const createService = async (
   }
 }
 
+/** What HTTP is handed, but for what changes while the service runs. */
+const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
+  ({
+    ...core,
+    cookiePrefix: config.cookiePrefix,
+    isBaseUrlSet: config.baseUrl !== undefined,
+    audiences: config.audiences,
+    signupOpen: config.signup,
+    isTrustedProxy: createNetworkCheck(config.trustProxy),
+    log,
+    pages,
+    providers: core.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
+    limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
+    hstsMs: config.hstsMs,
+    maxConnections: config.maxConnections,
+    requestMetrics: metrics,
+  }) satisfies Omit<ServerDeps, 'rootSecret' | 'isStopping' | 'requireReady'>
+
+const pageSettings = (config: Config, baseUrl: string) => ({
+  appName: config.appName ?? new URL(baseUrl).hostname,
+  logoUrl: config.logoUrl,
+  accentColor: config.accentColor,
+  providers: providerTargets(config, baseUrl),
+})
+
 /**
- * Where a button that leads to a provider may end. Providers send browsers on to hosts that nobody here knows; over plain
- * http there are only those for trying things out, and the way back to a page that was opened under another name.
+ * The form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may redirect to
+ * any https host. Plain http is allowed for trials only: to a provider on this machine, and back to the base URL when the
+ * page was opened under another name.
  */
 const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
   const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
@@ -148,7 +160,7 @@ const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
 
 const isPlain = (origin: string): boolean => origin.startsWith('http:')
 
-/** Nothing of it is loaded where nobody asks for it. */
+/** The library is not loaded where metrics are off. */
 const loadMetrics = async (
   { metricsHost, metricsPort, oauthProviders }: Config,
   log: Log,
@@ -159,13 +171,34 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
-/** Reserves chores for this process, under a name that no other has. */
-const createReservation = (db: Installation['db'], clock: Clock) => {
+const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
+  const { db, clock, sessions, webhooks, oauth, keys } = core
+  const shortestMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
+  // The names stand in metrics, logs and leases.
+  const jobs: Job[] = [
+    { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestMs }) },
+    { name: 'replaced sessions', run: sessions.deleteReplaced },
+    { name: 'webhook events', run: webhooks.deleteOld },
+    { name: 'provider sign-ins', run: oauth.deleteOldStates },
+    { name: 'signing keys', run: keys.deleteRetired },
+  ]
+  const reserve = createReservation(db, clock)
+  return createCleanup({
+    log,
+    jobs,
+    intervalMs: config.cleanupIntervalMs,
+    reserve,
+    ...(metrics && { onDeleted: metrics.countDeleted }),
+  })
+}
+
+/** Reserves jobs for this process, under a name that no other process has. */
+const createReservation = (db: Core['db'], clock: Clock) => {
   const holder = randomToken(9)
   return (name: string, forMs: number): Promise<boolean> =>
     takeLease(db, { name, holder, nowMs: clock.now(), untilMs: clock.now() + forMs })
 }
 
-/** On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere all have one socket. */
-const placeOf = ({ host, port }: Config, sharesPort: boolean) =>
+/** On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket. */
+const listenOptions = ({ host, port }: Config, sharesPort: boolean) =>
   sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }

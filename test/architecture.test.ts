@@ -42,7 +42,18 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'storage/leases.ts',
   ],
   serve: ['bootstrap', 'config', 'core', 'lib', 'metrics/fleet.ts', 'metrics/registry.ts', 'service'],
-  cli: ['bootstrap', 'config', 'core', 'lib', 'pages/device.ts', 'storage/copy/copy.ts'],
+  cli: [
+    'bootstrap',
+    'config',
+    'core',
+    'lib',
+    'oauth/oauth.ts',
+    'pages/device.ts',
+    'sessions/sessions.ts',
+    'storage/copy/copy.ts',
+    'users/users.ts',
+    'webhooks/webhooks.ts',
+  ],
   main: ['cli', 'config', 'lib', 'serve'],
 }
 

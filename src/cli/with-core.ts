@@ -13,29 +13,28 @@ export type User = NonNullable<Awaited<ReturnType<Core['users']['find']>>>
 /** Writes a line about what a command has done to an account, as the service does for requests. */
 export type RecordEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
 
-/** Opens the installation (and makes it where there is none), does the work, closes it again. */
+/** Opens the database, which is created where there is none, does the work, and closes it again. */
 export const withCore = async <T>(
   config: Config,
   work: (core: Core, record: RecordEvent) => Promise<T>,
 ): Promise<T> => {
-  const [{ createCore: createDomain }, { openInstallation }, { createLog, readable }, { logAccountEvent }] =
-    await Promise.all([
-      import('../core.ts'),
-      import('../bootstrap.ts'),
-      import('../lib/log.ts'),
-      import('../lib/account-event.ts'),
-    ])
+  const [{ createCore }, { bootstrap }, { createLog, readable }, { logAccountEvent }] = await Promise.all([
+    import('../core.ts'),
+    import('../bootstrap.ts'),
+    import('../lib/log.ts'),
+    import('../lib/account-event.ts'),
+  ])
   const destination = process.stderr.isTTY ? readable(write) : { write }
   const log = createLog('warn', destination)
   const eventLog = createLog(config.logLevel, destination)
   noteNewFile(config)
-  const installation = await openInstallation(config, log)
+  const bootstrapped = await bootstrap({ config, log })
   try {
-    return await work(createDomain(config, log, installation), (command, event, facts) =>
+    return await work(createCore({ config, log, ...bootstrapped }), (command, event, facts) =>
       logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
     )
   } finally {
-    await installation.db.close()
+    await bootstrapped.db.close()
   }
 }
 

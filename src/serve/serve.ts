@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import closeWithGrace from 'close-with-grace'
-import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
+import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
 import { type Log, settleLog } from '../lib/log.ts'
@@ -28,11 +28,11 @@ export const serve = async (given: Config, deps: ServeDeps): Promise<void> => {
   }
   const config = { ...given, port: await findPort(given) }
   for (const warning of config.warnings) log.warn(warning)
-  const service = await createService(
+  const service = await createService({
     config,
     log,
-    await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS }),
-  )
+    ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
+  })
   // Before anybody is told that it serves: from then on it may be told to stop.
   const grace = closeWithGrace({ delay: config.drainMs + STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')

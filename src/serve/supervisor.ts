@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
-import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
+import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
 import { createCore } from '../core.ts'
 import { type Log, settleLog } from '../lib/log.ts'
@@ -71,10 +71,10 @@ const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, worke
 
 /** What would fail in every worker fails here, once: the database, its schema, the secret, the first signing key. */
 const prepare = async (config: Config, log: Log): Promise<void> => {
-  const installation = await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS })
+  const bootstrapped = await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })
   try {
-    await createCore(config, log, installation).keys.prepare()
+    await createCore({ config, log, ...bootstrapped }).keys.prepare()
   } finally {
-    await installation.db.close()
+    await bootstrapped.db.close()
   }
 }

@@ -1,13 +1,11 @@
 import type { Worker } from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
-import { openInstallation, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
+import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
 import { type Log, settleLog } from '../lib/log.ts'
-import { createService } from '../service.ts'
+import { createService, type Service } from '../service.ts'
 import { listenError } from './port.ts'
 import { type Order, type Settings, tell, toFailure } from './worker-messages.ts'
-
-type Service = Awaited<ReturnType<typeof createService>>
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const
 
@@ -16,11 +14,11 @@ export const runWorker = async (worker: Worker, openLog: (config: Config) => Log
   const { config, stopWithinMs } = await askForSettings(worker)
   const log = openLog(config).child({ pid: process.pid })
   try {
-    const service = await createService(
+    const service = await createService({
       config,
       log,
-      await openInstallation(config, log, { patienceMs: SERVICE_PATIENCE_MS }),
-    )
+      ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
+    })
     stopWhenTold({ worker, service, config, log, stopWithinMs })
     measureWhenAsked(worker, service, log)
     answerPings(worker)

@@ -14,7 +14,7 @@ interface SecretRotationDeps {
 }
 
 /** Which sessions may still have a refresh token of the previous root secret. Times in milliseconds since 1970. */
-export interface SecretStatus {
+interface SecretStatus {
   /** Since when new tokens come from the current one; undefined when it was never rotated. */
   rotatedAtMs: number | undefined
   hasPrevious: boolean
@@ -28,7 +28,17 @@ export interface SecretStatus {
 const TAKEN_OVER_WITHIN_MS = 60_000
 
 /** The change from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
-export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRotationDeps) => {
+export interface SecretRotation {
+  status(): Promise<SecretStatus>
+  /**
+   * Puts a new root secret in place by `change` and seals the signing keys with it. `conflict` when sessions still need
+   * the previous root secret, which `change` overwrites, unless that is forced. A kill at any moment leaves a pair of
+   * root secrets that opens everything.
+   */
+  rotate(change: () => void, options: { isForced: boolean }): Promise<SecretStatus>
+}
+
+export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRotationDeps): SecretRotation => {
   const read = async (queries: Queries): Promise<SecretStatus> => {
     const nowMs = clock.now()
     const rotatedAtMs = await findResealedAt(queries)
@@ -48,14 +58,9 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
   }
 
   return {
-    status: (): Promise<SecretStatus> => read(db),
+    status: () => read(db),
 
-    /**
-     * Puts a new root secret in place by `change` and seals the signing keys with it. `conflict` when sessions need the
-     * one before the current one, which `change` overwrites, unless that is forced. A kill at any moment leaves a pair of
-     * root secrets that opens everything.
-     */
-    async rotate(change: () => void, { isForced }: { isForced: boolean }): Promise<SecretStatus> {
+    async rotate(change, { isForced }) {
       await keys.prepare()
       let isChanged = false
       await db.inTransaction(async (transaction) => {

@@ -134,6 +134,8 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
   }
 }
 
+export type Webhooks = ReturnType<typeof createWebhooks>
+
 interface Content {
   id: string
   type: string

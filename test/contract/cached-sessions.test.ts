@@ -19,7 +19,7 @@ const config = readConfig({}, () => '')
 const log = createLog('silent', { write: () => {} })
 const rootSecret = createRootSecret({ current: randomBytes(32) })
 
-const domainOn = (database: Database): Core => createCore(config, log, { db: database, rootSecret })
+const domainOn = (database: Database): Core => createCore({ config, log, db: database, rootSecret })
 
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []

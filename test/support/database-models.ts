@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync } from 'node:fs'
 import path from 'node:path'
-import { openInstallation } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/bootstrap.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { openSecretFile } from '../../src/config/root-secret.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -11,7 +11,7 @@ import { createDatabase, queryOnce } from './postgres-databases.ts'
 const migrate = async (url: string): Promise<void> => {
   const secret = randomBytes(32).toString('base64')
   const config = readConfig({ SVC_DATABASE_URL: url, SVC_SECRET: secret }, () => '')
-  const { db } = await openInstallation(config, createLog('silent', { write: () => {} }))
+  const { db } = await bootstrap({ config, log: createLog('silent', { write: () => {} }) })
   await db.close()
 }
 

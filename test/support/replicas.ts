@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { openInstallation } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/bootstrap.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Core, createCore } from '../../src/core.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -46,9 +46,9 @@ export const openOperator = async (service: Service, t?: TestContext): Promise<C
   const env = { SVC_DATABASE_URL: `sqlite:${databasePath(service.directory)}`, ...service.env }
   const config = readConfig(env, () => '')
   const log = createLog('silent', { write: () => {} })
-  const installation = await openInstallation(config, log)
-  afterwards(t, () => installation.db.close())
-  return createCore(config, log, installation)
+  const bootstrapped = await bootstrap({ config, log })
+  afterwards(t, () => bootstrapped.db.close())
+  return createCore({ config, log, ...bootstrapped })
 }
 
 /** Runs work for each round, so many at once, and resolves when all are done. */

@@ -1,10 +1,10 @@
 import path from 'node:path'
 import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
-import { openInstallation } from '../../src/bootstrap.ts'
+import { bootstrap } from '../../src/bootstrap.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { createService } from '../../src/service.ts'
+import { createService, type Service as Running } from '../../src/service.ts'
 import { afterwards } from './cleanup.ts'
 import type { CommandResult, Environment } from './command.ts'
 import { copyDatabaseModel } from './database-models.ts'
@@ -37,8 +37,6 @@ export type Service = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-type Running = Awaited<ReturnType<typeof createService>>
-
 /** What only a process has. */
 const requireNoProcess = ({ workers }: Config, { NODE_OPTIONS: options }: Environment): void => {
   if (workers > 1 || options !== undefined) throw new Error('workers and NODE_OPTIONS need startServiceProcess')
@@ -65,9 +63,9 @@ const launch = async ({ env, directory, write, clock }: Launch): Promise<Running
   copyDatabaseModel(config)
   await clock?.turnDatabase(env.SVC_DATABASE_URL)
   const log = createLog(config.logLevel, { write })
-  const installation = await openInstallation(config, log, { patienceMs: 30_000 })
-  const service = await createService(config, log, installation, clock && { clock }).catch(async (error: unknown) => {
-    await installation.db.close()
+  const bootstrapped = await bootstrap({ config, log, patienceMs: 30_000 })
+  const service = await createService({ config, log, clock, ...bootstrapped }).catch(async (error: unknown) => {
+    await bootstrapped.db.close()
     throw error
   })
   await service.start().catch(async (error: unknown) => {
