@@ -108,10 +108,17 @@ const RULES: readonly Rule[] = [
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },
   {
-    title: 'HTML is made by the template of lib/html.ts, which has no way around its escaping',
-    pattern: importOf('hono'),
+    title: 'HTML is written in pages/',
+    pattern:
+      /<\/?(?:!doctype|html|head|body|main|form|h\d|div|p|a|b|br|button|input|label|ul|li|script|style|svg)\b[^<>()]*>/i,
+    places: /^pages\//,
+    breach: 'reply.send(`<p class="problem">${message}</p>`)',
+  },
+  {
+    title: 'text becomes HTML in lib/html.ts, whose template has no way around its escaping',
+    pattern: /&(?:amp|lt|gt|quot|#39);|\bas (?:unknown as )?HtmlFragment\b/,
     places: /^lib\/html\.ts$/,
-    breach: `import { raw } from 'hono/html'`,
+    breach: "const name = text.replaceAll('<', '&lt;')",
   },
   {
     title: 'the metrics client is known in metrics/',

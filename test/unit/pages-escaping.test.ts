@@ -77,10 +77,31 @@ test('what was typed comes back as it was typed', () => {
 // As a caller without types would.
 const template = (value: unknown): HtmlFragment => Reflect.apply(html, undefined, [['<p>', '</p>'], value])
 
-test('a template refuses promises, and objects that pose as fragments', () => {
+test('a template refuses promises, functions and objects that it did not make', () => {
   const posing = { isEscaped: true, toString: () => '<script>' }
-  assert.throws(() => template(posing), TypeError)
-  assert.throws(() => template([[posing]]), TypeError)
-  assert.throws(() => template(Promise.resolve('<b>')), TypeError)
+  const parsed: unknown = JSON.parse(
+    '{"markup": "<script>", "Symbol(markup)": "<script>", "__proto__": {"markup": "<b>"}}',
+  )
+  const foreign = [
+    posing,
+    parsed,
+    Object.assign(new String('<script>'), posing),
+    Object.create(html`<br>`),
+    new URLSearchParams('a=<script>'),
+    Promise.resolve('<script>'),
+    () => '<script>',
+    Symbol('<script>'),
+    new Date(0),
+    1n,
+    null,
+  ]
+  for (const value of foreign) {
+    assert.throws(() => template(value), TypeError)
+    assert.throws(() => template([[value]]), TypeError)
+  }
   assert.equal(template(['<', html`<br>`, 1, undefined, false]).toString(), '<p>&lt;<br>1</p>')
+})
+
+test('a fragment that is turned into text is escaped like any other text', () => {
+  assert.equal(template(html`<br>`.toString()).toString(), '<p>&lt;br&gt;</p>')
 })
