@@ -14,7 +14,7 @@ import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
 import { createUsers, type Users } from './users/users.ts'
-import { createWebhooks, type DeliveryOutcome, type Webhooks, type WebhookSettings } from './webhooks/webhooks.ts'
+import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
 interface CoreDeps extends Bootstrapped {
   config: Config

@@ -3,12 +3,12 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { withCore } from './with-core.ts'
 
-/** `svc backup`: a copy while others read and write. */
+/** `svc backup`. It works while the service reads and writes the database. */
 export const addBackup = (program: Command, { loadConfig }: CommandContext): void => {
   const backup = addCommand(program, 'backup <file>', 'write a consistent copy of the database to a new file', [
     'svc backup /var/backups/svc-$(date +%F).db',
@@ -22,8 +22,8 @@ export const addBackup = (program: Command, { loadConfig }: CommandContext): voi
       throw new AppError('conflict', 'svc backup copies a SQLite file; a PostgreSQL database is saved with pg_dump')
     }
     const file = resolve(name)
-    const secret = await secretPlace(config, config.database.file)
-    await withCore(config, ({ db }) => write(file, () => db.backup(file)))
+    const secret = await secretLocation(config, config.database.file)
+    await withCore(config, ({ db }) => writeNewFile(file, () => db.backup(file)))
     const { size } = statSync(file)
     await (json
       ? printJson({ file, bytes: size, secret })
@@ -33,8 +33,8 @@ export const addBackup = (program: Command, { loadConfig }: CommandContext): voi
   })
 }
 
-/** Takes the name for itself first: a file that is there already stays as it is, and half a copy does not stay. */
-const write = async (file: string, copy: () => Promise<void>): Promise<void> => {
+/** Creates an empty file first, so that an existing file is never overwritten. An incomplete copy is removed. */
+const writeNewFile = async (file: string, copy: () => Promise<void>): Promise<void> => {
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
@@ -49,7 +49,7 @@ const write = async (file: string, copy: () => Promise<void>): Promise<void> => 
   }
 }
 
-const secretPlace = async ({ secret }: Config, databaseFile: string): Promise<string> => {
+const secretLocation = async ({ secret }: Config, databaseFile: string): Promise<string> => {
   if (secret) return 'the value of SVC_SECRET'
   const { rootSecretFile } = await import('../config/root-secret.ts')
   return rootSecretFile(resolve(databaseFile))

@@ -1,8 +1,8 @@
 import type { Config, Environment } from '../config/config.ts'
 
-/** What a command is handed from outside. */
+/** What every command gets from `main.ts`. */
 export interface CommandContext {
-  /** Throws `ConfigError`. */
+  /** Reads the configuration. Throws `ConfigError`. */
   loadConfig: () => Config
   serve: () => Promise<void>
   environment: Environment

@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
 import { type Config, shownDatabase } from '../config/config.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
-import { note, printList } from './terminal/output.ts'
+import { printList, printNotice } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 
-interface Shown {
+interface ShownSetting {
   name: string
-  /** Undefined when it is not set, or must not be shown. */
+  /** Undefined if the setting is unset, or a secret. */
   value: string | undefined
   source: 'environment' | '.env' | 'default' | 'unset'
   isSecret: boolean
   description: string
 }
 
-/** `svc config`: what the service would start with. */
+/** `svc config`: the settings that a service started now would use. */
 export const addConfig = (program: Command, context: CommandContext): void => {
   const config = addCommand(program, 'config', 'show every setting, its value and where it comes from', [
     'svc config',
@@ -24,17 +24,18 @@ export const addConfig = (program: Command, context: CommandContext): void => {
     '\nSecrets are never shown, URLs without their query, and the one of the database without its password.',
   )
   withJson(config).action(async ({ json }: JsonOption) => {
-    const read = context.loadConfig()
-    for (const warning of read.warnings) note(`warning: ${warning}`)
+    const loaded = context.loadConfig()
+    for (const warning of loaded.warnings) printNotice(`warning: ${warning}`)
     const { SETTINGS } = await import('../config/settings.ts')
-    const openParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(read)]])
-    const entries: Entry[] = [...Object.values(SETTINGS), ...(await providerEntries(read))]
-    const shown = entries.map((entry) => describeSetting(entry, context, openParts.get(entry.name)))
+    const publicParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(loaded)]])
+    const settings: SettingRow[] = [...Object.values(SETTINGS), ...(await providerRows(loaded))]
+    const shown = settings.map((setting) => describeSetting(setting, context, publicParts.get(setting.name)))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
   })
 }
 
-interface Entry {
+/** A row of the table of settings. */
+interface SettingRow {
   name: string
   description: string
   defaultValue?: string
@@ -43,42 +44,42 @@ interface Entry {
   show?: (text: string) => string
 }
 
-const providerEntries = async ({ oauthProviders }: Config): Promise<Entry[]> => {
+const providerRows = async ({ oauthProviders }: Config): Promise<SettingRow[]> => {
   const { listProviderSettings: settingsOf } = await import('../config/provider-settings.ts')
   return oauthProviders.flatMap(({ name, issuer }) =>
-    // The one that is in effect, with its tenant.
-    settingsOf(name).map((entry) => (entry.key === 'issuer' ? { ...entry, defaultValue: issuer } : entry)),
+    // The issuer in effect, which for Microsoft contains the tenant.
+    settingsOf(name).map((row) => (row.key === 'issuer' ? { ...row, defaultValue: issuer } : row)),
   )
 }
 
-/** `openPart` is what may be shown of a secret. */
+/** `publicPart` is the part of a secret that may be shown, such as a database URL without its password. */
 const describeSetting = (
-  entry: Entry,
+  setting: SettingRow,
   { environment, fromEnvFile }: CommandContext,
-  openPart: string | undefined,
-): Shown => {
-  const { name, description, defaultValue, defaultText, secret: isSecret = false, show } = entry
+  publicPart: string | undefined,
+): ShownSetting => {
+  const { name, description, defaultValue, defaultText, secret: isSecret = false, show } = setting
   const variable = [name, ...(isSecret ? [`${name}_FILE`] : [])].find((candidate) => environment[candidate])
   if (variable) {
     const text = environment[variable] ?? ''
-    const value = isSecret ? openPart : (show?.(text) ?? text)
+    const value = isSecret ? publicPart : (show?.(text) ?? text)
     return { name: variable, value, source: fromEnvFile.has(variable) ? '.env' : 'environment', isSecret, description }
   }
   const value = defaultValue ?? defaultText?.replaceAll('`', '')
   return { name, value, source: value === undefined ? 'unset' : 'default', isSecret, description }
 }
 
-const valueText = ({ value, source }: Shown): string => value ?? (source === 'unset' ? '' : '(hidden)')
+const valueText = ({ value, source }: ShownSetting): string => value ?? (source === 'unset' ? '' : '(hidden)')
 
-const isOwn = ({ source }: Shown): boolean => source === 'environment' || source === '.env'
+const isConfigured = ({ source }: ShownSetting): boolean => source === 'environment' || source === '.env'
 
-const COLUMNS: Column<Shown>[] = [
+const COLUMNS: Column<ShownSetting>[] = [
   { title: 'setting', value: ({ name }) => name },
-  { title: 'value', value: valueText, least: 12, tone: (shown) => (isOwn(shown) ? 'bold' : undefined) },
+  { title: 'value', value: valueText, minWidth: 12, tone: (shown) => (isConfigured(shown) ? 'bold' : undefined) },
   { title: 'from', value: ({ source }) => source, optional: true },
 ]
 
-const settingToJson = ({ name, value, source, isSecret, description }: Shown) => ({
+const settingToJson = ({ name, value, source, isSecret, description }: ShownSetting) => ({
   name,
   value: value ?? null,
   source,

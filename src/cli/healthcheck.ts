@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
+import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { addCommand } from './help.ts'
 import { print } from './terminal/output.ts'
 
 const TIMEOUT_MS = 5000
 
-/** `svc healthcheck`: for supervisors and containers. */
+/** `svc healthcheck`, for containers and process supervisors. */
 export const addHealthcheck = (program: Command, { loadConfig }: CommandContext): void => {
   addCommand(program, 'healthcheck', 'ask the running service whether it is ready; exit 0 when it is, else 1', [
     'svc healthcheck',
@@ -21,11 +21,11 @@ export const addHealthcheck = (program: Command, { loadConfig }: CommandContext)
 
 const readyUrl = ({ host, port }: Config): string => {
   if (port === 0) throw new AppError('invalid_request', 'SVC_PORT is 0, so the port of the service is not known')
-  return `http://${reachable(host)}:${port}/auth/ready`
+  return `http://${hostToConnectTo(host)}:${port}/auth/ready`
 }
 
-/** Who listens on every address is asked on the loopback one. */
-const reachable = (host: string): string => {
+/** The host to connect to: the loopback address if the service listens on all addresses. */
+const hostToConnectTo = (host: string): string => {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
@@ -34,9 +34,9 @@ const reachable = (host: string): string => {
 const requireReady = async (url: string): Promise<void> => {
   const { get } = await import('node:http')
   const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const request = get(url, { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) }, (answer) => {
-    answer.resume()
-    resolve(answer.statusCode ?? 0)
+  const request = get(url, { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+    response.resume()
+    resolve(response.statusCode ?? 0)
   })
   request.on('error', reject)
   const status = await promise.catch((error: NodeJS.ErrnoException) => {

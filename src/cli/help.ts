@@ -1,19 +1,11 @@
 import type { Command } from 'commander'
+import { addCommand } from './command.ts'
 
-/** Adds a command to a group, with a line of what it does and examples of its use. */
-export const addCommand = (parent: Command, usage: string, description: string, examples: string[]): Command => {
-  const command = parent.command(usage).description(description)
-  return command
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`)
-    .showHelpAfterError(`Try: ${pathOf(command)} --help`)
+/** `svc help`. The library's own `help` command accepts one name only, so that `svc help users create` would fail. */
+export const addHelp = (program: Command): void => {
+  const help = addCommand(program, 'help [command...]', 'show help of a command', ['svc help users create'])
+  help.action((names: string[]) => names.reduce(requireCommand, program).help())
 }
 
-const pathOf = (command: Command): string =>
-  command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name()
-
-/** The option of every command that prints something. */
-export const withJson = (command: Command): Command => command.option('--json', 'print JSON')
-
-export interface JsonOption {
-  json?: boolean
-}
+const requireCommand = (parent: Command, name: string): Command =>
+  parent.commands.find((command) => command.name() === name) ?? parent.error(`error: unknown command '${name}'`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { withCore } from './with-core.ts'
 
@@ -8,7 +8,7 @@ interface MigrateOptions extends JsonOption {
   check?: boolean
 }
 
-/** `svc migrate`: the schema, which every start brings up to date as well. */
+/** `svc migrate`. Every start of the service does the same. */
 export const addMigrate = (program: Command, { loadConfig }: CommandContext): void => {
   const migrate = addCommand(program, 'migrate', 'bring the schema of the database up to date', [
     'svc migrate',
@@ -20,13 +20,13 @@ export const addMigrate = (program: Command, { loadConfig }: CommandContext): vo
     const pending = await findPending(config)
     if (check) {
       if (pending.length > 0) process.exitCode = 1
-      return json ? printJson({ pending }) : print(listed('Pending', pending))
+      return json ? printJson({ pending }) : print(listText('Pending', pending))
     }
-    // Opening applies what is pending.
+    // Opening the database applies the pending migrations.
     await withCore(config, async () => {})
-    return json ? printJson({ applied: pending }) : print(listed('Applied', pending))
+    return json ? printJson({ applied: pending }) : print(listText('Applied', pending))
   })
 }
 
-const listed = (title: string, names: string[]): string =>
+const listText = (title: string, names: string[]): string =>
   names.length > 0 ? `${title}: ${names.join(', ')}\n` : 'The schema is up to date.\n'

@@ -5,23 +5,23 @@ import type { CommandContext } from './command-context.ts'
 import { addConfig } from './config.ts'
 import { addDatabase } from './database.ts'
 import { addHealthcheck } from './healthcheck.ts'
-import { addCommand } from './help.ts'
+import { addHelp } from './help.ts'
+import { addIdentities } from './identities.ts'
 import { addKeys } from './keys.ts'
 import { addMigrate } from './migrate.ts'
 import { addSecret } from './secret.ts'
+import { addServe } from './serve.ts'
 import { addSessions } from './sessions.ts'
 import { Interrupted } from './terminal/prompt.ts'
 import { addUsers } from './users.ts'
-import { addIdentities } from './users-identities.ts'
 import { addWebhooks } from './webhooks.ts'
 
 const EXIT_USAGE = 2
-/** 128 + SIGINT, as a shell reports it. */
+/** 128 + SIGINT, as shells report it. */
 const EXIT_INTERRUPTED = 130
 
 /**
- * Runs one command of the command line. Wrong usage sets exit code 2 and Ctrl+C at a question 130; every other failure
- * is thrown.
+ * Runs one command. Sets exit code 2 for wrong usage and 130 for Ctrl+C at a question; throws every other error.
  */
 export const runProgram = async (args: string[], context: CommandContext): Promise<void> => {
   tolerateClosedPipes()
@@ -44,10 +44,7 @@ const createProgram = (context: CommandContext): Command => {
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })
     .showHelpAfterError('Try: svc --help')
     .addHelpText('after', OVERVIEW)
-  addCommand(program, 'serve', 'run the service until it is told to stop', [
-    'svc serve',
-    'SVC_PORT=3000 SVC_BASE_URL=https://example.com svc serve',
-  ]).action(context.serve)
+  addServe(program, context)
   addMigrate(program, context)
   addUsers(program, context)
   addSessions(program, context)
@@ -75,18 +72,9 @@ Examples:
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.`
 
-/** Commander's own looks at one name only. */
-const addHelp = (program: Command): void => {
-  const help = addCommand(program, 'help [command...]', 'show help of a command', ['svc help users create'])
-  help.action((names: string[]) => names.reduce(requireCommand, program).help())
-}
-
-const requireCommand = (parent: Command, name: string): Command =>
-  parent.commands.find((command) => command.name() === name) ?? parent.error(`error: unknown command '${name}'`)
-
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 
-/** `svc users list | head`: whoever has read enough is no error. */
+/** A reader that closes its pipe early is no error, as in `svc users list | head`. */
 const tolerateClosedPipes = (): void => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {

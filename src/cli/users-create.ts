@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { deliverNow, requireWebhooks } from './delivery.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
-import { userToJson } from './user-columns.ts'
+import { userToJson } from './user-output.ts'
+import { deliverNow, requireWebhooks } from './webhook-delivery.ts'
 import { withCore } from './with-core.ts'
 
 interface CreateOptions extends JsonOption {
@@ -14,10 +14,11 @@ interface CreateOptions extends JsonOption {
   deliver?: boolean
 }
 
-/** Names as separate arguments, or with commas between. */
+/** Splits roles that are given as separate arguments, with commas, or both. */
 export const splitRoles = (names: string[]): string[] => names.flatMap((name) => name.split(','))
 
-export const addUserCreation = (users: Command, { loadConfig }: CommandContext): void => {
+/** `svc users create` */
+export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): void => {
   const create = addCommand(users, 'create [email]', 'create an account', [
     'svc users create ada@example.com',
     'svc users create ada@example.com --username ada --role admin --role editor',
@@ -29,10 +30,10 @@ export const addUserCreation = (users: Command, { loadConfig }: CommandContext):
     .option('--role <role>', 'a role; may come again', addRole)
     .option('--deliver', 'send the webhook from here instead of leaving it to the service')
   withJson(create).action(async (argument: string | undefined, options: CreateOptions) => {
-    const email = oneEmail(create, argument, options.email)
+    const email = requireOneEmail(create, argument, options.email)
     const config = loadConfig()
     if (options.deliver) requireWebhooks(config)
-    await withCore(config, async (core, record) => {
+    await withCore(config, async (core, logEvent) => {
       const { username, role = [] } = options
       const user = await core.users.create({
         email,
@@ -41,7 +42,7 @@ export const addUserCreation = (users: Command, { loadConfig }: CommandContext):
         password: await readPassword(),
         emailVerified: true,
       })
-      record('users create', 'account_create', { userId: user.id })
+      logEvent('users create', 'account_create', { userId: user.id })
       await (options.json
         ? printJson(userToJson(user))
         : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))
@@ -52,8 +53,8 @@ export const addUserCreation = (users: Command, { loadConfig }: CommandContext):
 
 const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
 
-const oneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
-  const given = [argument, option].filter((email) => email !== undefined)
-  if (given.length > 1) create.error('error: give the email address once')
-  return given[0] ?? create.error('error: an email address is missing')
+const requireOneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
+  const emails = [argument, option].filter((email) => email !== undefined)
+  if (emails.length > 1) create.error('error: give the email address once')
+  return emails[0] ?? create.error('error: an email address is missing')
 }

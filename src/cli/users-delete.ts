@@ -1,39 +1,41 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
+import type { User } from '../users/users.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { deliverNow, requireWebhooks } from './delivery.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
-import { confirms, requireConfirmable, withYes, type YesOption } from './terminal/confirmation.ts'
-import { note, print, printJson } from './terminal/output.ts'
-import { userToJson } from './user-columns.ts'
-import { requireUser, type User, withCore } from './with-core.ts'
+import { confirm, requireTerminalOrYes, withYes, type YesOption } from './terminal/confirmation.ts'
+import { print, printJson, printNotice } from './terminal/output.ts'
+import { userToJson } from './user-output.ts'
+import { deliverNow, requireWebhooks } from './webhook-delivery.ts'
+import { requireUser, withCore } from './with-core.ts'
 
 interface DeleteOptions extends JsonOption, YesOption {
   deliver?: boolean
 }
 
-export const addUserDeletion = (users: Command, { loadConfig }: CommandContext): void => {
+/** `svc users delete` */
+export const addUsersDelete = (users: Command, { loadConfig }: CommandContext): void => {
   const deletion = addCommand(users, 'delete <user>', 'delete an account for good', [
     'svc users delete ada@example.com',
     'svc users delete ada --yes --deliver',
   ]).option('--deliver', 'send the webhook from here instead of leaving it to the service')
   withYes(withJson(deletion)).action(async (name: string, { yes, deliver, json }: DeleteOptions) => {
-    requireConfirmable(deletion, yes)
+    requireTerminalOrYes(deletion, yes)
     const config = loadConfig()
     if (deliver) requireWebhooks(config)
-    await withCore(config, async (core, record) => {
+    await withCore(config, async (core, logEvent) => {
       const user = await requireUser(core, name)
-      if (!yes) await requireConsent(user)
+      if (!yes) await requireConfirmation(user)
       await core.users.delete(user.id)
-      record('users delete', 'account_delete', { userId: user.id })
+      logEvent('users delete', 'account_delete', { userId: user.id })
       await (json ? printJson(userToJson(user)) : print(`Deleted ${user.email}, id ${user.id}.\n`))
       if (deliver) await deliverNow(core, { type: 'user.deleted', userId: user.id })
     })
   })
 }
 
-const requireConsent = async ({ email, id }: User): Promise<void> => {
-  // On a line of its own: a question that is longer than the terminal's line is drawn wrongly.
-  note(`this is about ${email}, id ${id}`)
-  if (!(await confirms('Delete the account for good?'))) throw new AppError('forbidden', 'nothing was deleted')
+const requireConfirmation = async ({ email, id }: User): Promise<void> => {
+  // On a line of its own, because a question that is longer than a line of the terminal is drawn wrongly.
+  printNotice(`this is about ${email}, id ${id}`)
+  if (!(await confirm('Delete the account for good?'))) throw new AppError('forbidden', 'nothing was deleted')
 }

@@ -4,20 +4,16 @@ import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import type { Core } from '../core.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
-import { note } from './terminal/output.ts'
+import type { User } from '../users/users.ts'
+import { printNotice } from './terminal/output.ts'
 
 export type { Core } from '../core.ts'
 
-export type User = NonNullable<Awaited<ReturnType<Core['users']['find']>>>
+/** Logs what a command has done to an account, as the service does for requests. */
+export type LogEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
 
-/** Writes a line about what a command has done to an account, as the service does for requests. */
-export type RecordEvent = (command: string, event: AccountEventName, facts: AccountFacts) => void
-
-/** Opens the database, which is created where there is none, does the work, and closes it again. */
-export const withCore = async <T>(
-  config: Config,
-  work: (core: Core, record: RecordEvent) => Promise<T>,
-): Promise<T> => {
+/** Opens the database, which the first use creates, does the work, and closes the database. */
+export const withCore = async <T>(config: Config, work: (core: Core, logEvent: LogEvent) => Promise<T>): Promise<T> => {
   const [{ createCore }, { bootstrap }, { createLog, readable }, { logAccountEvent }] = await Promise.all([
     import('../core.ts'),
     import('../bootstrap.ts'),
@@ -27,7 +23,7 @@ export const withCore = async <T>(
   const destination = process.stderr.isTTY ? readable(write) : { write }
   const log = createLog('warn', destination)
   const eventLog = createLog(config.logLevel, destination)
-  noteNewFile(config)
+  noticeNewFile(config)
   const bootstrapped = await bootstrap({ config, log })
   try {
     return await work(createCore({ config, log, ...bootstrapped }), (command, event, facts) =>
@@ -38,16 +34,16 @@ export const withCore = async <T>(
   }
 }
 
-/** Who is in the wrong folder should not wonder where all users have gone. */
-const noteNewFile = ({ database }: Config): void => {
+/** Tells an operator in the wrong folder why there are no users. */
+const noticeNewFile = ({ database }: Config): void => {
   if (database.kind !== 'sqlite') return
   const file = resolve(database.file)
-  if (!existsSync(file)) note(`there is no database yet: making ${file}`)
+  if (!existsSync(file)) printNotice(`there is no database yet: making ${file}`)
 }
 
 const write = (line: string): boolean => process.stderr.write(line)
 
-/** The user of the operating system; in a container that names none, the number. */
+/** The user of the operating system. In a container its number may have no name. */
 const operatorName = (): string => {
   try {
     return userInfo().username
@@ -56,7 +52,7 @@ const operatorName = (): string => {
   }
 }
 
-/** By id, email or username; `not_found` names what was asked for. */
+/** Finds a user by id, email or username, or throws `not_found`. */
 export const requireUser = async ({ users }: Core, name: string): Promise<User> => {
   const user = await users.find(name)
   if (user) return user

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Environment } from './command.ts'
-import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 import { type Service, startService } from './service.ts'
+import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 import type { TurnedClock } from './turned-clock.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 

@@ -1,5 +1,5 @@
-import path from 'node:path'
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { bootstrap } from '../../src/bootstrap.ts'
 import { type Config, readConfig } from '../../src/config/config.ts'

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { beforeExit } from './cleanup.ts'
 import { type CommandResult, type Environment, freshEnvironment, runSvc } from './command.ts'

@@ -9,8 +9,8 @@ interface Row {
 }
 
 const columns: Column<Row>[] = [
-  { title: 'id', value: ({ id }) => id, least: 5, keeps: 'end' },
-  { title: 'email', value: ({ email }) => email, least: 8 },
+  { title: 'id', value: ({ id }) => id, minWidth: 5, keeps: 'end' },
+  { title: 'email', value: ({ email }) => email, minWidth: 8 },
   { title: 'note', value: ({ note }) => note, optional: true, tone: ({ note }) => (note ? 'red' : undefined) },
 ]
 
@@ -65,8 +65,8 @@ test('what steers a terminal is shown as a question mark: escape, line end, bidi
 })
 
 test('characters outside the basic plane count as one and are never halved', () => {
-  const text = createTable([{ title: 'x', value: (row: string) => row, least: 2 }], { width: 3, paint: plain }).page([
-    '😀😀😀😀',
-  ])
+  const text = createTable([{ title: 'x', value: (row: string) => row, minWidth: 2 }], { width: 3, paint: plain }).page(
+    ['😀😀😀😀'],
+  )
   assert.equal(text, 'x\n😀😀…\n')
 })

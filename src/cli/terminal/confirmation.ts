@@ -4,17 +4,17 @@ export interface YesOption {
   yes?: boolean
 }
 
-/** The option of a command that asks before it does what cannot be undone. */
+/** Adds `--yes` to a command that asks before a change that cannot be undone. */
 export const withYes = (command: Command): Command =>
   command.option('--yes', 'do not ask; needed where there is no terminal')
 
-/** Wrong usage where there is neither `--yes` nor a terminal to ask on. */
-export const requireConfirmable = (command: Command, yes: boolean | undefined): void => {
+/** Ends the command with a usage error when there is neither `--yes` nor a terminal to ask on. */
+export const requireTerminalOrYes = (command: Command, yes: boolean | undefined): void => {
   if (!yes && !process.stdin.isTTY) command.error('error: there is no terminal to ask on: give --yes')
 }
 
-/** Asks on the terminal; everything but yes is no. */
-export const confirms = async (question: string): Promise<boolean> => {
+/** Asks a yes-or-no question on the terminal. Every answer but yes means no. */
+export const confirm = async (question: string): Promise<boolean> => {
   const { withPrompt } = await import('./prompt.ts')
   const answer = await withPrompt((prompt) => prompt.ask(`${question} [y/N] `))
   return /^y(?:es)?$/i.test(answer.trim())

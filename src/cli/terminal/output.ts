@@ -2,10 +2,10 @@ import { toTimestamp } from '../../lib/time.ts'
 import { createPaint } from './paint.ts'
 import { type Column, createTable, recordText } from './table.ts'
 
-/** A terminal that was not told its size says 0. */
+/** Undefined without a terminal, and for a terminal that reports 0 columns because its size is unknown. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY && process.stdout.columns) || undefined
 
-/** Writes a part of the result and resolves when it is on its way; rejects with `EPIPE` when nobody reads any more. */
+/** Writes to stdout. Resolves when the text is written; rejects with `EPIPE` when the reader has closed the pipe. */
 export const print = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
@@ -13,23 +13,22 @@ export const print = (text: string): Promise<void> =>
 
 export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
 
-/** Says something that is not the result. */
-export const note = (text: string): void => {
+/** Writes a line to stderr, because stdout is for results. */
+export const printNotice = (text: string): void => {
   process.stderr.write(`svc: ${text}\n`)
 }
 
 export const printRecord = (pairs: (readonly [string, string])[]): Promise<void> =>
   print(recordText(pairs, createPaint()))
 
-/** What a list is printed from, one page held at a time. */
 interface Listing<Row> {
   columns: Column<Row>[]
   toJson: (row: Row) => unknown
-  /** Said when there is nothing. */
+  /** The notice for an empty list. */
   empty: string
 }
 
-/** A table for people, or one JSON array with an element in each line. */
+/** Prints a table, or a JSON array with one element per line. Only one page of rows is in memory at a time. */
 export const printList = async <Row>(
   pages: Iterable<Row[]> | AsyncIterable<Row[]>,
   { columns, toJson, empty }: Listing<Row>,
@@ -44,7 +43,7 @@ export const printList = async <Row>(
     count += rows.length
   }
   if (isJson) await print(count > 0 ? '\n]\n' : '[]\n')
-  else if (count === 0) note(empty)
+  else if (count === 0) printNotice(empty)
 }
 
 /** `2026-11-21 10:47:31`, UTC. */

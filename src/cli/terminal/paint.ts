@@ -2,10 +2,10 @@ import { styleText } from 'node:util'
 
 export type Tone = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
 
-/** Returns the text in a colour where standard output shows colours, else as it is. */
+/** Colours a text if standard output is a terminal with colours. */
 export type Paint = (tone: Tone | undefined, text: string) => string
 
-// `hasColors` heeds NO_COLOR and TERM.
+// `hasColors` respects NO_COLOR and TERM.
 const isColoured = (): boolean => process.stdout.isTTY && process.stdout.hasColors()
 
 export const createPaint = (): Paint =>

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 
-/** Somebody pressed Ctrl+C or Ctrl+D in place of an answer. */
+/** The operator pressed Ctrl+C or Ctrl+D instead of answering a question. */
 export class Interrupted extends Error {}
 
 interface Terminal {
@@ -9,9 +9,16 @@ interface Terminal {
   output: NodeJS.WritableStream
 }
 
-/** Asks questions on a terminal. `Interrupted` when Ctrl+C or Ctrl+D is the answer. */
-export const createPrompt = ({ input, output }: Terminal) => {
-  // Until an open question is asked: keys that come early may be a password.
+interface Prompt {
+  ask(question: string): Promise<string>
+  /** Does not show what the operator types. */
+  askHidden(question: string): Promise<string>
+  close(): void
+}
+
+/** Asks questions on a terminal. Both kinds of question reject with `Interrupted` on Ctrl+C or Ctrl+D. */
+export const createPrompt = ({ input, output }: Terminal): Prompt => {
+  // Hidden until the first visible question, because keys that are typed early may be a password.
   let isHidden = true
   const screen = new Writable({
     write(chunk, _encoding, done) {
@@ -21,7 +28,7 @@ export const createPrompt = ({ input, output }: Terminal) => {
   })
   const reader = createInterface({ input, output: screen, terminal: true, historySize: 0 })
   reader.on('SIGINT', () => reader.close())
-  // The iterator keeps lines that come before they are asked for: both passwords may be pasted at once.
+  // The iterator keeps lines that arrive before their question, as when both passwords are pasted at once.
   const lines = reader[Symbol.asyncIterator]()
 
   const nextLine = async (): Promise<string> => {
@@ -39,7 +46,6 @@ export const createPrompt = ({ input, output }: Terminal) => {
       return nextLine()
     },
 
-    /** What is typed is not shown. */
     async askHidden(question: string): Promise<string> {
       output.write(question)
       isHidden = true
@@ -52,9 +58,7 @@ export const createPrompt = ({ input, output }: Terminal) => {
   }
 }
 
-type Prompt = ReturnType<typeof createPrompt>
-
-/** Asks on the operator's terminal; the questions go to stderr, because stdout is for results. */
+/** Asks on the operator's terminal. Questions go to stderr, because stdout is for results. */
 export const withPrompt = async <T>(work: (prompt: Prompt) => Promise<T>): Promise<T> => {
   const prompt = createPrompt({ input: process.stdin, output: process.stderr })
   try {

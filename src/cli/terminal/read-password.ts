@@ -1,9 +1,9 @@
 import { AppError } from '../../lib/errors.ts'
 
-/** Far more than the longest password; what is longer is the wrong file. */
+/** Far more than the longest password: a longer input is the wrong file. */
 const MAX_BYTES = 16 * 1024
 
-/** A new password: from standard input, or typed twice on a terminal without being shown. */
+/** Reads a new password from standard input. On a terminal, the operator types it twice, hidden. */
 export const readPassword = (): Promise<string> =>
   process.stdin.isTTY ? askTwice() : readLine(process.stdin as AsyncIterable<Buffer>)
 
@@ -16,19 +16,19 @@ const askTwice = async (): Promise<string> => {
   })
 }
 
-/** The one line of an input, without its line end; `unprocessable` when there is more, or it is not UTF-8. */
+/** Reads the only line of an input, without its line end. Throws `unprocessable` for more lines or invalid UTF-8. */
 export const readLine = async (input: AsyncIterable<Buffer>): Promise<string> => {
   const text = decode(await readAtMost(input, MAX_BYTES)).replace(/\r?\n$/, '')
   if (!text.includes('\n')) return text
   throw new AppError('unprocessable', 'standard input has more than one line, and a password is one line')
 }
 
-const readAtMost = async (input: AsyncIterable<Buffer>, mostBytes: number): Promise<Buffer> => {
+const readAtMost = async (input: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of input) {
     bytes += chunk.length
-    if (bytes > mostBytes) throw new AppError('unprocessable', 'standard input is too long to be a password')
+    if (bytes > maxBytes) throw new AppError('unprocessable', 'standard input is too long to be a password')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -3,26 +3,26 @@ import type { Paint, Tone } from './paint.ts'
 export interface Column<Row> {
   title: string
   value: (row: Row) => string
-  /** To how many characters it may be cut on a narrow terminal; never when left out. */
-  least?: number
-  /** Which end stays when it is cut; the beginning when left out. */
+  /** How narrow the column may become on a narrow terminal, in characters. Without it, values are never cut. */
+  minWidth?: number
+  /** Which part of a cut value is shown: the beginning by default. */
   keeps?: 'end'
-  /** May be left out where there is no room. */
+  /** The column may be left out on a narrow terminal. */
   optional?: boolean
   tone?: (row: Row) => Tone | undefined
 }
 
-interface Look {
-  /** Characters in a line; undefined: no limit. */
+interface TableOptions {
+  /** Characters in a line; undefined for no limit. */
   width: number | undefined
   paint: Paint
 }
 
 const GAP = '  '
 
-/** Rows under one another, page by page: columns may grow with a later page, and only the current one is held. */
-export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITIVE_INFINITY, paint }: Look) => {
-  let natural = columns.map(({ title }) => lengthOf(title))
+/** Formats rows as a table, page by page. Only one page is in memory, so a later page may have wider columns. */
+export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITIVE_INFINITY, paint }: TableOptions) => {
+  let fullWidths = columns.map(({ title }) => lengthOf(title))
   let isFirst = true
 
   const line = (texts: string[], widths: (number | undefined)[], tones: (Tone | undefined)[]): string => {
@@ -30,8 +30,8 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
       const cellWidth = widths[index]
       return cellWidth === undefined ? [] : [{ text: cut(text, cellWidth, columns[index]?.keeps), cellWidth, index }]
     })
-    const padded = cells.map(({ text, cellWidth, index }, place) =>
-      paint(tones[index], place === cells.length - 1 ? text : text.padEnd(cellWidth)),
+    const padded = cells.map(({ text, cellWidth, index }, position) =>
+      paint(tones[index], position === cells.length - 1 ? text : text.padEnd(cellWidth)),
     )
     return `${padded.join(GAP).trimEnd()}\n`
   }
@@ -54,13 +54,13 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
   }
 
   return {
-    /** The next rows as text, with the heading before the first; a record each where a line cannot hold a row. */
+    /** The next rows, below the titles on the first page. A terminal that is too narrow for a row gets records instead. */
     page(rows: Row[]): string {
       const texts = rows.map((row) => columns.map(({ value }) => printable(value(row))))
-      natural = natural.map((least, index) =>
-        texts.reduce((most, cells) => Math.max(most, lengthOf(cells[index] ?? '')), least),
+      fullWidths = fullWidths.map((fullWidth, index) =>
+        texts.reduce((widest, cells) => Math.max(widest, lengthOf(cells[index] ?? '')), fullWidth),
       )
-      const widths = fit(columns, natural, width)
+      const widths = fit(columns, fullWidths, width)
       const text = widths ? asTable(rows, texts, widths) : asRecords(texts)
       isFirst = false
       return text
@@ -68,7 +68,7 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
   }
 }
 
-/** A name and a value in each line, the values under one another. */
+/** Formats one name and value per line, with the values aligned. */
 export const recordText = (pairs: (readonly [string, string])[], paint: Paint): string => {
   const width = Math.max(...pairs.map(([name]) => lengthOf(name)))
   return pairs
@@ -76,24 +76,26 @@ export const recordText = (pairs: (readonly [string, string])[], paint: Paint): 
     .join('')
 }
 
-/** How wide each column is, undefined for one that is left out; undefined when a line is too short for the rest. */
+/** The width of each column, undefined for one that is left out. Undefined if the terminal is too narrow for the rest. */
 const fit = (
-  columns: Pick<Column<never>, 'least' | 'optional'>[],
-  natural: number[],
+  columns: Pick<Column<never>, 'minWidth' | 'optional'>[],
+  fullWidths: number[],
   width: number,
 ): (number | undefined)[] | undefined => {
-  const leasts = natural.map((most, index): number | undefined => Math.min(most, columns[index]?.least ?? most))
-  for (let index = columns.length - 1; index >= 0 && totalOf(leasts) > width; index -= 1) {
-    if (columns[index]?.optional) leasts[index] = undefined
+  const minWidths = fullWidths.map((full, index): number | undefined =>
+    Math.min(full, columns[index]?.minWidth ?? full),
+  )
+  for (let index = columns.length - 1; index >= 0 && totalOf(minWidths) > width; index -= 1) {
+    if (columns[index]?.optional) minWidths[index] = undefined
   }
-  if (totalOf(leasts) > width) return undefined
-  return shrink(natural, leasts, width)
+  if (totalOf(minWidths) > width) return undefined
+  return shrink(fullWidths, minWidths, width)
 }
 
-/** Takes from whichever column can spare the most until the line holds them all. */
-const shrink = (natural: number[], leasts: (number | undefined)[], width: number): (number | undefined)[] => {
-  const widths = natural.map((most, index) => (leasts[index] === undefined ? undefined : most))
-  const spare = widths.map((most, index) => (most ?? 0) - (leasts[index] ?? 0))
+/** Narrows the column that can spare the most, one character at a time, until the row fits. */
+const shrink = (fullWidths: number[], minWidths: (number | undefined)[], width: number): (number | undefined)[] => {
+  const widths = fullWidths.map((full, index) => (minWidths[index] === undefined ? undefined : full))
+  const spare = widths.map((full, index) => (full ?? 0) - (minWidths[index] ?? 0))
   for (let excess = totalOf(widths) - width; excess > 0; excess -= 1) {
     const index = spare.indexOf(Math.max(...spare))
     spare[index] = (spare[index] ?? 0) - 1
@@ -115,5 +117,5 @@ const cut = (text: string, width: number, keeps: 'end' | undefined): string => {
   return keeps === 'end' ? `…${characters.slice(1 - width).join('')}` : `${characters.slice(0, width - 1).join('')}…`
 }
 
-/** What a stranger sent (a device's name, a receiver's answer) must not steer the operator's terminal. */
+/** Replaces control characters: text from outside, such as a device name, must not control the operator's terminal. */
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '?')

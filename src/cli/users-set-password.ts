@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
+import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { addCommand, type JsonOption, withJson } from './help.ts'
 import { print, printJson } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
-import { userToJson } from './user-columns.ts'
+import { userToJson } from './user-output.ts'
 import { requireUser, withCore } from './with-core.ts'
 
 interface SetPasswordOptions extends JsonOption {
@@ -15,8 +15,8 @@ Providers that are connected to the account are disconnected too: one that a str
 connected would still log in.
 The password is asked for on a terminal, else it is the one line of standard input.`
 
-/** `svc users set-password`: a way back to an account that was taken over, which shuts out the attacker. */
-export const addSetPassword = (users: Command, { loadConfig }: CommandContext): void => {
+/** `svc users set-password`. It gives a stolen account back to its user: the attacker's sessions and providers go. */
+export const addUsersSetPassword = (users: Command, { loadConfig }: CommandContext): void => {
   const setPassword = addCommand(
     users,
     'set-password <user>',
@@ -30,21 +30,23 @@ export const addSetPassword = (users: Command, { loadConfig }: CommandContext): 
     .addHelpText('after', HELP)
     .option('--keep-providers', 'leave the providers connected')
   withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
-    withCore(loadConfig(), async (core, record) => {
+    withCore(loadConfig(), async (core, logEvent) => {
       const { id } = await requireUser(core, name)
       const disconnected = await core.users.setPassword(id, await readPassword(), { keepProviders })
-      record('users set-password', 'password_change', { userId: id })
-      for (const method of disconnected) record('users set-password', 'provider_disconnect', { userId: id, method })
+      logEvent('users set-password', 'password_change', { userId: id })
+      for (const method of disconnected) logEvent('users set-password', 'provider_disconnect', { userId: id, method })
       const user = await requireUser(core, id)
       const connected = (await core.oauth.list(id, true)).map(({ provider }) => provider)
       if (json)
         return printJson({ ...userToJson(user), disconnected_providers: disconnected, connected_providers: connected })
-      return print(`${user.email} has a new password, and every session is ended. ${told(disconnected, connected)}\n`)
+      return print(
+        `${user.email} has a new password, and every session is ended. ${resultText(disconnected, connected)}\n`,
+      )
     }),
   )
 }
 
-const told = (disconnected: string[], connected: string[]): string => {
+const resultText = (disconnected: string[], connected: string[]): string => {
   if (disconnected.length > 0) return `Disconnected: ${disconnected.join(', ')}.`
   return connected.length > 0 ? `Still connected: ${connected.join(', ')}.` : 'No provider was connected.'
 }

@@ -1,0 +1,145 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { previousSecretFile, rootSecretFile } from '../config/root-secret.ts'
+import { SETTINGS } from '../config/settings.ts'
+import { AppError } from '../lib/errors.ts'
+import { systemClock } from '../lib/time.ts'
+import type { Comparison } from '../storage/copy/copy.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import { print, printJson, printList, printNotice } from './terminal/output.ts'
+import { createProgress } from './terminal/progress.ts'
+import type { Column } from './terminal/table.ts'
+
+interface CopyOptions extends JsonOption {
+  from?: string
+  fromFile?: string
+  to?: string
+  toFile?: string
+}
+
+type DatabaseTarget = Config['database']
+
+/** `svc database copy` */
+export const addDatabaseCopy = (database: Command): void => {
+  const copy = addCommand(database, 'copy', 'copy users, sessions, keys and events to an empty database', [
+    'svc database copy --from sqlite:data/svc.db --to postgres://svc@db.example.com/svc',
+    'svc database copy --from sqlite:data/svc.db --to-file /run/secrets/database-url',
+    'svc database copy --from-file /run/secrets/database-url --to sqlite:/var/lib/svc/svc.db',
+  ])
+    .option('--from <url>', 'the database to copy, as in SVC_DATABASE_URL')
+    .option('--from-file <file>', 'a file with its URL: a password in a URL is seen in the list of processes')
+    .option('--to <url>', 'the database to copy to')
+    .option('--to-file <file>', 'a file with its URL')
+    .addHelpText('after', NOTES)
+  withJson(copy).action(async ({ from, fromFile, to, toFile, json }: CopyOptions) => {
+    const source = readTarget(copy, { option: '--from', url: from, file: fromFile })
+    await copyAndReport(source, readTarget(copy, { option: '--to', url: to, file: toFile }), json)
+  })
+}
+
+const NOTES = `
+Stop every svc that uses the source before: what is written meanwhile makes the copy differ, which is told.
+A copy that was interrupted goes on where it stopped when the same command is run again; until it is complete,
+no svc starts with it. At the end both sides are read again and compared by counts and checksums.`
+
+interface TargetOption {
+  /** Its name, `--from` or `--to`. */
+  option: string
+  url: string | undefined
+  file: string | undefined
+}
+
+/** Reads the URL of a database. Error messages do not repeat it: it may contain a password. */
+const readTarget = (command: Command, { option, url, file }: TargetOption): DatabaseTarget => {
+  if ((url === undefined) === (file === undefined)) {
+    return command.error(`error: give either ${option} or ${option}-file`)
+  }
+  try {
+    const target = SETTINGS.database.parse(file === undefined ? (url ?? '') : readUrlFile(option, file))
+    return target ?? command.error(`error: ${option} is not accepted: ${SETTINGS.database.format}`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return command.error(`error: ${option} is not accepted: ${error.message}`)
+  }
+}
+
+const readUrlFile = (option: string, file: string): string => {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new AppError('not_found', `${option}-file ${file} cannot be read (${code})`)
+  }
+}
+
+const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boolean | undefined): Promise<void> => {
+  const { COPY_ANEW, nameOfPlace } = await import('../storage/copy/copy.ts')
+  const names = { from: nameOfPlace(from), to: nameOfPlace(to) }
+  const comparisons = await copyWithProgress(from, to)
+  const isEqual = comparisons.every((comparison) => comparison.isEqual)
+  const secret = secretSettings(from)
+  if (json) await printJson({ ...names, equal: isEqual, tables: comparisons.map(comparisonToJson), secret })
+  else await printList([comparisons], { columns: COLUMNS, toJson: comparisonToJson, empty: '' }, json)
+  if (!isEqual) throw new AppError('conflict', `the copy differs from what it was made of. ${COPY_ANEW}`)
+  if (!json) await print(`\n${names.to} is a copy of ${names.from}, and complete.\n${nextSteps(to, secret)}`)
+}
+
+const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promise<Comparison[]> => {
+  const { copyInstallation } = await import('../storage/copy/copy.ts')
+  const progress = createProgress({
+    isTerminal: process.stderr.isTTY,
+    width: process.stderr.columns || undefined,
+    write: (text) => process.stderr.write(text),
+    now: () => performance.now(),
+  })
+  let hasBegun = false
+  try {
+    return await copyInstallation({
+      from,
+      to,
+      clock: systemClock,
+      onProgress: ({ step, table, rows, of }) => {
+        hasBegun = true
+        progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, of)
+      },
+    })
+  } catch (error) {
+    progress.stop()
+    if (hasBegun && error instanceof AppError && error.code === 'unavailable') {
+      printNotice('interrupted; the same command goes on where it stopped')
+    }
+    throw error
+  }
+}
+
+/**
+ * The settings that give the copy the same root secret. Without it, signing keys could not be decrypted and refresh
+ * tokens would be refused.
+ */
+const secretSettings = (from: DatabaseTarget): string => {
+  const file = from.kind === 'sqlite' ? rootSecretFile(resolve(from.file)) : undefined
+  if (from.kind !== 'sqlite' || !file || !existsSync(file)) return 'SVC_SECRET as it was set for the source'
+  const previous = previousSecretFile(resolve(from.file))
+  return [`SVC_SECRET_FILE=${file}`, ...(existsSync(previous) ? [`SVC_SECRET_PREVIOUS_FILE=${previous}`] : [])].join(
+    '\n  ',
+  )
+}
+
+const nextSteps = (to: DatabaseTarget, secret: string): string => `
+Start svc with the same root secret, so that sessions and keys stay good:
+  SVC_DATABASE_URL=${to.kind === 'sqlite' ? `sqlite:${resolve(to.file)}` : `${to.target.shown} (with its password)`}
+  ${secret}
+`
+
+const COLUMNS: Column<Comparison>[] = [
+  { title: 'table', value: ({ table }) => table },
+  { title: 'rows', value: ({ source, target }) => pairText(source.rows, target.rows) },
+  { title: 'SHA-256', value: ({ source, target }) => pairText(source.sha256, target.sha256), minWidth: 16 },
+]
+
+const pairText = (source: string | number, target: string | number): string =>
+  source === target ? String(source) : `${source} (copy: ${target})`
+
+const comparisonToJson = ({ table, source, target, isEqual }: Comparison) => ({ table, source, target, equal: isEqual })

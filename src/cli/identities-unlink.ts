@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { AppError } from '../lib/errors.ts'
+import type { User } from '../users/users.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+import { identityToJson } from './identities-list.ts'
+import { print, printJson, printNotice } from './terminal/output.ts'
+import { type Core, requireUser, withCore } from './with-core.ts'
+
+type Disconnection = Awaited<ReturnType<Core['oauth']['disconnect']>>
+
+interface UnlinkOptions extends JsonOption {
+  all?: boolean
+}
+
+/** `svc identities unlink` */
+export const addIdentitiesUnlink = (identities: Command, { loadConfig }: CommandContext): void => {
+  const unlink = addCommand(
+    identities,
+    'unlink <user> [provider]',
+    'disconnect a provider, or all, and end every session',
+    ['svc identities unlink ada google', 'svc identities unlink ada@example.com --all'],
+  ).option('--all', 'disconnect all that are connected')
+  withJson(unlink).action(async (name: string, provider: string | undefined, { all, json }: UnlinkOptions) => {
+    if ((provider === undefined) === !all) unlink.error('error: name one provider, or give --all')
+    await withCore(loadConfig(), async (core, logEvent) => {
+      const user = await requireUser(core, name)
+      const disconnection = await disconnect(core, user, provider)
+      for (const { provider: method } of disconnection.disconnected)
+        logEvent('identities unlink', 'provider_disconnect', { userId: user.id, method })
+      await (json ? printJson(disconnectionToJson(user, disconnection)) : print(`${resultText(user, disconnection)}\n`))
+      if (!disconnection.canSignIn) printNotice(lockedOutText(user))
+    })
+  })
+}
+
+/** Throws `not_found` with the providers that are connected when `provider` is not one of them. */
+const disconnect = async ({ oauth }: Core, user: User, provider: string | undefined): Promise<Disconnection> => {
+  const disconnection = await oauth.disconnect(user.id, provider)
+  if (provider === undefined || disconnection.disconnected.length > 0) return disconnection
+  const connected = namesOf(await oauth.list(user.id, true))
+  throw new AppError(
+    'not_found',
+    `${JSON.stringify(provider)} is not connected to ${user.email}: ${connected ? `connected is ${connected}` : 'nothing is'}`,
+  )
+}
+
+const namesOf = (identities: { provider: string }[]): string => identities.map(({ provider }) => provider).join(', ')
+
+const resultText = ({ email }: User, { disconnected, endedSessions }: Disconnection): string => {
+  if (disconnected.length === 0) return `Nothing is connected to ${email}, and nothing was changed.`
+  const sessions = endedSessions === 1 ? '1 session' : `${endedSessions} sessions`
+  return `Disconnected from ${email}: ${disconnected.map(labelOf).join(', ')}. ${sessions} ended.`
+}
+
+const labelOf = ({ provider, email }: { provider: string; email: string | undefined }): string =>
+  email === undefined ? provider : `${provider} (${email})`
+
+const lockedOutText = ({ email, username }: User): string =>
+  `${email} has no way to sign in now: svc users set-password ${username} gives one`
+
+const disconnectionToJson = (user: User, { disconnected, endedSessions, canSignIn }: Disconnection) => ({
+  user_id: user.id,
+  disconnected: disconnected.map(identityToJson),
+  ended: endedSessions,
+  can_sign_in: canSignIn,
+})

@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+import { type Key, keyToJson, signsFromMs } from './keys-list.ts'
+import { print, printJson, toSecond } from './terminal/output.ts'
+import { withCore } from './with-core.ts'
+
+interface RotateOptions extends JsonOption {
+  now?: boolean
+}
+
+/** `svc keys rotate` */
+export const addKeysRotate = (keys: Command, { loadConfig }: CommandContext): void => {
+  const rotate = addCommand(keys, 'rotate', 'publish a new key, which soon signs; nobody is logged out', [
+    'svc keys rotate',
+    'svc keys rotate --now',
+  ])
+  rotate.option('--now', 'sign with it at once and refuse every key before it, for a key that is compromised')
+  withJson(rotate).action(({ json, now = false }: RotateOptions) =>
+    withCore(loadConfig(), async (core) => {
+      // Fails if SVC_SECRET is not the secret of this database: the service could never decrypt a key sealed with it.
+      await core.keys.prepare()
+      const key = await core.keys.rotate({ now })
+      await (json
+        ? printJson(keyToJson(key))
+        : print(now ? replacedText(key, core.keys.jwksMaxAgeSeconds) : publishedText(key)))
+    }),
+  )
+}
+
+const publishedText = (key: Key): string => `\
+Key ${key.id} is published, and signs from ${toSecond(signsFromMs(key))} UTC.
+Until then the key before it signs: verifiers have the time to fetch the new one.
+Nobody is logged out, and nothing has to be restarted.
+`
+
+const replacedText = ({ id }: Key, maxAgeSeconds: number): string => `\
+Key ${id} signs from now on. Every key before it is revoked:
+svc refuses the access tokens that they signed. Nobody is logged out, since browsers get a new one by a refresh.
+Applications that verify tokens themselves accept the old keys until they fetch the keys again: ${maxAgeSeconds} s at most
+where they heed the max-age of the JWK Set.
+`

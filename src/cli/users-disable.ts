@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { changeUser } from './change-user.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+
+/** `svc users disable` */
+export const addUsersDisable = (users: Command, context: CommandContext): void => {
+  const disable = addCommand(users, 'disable <user>', 'keep a user out and end every session', [
+    'svc users disable ada',
+  ])
+  withJson(disable).action((name: string, { json }: JsonOption) =>
+    changeUser(context, name, {
+      command: 'users disable',
+      event: 'account_disable',
+      json,
+      apply: (core, { id }) => core.users.setDisabled(id, true),
+      result: ({ email }) => `${email} is disabled, and every session is ended.`,
+    }),
+  )
+}

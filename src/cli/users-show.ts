@@ -1,0 +1,32 @@
+import type { Command } from 'commander'
+import type { User } from '../users/users.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+import { printJson, printRecord } from './terminal/output.ts'
+import { userRecord, userToJson } from './user-output.ts'
+import { type Core, requireUser, withCore } from './with-core.ts'
+
+/** `svc users show` */
+export const addUsersShow = (users: Command, { loadConfig }: CommandContext): void => {
+  const show = addCommand(users, 'show <user>', 'show one user', [
+    'svc users show ada@example.com',
+    'svc users show ada --json',
+  ])
+  withJson(show).action((name: string, { json }: JsonOption) =>
+    withCore(loadConfig(), async (core) => {
+      const user = await requireUser(core, name)
+      if (json) return printJson(userToJson(user))
+      const { count } = await core.sessions.list(user.id, 1)
+      return printRecord(userRecord(user, { sessions: count, signInMethods: await signInMethodsOf(core, user) }))
+    }),
+  )
+}
+
+const signInMethodsOf = async ({ users, oauth }: Core, { id }: User): Promise<string[]> => {
+  const hasPassword = await users.hasPassword(id)
+  const linked = await oauth.list(id, hasPassword)
+  return [
+    ...(hasPassword ? ['password'] : []),
+    ...linked.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+  ]
+}

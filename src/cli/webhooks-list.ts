@@ -1,0 +1,36 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { OutboxEvent } from '../webhooks/webhooks.ts'
+import { addCommand, type JsonOption, withJson } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+import { EVENT_COLUMNS, eventToJson } from './event-output.ts'
+import { printList } from './terminal/output.ts'
+import { withCore } from './with-core.ts'
+
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 10_000
+
+interface ListOptions extends JsonOption {
+  limit: number
+}
+
+/** `svc webhooks list` */
+export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContext): void => {
+  const list = addCommand(webhooks, 'list', 'list events and what became of them, the newest first', [
+    'svc webhooks list',
+    'svc webhooks list --limit 500 --json | jq ".[] | select(.state == \\"failed\\") | .id"',
+  ]).option('--limit <count>', 'how many at most', parseLimit, DEFAULT_LIMIT)
+  withJson(list).action(({ limit, json }: ListOptions) =>
+    withCore(loadConfig(), async ({ webhooks: events }) => {
+      const latest = await events.list(limit)
+      const attempts = Map.groupBy(json ? await events.listAttempts(limit) : [], ({ eventId }) => eventId)
+      const toJson = (event: OutboxEvent) => eventToJson(event, attempts.get(event.id) ?? [])
+      await printList([latest], { columns: EVENT_COLUMNS, toJson, empty: 'there are no webhook events' }, json)
+    }),
+  )
+}
+
+const parseLimit = (text: string): number => {
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= MAX_LIMIT) return limit
+  throw new InvalidArgumentError(`It is a whole number from 1 to ${MAX_LIMIT}.`)
+}
