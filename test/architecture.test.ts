@@ -81,10 +81,10 @@ const RULES: readonly Rule[] = [
     breach: `const nowMs = Date.now()`,
   },
   {
-    title: 'the web framework is known under http/',
-    pattern: importOf('fastify'),
-    places: /^http\//,
-    breach: `import { fastify } from 'fastify'`,
+    title: 'the HTTP server is created in http/, and that of the metrics in metrics/listener.ts',
+    pattern: /\bcreateServer\b.*from 'node:http'/,
+    places: /^http\/|^metrics\/listener\.ts$/,
+    breach: `import { createServer } from 'node:http'`,
   },
   {
     title: 'the database driver is known in storage/',

@@ -21,16 +21,6 @@ export const statusOf = (code: ErrorCode): number => STATUS[code]
 /** What a caller may know of whatever was thrown. */
 export const toAppError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
-  const { code, statusCode } = (thrown ?? {}) as { code?: unknown; statusCode?: unknown }
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    return new AppError('payload_too_large', 'The body is larger than 16 KiB.', { cause: thrown })
-  }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new AppError('unsupported_media_type', 'The header Content-Type is not readable.', { cause: thrown })
-  }
-  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
-    return new AppError('invalid_request', 'The request cannot be read.', { cause: thrown })
-  }
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: thrown })
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import { statusOf } from './errors.ts'
-import type { Destination, Route } from './route.ts'
+import { type Destination, methodsOf, type Route } from './route.ts'
 
 /** Why no route answers a request, and how to say so. */
 export interface Refusal {
@@ -59,11 +59,6 @@ export type NoRoute = ReturnType<typeof createNoRoute>
 
 /** Only programs ask here. */
 const API = /^\/auth\/(?:api|\.well-known)\//
-
-const methodsOf = (route: Route): string[] => {
-  if (route.method !== 'GET') return [route.method]
-  return route.isSafe === false ? ['GET'] : ['GET', 'HEAD']
-}
 
 const missing = (path: string): AppError =>
   path.startsWith('/') || path === '*'

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { ServerResponse } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
@@ -27,8 +27,7 @@ interface ResponderDeps {
 type Headers = string[]
 
 /**
- * Writes answers and errors, each with its headers and its line in the log, and has them counted. It writes to Node's
- * response itself: the web framework's way there costs as much as all the rest of a request.
+ * Writes answers and errors, each with its headers and its line in the log, and has them counted.
  */
 export const createResponder = (deps: ResponderDeps) => {
   const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
@@ -53,17 +52,16 @@ export const createResponder = (deps: ResponderDeps) => {
   }
 
   const write = (
-    reply: FastifyReply,
+    response: ServerResponse,
     context: IncomingRequest,
     answer: HttpResponse,
     to: Destination,
     more?: Headers,
   ): number => {
     const headers = headersOf(context, to.responseKind, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
-    reply.hijack()
     if ('redirect' in answer) {
       headers.push('location', answer.redirect, 'content-length', '0')
-      reply.raw.writeHead(303, headers).end()
+      response.writeHead(303, headers).end()
       return 303
     }
     const { status, body, contentType, retryAfterSeconds } = answer
@@ -73,7 +71,7 @@ export const createResponder = (deps: ResponderDeps) => {
     // What is ASCII needs no encoder, and its length is known.
     const isAscii = ASCII.test(body)
     headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
-    reply.raw.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
+    response.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
     return status
   }
 
@@ -89,12 +87,12 @@ export const createResponder = (deps: ResponderDeps) => {
   }
 
   return {
-    send(reply: FastifyReply, context: IncomingRequest, to: Destination, answer: HttpResponse): void {
-      note(to, context, isGone(reply) ? dismiss(reply) : write(reply, context, answer, to))
+    send(response: ServerResponse, context: IncomingRequest, to: Destination, answer: HttpResponse): void {
+      note(to, context, response.destroyed ? SENDER_GONE : write(response, context, answer, to))
     },
-    /** Says what went wrong as the route responseKind; the cause and further facts go to the log only. */
+    /** Says what went wrong in the kind of response that the route has; the cause and further facts go to the log only. */
     sendError(
-      reply: FastifyReply,
+      response: ServerResponse,
       context: IncomingRequest,
       to: Destination,
       thrown: unknown,
@@ -102,21 +100,12 @@ export const createResponder = (deps: ResponderDeps) => {
     ): void {
       const error = toAppError(thrown)
       const destination: Destination = { ...to, responseKind: to.responseKind === 'json' ? 'json' : 'html' }
-      const status = isGone(reply)
-        ? dismiss(reply)
-        : write(reply, context, toAnswer(error, context, destination.responseKind), destination, headers)
+      const status = response.destroyed
+        ? SENDER_GONE
+        : write(response, context, toAnswer(error, context, destination.responseKind), destination, headers)
       note(destination, context, status, error, facts)
     },
   }
-}
-
-/** Whether the sender of the request has closed the connection. */
-const isGone = ({ raw }: FastifyReply): boolean => raw.destroyed
-
-/** Ends a request that nobody waits for. */
-const dismiss = (reply: FastifyReply): number => {
-  reply.hijack()
-  return SENDER_GONE
 }
 
 /**

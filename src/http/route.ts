@@ -67,6 +67,12 @@ export type Route = { path: `/auth${string}` } & Method &
 
 export type ResponseKind = Route['responseKind']
 
+/** The methods that a route answers: with `GET`, `HEAD` too, unless the `GET` changes something. */
+export const methodsOf = (route: Route): string[] => {
+  if (route.method !== 'GET') return [route.method]
+  return route.isSafe === false ? ['GET'] : ['GET', 'HEAD']
+}
+
 /** The route of a request, as far as it is known. */
 export interface Destination {
   /** As in the table of routes; undefined for a path that is not in it. */

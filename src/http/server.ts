@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
@@ -12,19 +12,21 @@ import { createNoRoute } from './no-route.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { createResponder } from './responder.ts'
 import type { Route } from './route.ts'
+import { createRouteLookup } from './route-lookup.ts'
 import { createRoutes } from './routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
+import { readBody } from './transport/body.ts'
 import { requestOrigins } from './transport/client-address.ts'
 import { limitConnections } from './transport/connection-limit.ts'
 import { readForm } from './transport/form.ts'
-import { createFramework } from './transport/framework.ts'
+import { createHttpServer } from './transport/http-server.ts'
 import { IncomingRequest } from './transport/incoming-request.ts'
 import { createMalformedRequests } from './transport/malformed-requests.ts'
 import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
-export const createServer = (given: ServerDeps): FastifyInstance => {
+export const createServer = (given: ServerDeps): Server => {
   const cookieTable = createCookieTable(given)
   const cookieWriter = createCookieWriter(cookieTable, given)
   const noteRefresh = createRefreshLog(given)
@@ -39,6 +41,7 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
     accountLog,
   }
   const routes = createRoutes(deps)
+  const findRoute = createRouteLookup(routes)
   const noRoute = createNoRoute(routes)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
@@ -46,13 +49,13 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
   const checkArrival = createProxyCheck(given)
 
   const csrfTokens = createCsrfTokens(given.rootSecret)
+  const newRequestId = createRequestIds()
   const requestDeps = {
     ...deps,
+    newRequestId,
     readCookies: createCookieReader(cookieTable, given.cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
     csrfTokens,
   }
-  const contextOf = (request: FastifyRequest, reply: FastifyReply) => new IncomingRequest(request, reply, requestDeps)
-
   /** Where the base URL was set, only that is ours: any host can be named in a request. */
   const ownOrigins = (context: IncomingRequest): string[] =>
     deps.isBaseUrlSet
@@ -71,53 +74,34 @@ export const createServer = (given: ServerDeps): FastifyInstance => {
     })
   }
 
-  const handle = async (route: Route, context: IncomingRequest, body: unknown) => {
+  const handle = async (route: Route, context: IncomingRequest, raw: IncomingMessage) => {
+    const body = route.method === 'POST' ? await readBody(raw) : undefined
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
-    if (route.method === 'POST') {
-      context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
-      if (route.csrf === 'token') requireOwn(context)
-    }
+    if (body) context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
+    if (route.method === 'POST' && route.csrf === 'token') requireOwn(context)
     return guards.handle(route, context)
   }
 
-  const notFound = (request: FastifyRequest, reply: FastifyReply): void => {
-    const context = contextOf(request, reply)
-    const { to, error, headers, facts } = noRoute.refuse(request.method, context.path)
-    responder.sendError(reply, context, to, error, { headers, facts })
+  const onRequest = (raw: IncomingMessage, response: ServerResponse): void => {
+    const context = new IncomingRequest(raw, response, requestDeps)
+    const route = findRoute(context.method, context.path)
+    if (route === undefined) {
+      const { to, error, headers, facts } = noRoute.refuse(context.method, context.path)
+      responder.sendError(response, context, to, error, { headers, facts })
+      return
+    }
+    checkArrival(raw)
+    handle(route, context, raw)
+      .then((result) => responder.send(response, context, route, result))
+      .catch((error: unknown) => responder.sendError(response, context, route, error))
   }
 
-  const newRequestId = createRequestIds()
-  const brokenConnections = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })
-  const app = createFramework({ newRequestId, notFound, onClientError: brokenConnections.onClientError })
-  brokenConnections.watch(app.server)
-  limitConnections({ ...given, server: app.server })
-  app.setErrorHandler((error, request, reply) => {
-    const context = contextOf(request, reply)
-    const method = request.method === 'HEAD' ? 'GET' : request.method
-    const route = routes.find((each) => each.path === context.path && each.method === method)
-    // The web framework has reasons of its own to refuse a method that no route has, before it looks for one.
-    if (route) responder.sendError(reply, context, route, error)
-    else notFound(request, reply)
-  })
-
-  for (const route of routes) {
-    app.route({
-      method: route.method,
-      url: route.path,
-      exposeHeadRoute: route.method === 'GET' && route.isSafe !== false,
-      handler(request, reply) {
-        checkArrival(request.raw)
-        // The router decodes what it compares; a proxy in front may not, and decide otherwise than we do.
-        if (!isExactly(route.path, request.raw.url)) return notFound(request, reply)
-        const context = contextOf(request, reply)
-        handle(route, context, request.body)
-          .then((response) => responder.send(reply, context, route, response))
-          .catch((error: unknown) => responder.sendError(reply, context, route, error))
-      },
-    })
-  }
-  return app
+  const malformedRequests = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })
+  const server = createHttpServer(onRequest, malformedRequests.onClientError)
+  malformedRequests.watch(server)
+  limitConnections({ ...given, server })
+  return server
 }
 
 /** RFC 9112 section 3.2: exactly one, but for HTTP/1.0. */
@@ -125,6 +109,3 @@ const requireOneHost = ({ hostCount, isHttp10 }: IncomingRequest): void => {
   if (hostCount === 1 || (hostCount === 0 && isHttp10)) return
   throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
 }
-
-const isExactly = (path: string, url = ''): boolean =>
-  url.startsWith(path) && (url.length === path.length || url[path.length] === '?')

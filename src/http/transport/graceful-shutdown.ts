@@ -1,8 +1,7 @@
-import type { IncomingMessage } from 'node:http'
+import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { FastifyInstance } from 'fastify'
 
 /** In which a connection that was just taken brings its first request; a browser may open one and send nothing. */
 const FIRST_REQUEST_MS = 1000
@@ -13,8 +12,7 @@ const POLL_EVERY_MS = 5
 const QUIET_MS = 10_000
 
 /** Ends a server so that nobody loses a request by it. */
-export const createGracefulShutdown = (app: FastifyInstance) => {
-  const { server } = app
+export const createGracefulShutdown = (server: HttpServer) => {
   let lastTakenMs = Number.NEGATIVE_INFINITY
   server.on('connection', () => {
     lastTakenMs = performance.now()
@@ -43,7 +41,8 @@ export const createGracefulShutdown = (app: FastifyInstance) => {
     /** Resolves when what is under way has ended, or was cut off after so long. */
     async close(patienceMs: number): Promise<void> {
       const impatience = globalThis.setTimeout(cutOff, patienceMs)
-      await app.close()
+      // It may have been closed to new connections before: then this waits for the ones that are open.
+      await new Promise((resolve) => server.close(resolve))
       clearTimeout(impatience)
     },
   }

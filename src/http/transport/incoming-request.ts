@@ -1,5 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { networkOf } from '../../lib/address.ts'
+import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
 import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'
@@ -10,6 +11,7 @@ import { clientAddress, requestOrigins } from './client-address.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 
 interface IncomingRequestDeps {
+  newRequestId: () => string
   readCookies: (header: string | undefined) => RequestCookies
   cookieWriter: CookieWriter
   csrfTokens: CsrfTokens
@@ -17,7 +19,7 @@ interface IncomingRequestDeps {
   clock: Clock
 }
 
-/** A `Visit` made from what the web framework gives. Nothing is worked out before it is asked for. */
+/** A request as Node gives it. What few handlers ask for is worked out when they do. */
 export class IncomingRequest implements RequestContext {
   readonly requestId: string
   readonly headers: RequestContext['headers']
@@ -26,8 +28,11 @@ export class IncomingRequest implements RequestContext {
   form: Fields = NO_FIELDS
   session: AuthenticatedSession | undefined
   isRenewed = false
-  readonly #request: FastifyRequest
-  readonly #reply: FastifyReply
+  /** As it was sent, to a query if there is one. */
+  readonly path: string
+  readonly #target: string
+  readonly #raw: IncomingMessage
+  readonly #response: ServerResponse
   readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
   #csrfToken: string | undefined
@@ -36,30 +41,28 @@ export class IncomingRequest implements RequestContext {
   #device: Device | undefined
   #signal: AbortSignal | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, deps: IncomingRequestDeps) {
-    this.#request = request
-    this.#reply = reply
+  constructor(raw: IncomingMessage, response: ServerResponse, deps: IncomingRequestDeps) {
+    this.#raw = raw
+    this.#response = response
     this.#deps = deps
-    this.requestId = request.id
-    this.headers = request.raw.headers
+    this.requestId = deps.newRequestId()
+    this.headers = raw.headers
+    this.#target = toOriginForm(raw)
+    const mark = this.#target.indexOf('?')
+    this.path = mark < 0 ? this.#target : this.#target.slice(0, mark)
     this.cookies = deps.readCookies(this.headers.cookie)
     if (this.cookies.repeated.length > 0) {
       this.setCookies(deps.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
     }
   }
 
-  /** The path as it was sent. */
-  get path(): string {
-    return (this.#request.raw.url ?? '').split('?', 1)[0] ?? ''
-  }
-
   get isHttp10(): boolean {
-    return this.#request.raw.httpVersion === '1.0'
+    return this.#raw.httpVersion === '1.0'
   }
 
   /** How many `Host` headers came: Node shows only the first. */
   get hostCount(): number {
-    const { rawHeaders } = this.#request.raw
+    const { rawHeaders } = this.#raw
     let count = 0
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const name = rawHeaders[index]
@@ -69,9 +72,8 @@ export class IncomingRequest implements RequestContext {
   }
 
   get query(): Fields {
-    const url = this.#request.raw.url ?? ''
-    const mark = url.indexOf('?')
-    return mark < 0 ? NO_FIELDS : readUrlEncoded(url.slice(mark + 1))
+    const queryStart = this.path.length + 1
+    return queryStart > this.#target.length ? NO_FIELDS : readUrlEncoded(this.#target.slice(queryStart))
   }
 
   get device(): Device {
@@ -88,7 +90,7 @@ export class IncomingRequest implements RequestContext {
 
   /** The other end of the connection. */
   get peer(): string {
-    return this.#request.raw.socket.remoteAddress ?? ''
+    return this.#raw.socket.remoteAddress ?? ''
   }
 
   /** Under which this request was sent, as in the header `Host`: that one, and what a trusted proxy says of it. */
@@ -101,11 +103,11 @@ export class IncomingRequest implements RequestContext {
     if (this.#signal) return this.#signal
     const controller = new AbortController()
     this.#signal = controller.signal
-    const { raw } = this.#reply
-    raw.once('close', () => {
-      if (!raw.writableFinished) controller.abort()
+    const response = this.#response
+    response.once('close', () => {
+      if (!response.writableFinished) controller.abort()
     })
-    if (raw.destroyed) controller.abort()
+    if (response.destroyed) controller.abort()
     return this.#signal
   }
 
@@ -162,7 +164,7 @@ export class IncomingRequest implements RequestContext {
   }
 
   get method(): string {
-    return this.#request.method
+    return this.#raw.method ?? ''
   }
 
   /** Sets the CSRF cookie where it is missing, or not good for the session. */
@@ -177,4 +179,17 @@ export class IncomingRequest implements RequestContext {
   get cookiesToSet(): string[] {
     return this.#cookies
   }
+}
+
+/**
+ * Makes the target a path with its query, and returns it. An absolute form (RFC 9112 section 3.2.2) brings its own host,
+ * which takes the place of the header.
+ */
+const toOriginForm = (raw: IncomingMessage): string => {
+  const { url = '' } = raw
+  const absolute = url.startsWith('/') ? undefined : readAbsoluteForm(url)
+  if (!absolute) return url
+  raw.headers.host = absolute.host
+  raw.url = absolute.target
+  return absolute.target
 }
