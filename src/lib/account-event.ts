@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** What can happen to an account. The names stand in logs (docs/operate.md#account-events) and stay as they are. */
+/** Names of account events. They are public: logs contain them (docs/operate.md#account-events). */
 export const ACCOUNT_EVENTS = [
   'login',
   'signup',
@@ -21,26 +21,26 @@ export const ACCOUNT_EVENTS = [
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
 
-/** What is known of an event; what is undefined is left out. */
+/** The details of an event. Undefined ones are left out of the log line. */
 export interface AccountFacts {
   userId?: string | undefined
   sessionId?: string | undefined
-  /** `password`, or the provider as the settings name it. */
+  /** `password`, or the provider's name in the settings. */
   method?: string | undefined
-  /** A keyed hash of the email that was entered, where no user is known. */
+  /** A keyed hash of the entered email, if no user is known. */
   account?: string | undefined
-  /** Why it failed; undefined when it succeeded. */
+  /** The reason of a failure; undefined after success. */
   reason?: string | undefined
-  /** The session that ended, where another one was used for it. */
+  /** The session that ended, if the request used a different one. */
   endedSessionId?: string | undefined
-  /** How many sessions, or connections to providers. */
+  /** Number of sessions, or of connections to providers. */
   count?: number | undefined
 }
 
-/** Who caused an event: a request, or an operator at the command line. */
+/** The origin of an event: a request, or an operator on the command line. */
 type Origin = { request_id: string; client: string } | { command: string; operator: string }
 
-/** Writes one line about one event. */
+/** Writes the log line of one event. */
 export const logAccountEvent = (log: Log, event: AccountEventName, facts: AccountFacts, origin: Origin): void => {
   const { userId, sessionId, endedSessionId, reason, ...others } = facts
   log.info(

@@ -1,11 +1,11 @@
 import { isIP, SocketAddress } from 'node:net'
 
 /**
- * The one spelling of an IP address (RFC 5952): lower-case, without leading zeros and without a zone, and an IPv4 address
- * written as IPv6 (`::ffff:c633:6408`) as IPv4. Undefined for what is no address.
+ * The canonical form of an IP address (RFC 5952): lower-case, without leading zeros and without a zone. An IPv4 address
+ * that is written as IPv6 (`::ffff:c633:6408`) becomes IPv4. Undefined if the text is not an address.
  */
 export const canonicalAddress = (text: string): string | undefined => {
-  // There is only one way to write an IPv4 address: `isIP` knows nothing of leading zeros or of fewer numbers.
+  // An IPv4 address has only one form: `isIP` refuses leading zeros and fewer than four numbers.
   const plain = withoutPrefix(text)
   const family = isIP(plain)
   if (family !== 6) return family === 4 ? plain : undefined
@@ -14,21 +14,21 @@ export const canonicalAddress = (text: string): string | undefined => {
 
 const IPV4_PREFIX = '::ffff:'
 
-/** `198.51.100.8` of `::ffff:198.51.100.8`, as a listener for both families names its IPv4 peers. */
+/** Turns `::ffff:198.51.100.8`, which a dual-stack listener reports for IPv4 peers, into `198.51.100.8`. */
 const withoutPrefix = (address: string): string => {
   const rest = address.slice(IPV4_PREFIX.length)
   return address.startsWith(IPV4_PREFIX) && isIP(rest) === 4 ? rest : address
 }
 
-/** An IPv6 address without the interface by which it is reached: `fe80::1` of `fe80::1%eth0`. */
+/** Removes the zone from an IPv6 address: `fe80::1%eth0` becomes `fe80::1`. */
 export const withoutZone = (address: string): string => {
   const mark = address.indexOf('%')
   return mark < 0 ? address : address.slice(0, mark)
 }
 
 /**
- * Whom to count an address for: an IPv4 address for itself, an IPv6 address for its /64, since a network that has one of
- * its addresses has them all. Text that is no address stays as it is.
+ * The network that an address counts for: an IPv4 address itself, or the /64 of an IPv6 address, since the owner of one
+ * address in a /64 owns all of them. Text that is not an address is returned unchanged.
  */
 export const networkOf = (address: string): string => {
   const known = canonicalAddress(address) ?? address
@@ -39,6 +39,6 @@ export const networkOf = (address: string): string => {
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`
 }
 
-/** Four numbers with dots, as in `::198.51.100.8`, are two groups. */
+/** Four numbers with dots, as in `::198.51.100.8`, stand for two groups. */
 const groupsOf = (text: string): string[] =>
   text.split(':').flatMap((group) => (group.includes('.') ? [group, group] : group || []))

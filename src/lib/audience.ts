@@ -1,2 +1,2 @@
-/** What the name of a token's audience (RFC 7519 section 4.1.3) may look like here. */
+/** Whether a text is a valid audience of a token (RFC 7519 section 4.1.3) in this service: CONTRACT.md 3.2. */
 export const isAudience = (text: string): boolean => /^[A-Za-z0-9._:/-]{1,128}$/.test(text)

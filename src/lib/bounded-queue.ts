@@ -1,41 +1,41 @@
 import { AppError } from './errors.ts'
 import { FairLine } from './fair-line.ts'
 
-/** How a queue is used at this moment. */
+/** The current use of a queue. */
 export interface QueueLoad {
   running: number
   waiting: number
-  /** How many were refused since the start for want of a place. */
+  /** Number of jobs that were refused since the start because the queue was full. */
   refused: number
 }
 
 interface Limits {
-  /** How many pieces of work run at once. */
+  /** Number of jobs that run at the same time. */
   atOnce: number
-  /** How many more may wait. */
+  /** Number of further jobs that may wait. */
   waiting: number
-  /** Told to whoever comes when no place is left. */
+  /** Message of the error when the queue is full. */
   retryAfterSeconds: number
 }
 
-/** For whom work is done. */
+/** The client that a job runs for. */
 export interface Caller {
-  /** Shares its turns and places with all of this network. Left out: with all others that have none. */
+  /** Clients of one network share turns and places. Clients without a network count as one network. */
   network?: string | undefined
-  /** Aborts when nobody waits for the result any more. */
+  /** Aborts when the client no longer waits for the result. */
   signal?: AbortSignal | undefined
 }
 
-/** One who waits for a turn. */
+/** A job that waits for its turn. */
 interface Waiter {
   begin: () => void
   refuse: () => void
 }
 
 /**
- * Runs so much work at once, lets so much wait, and refuses the rest with `unavailable`. Networks take turns, and those of
- * one network come in order of arrival. When all places are taken, a newcomer of a network that has fewer gets the place
- * of the newest of the network that has most. Work whose signal aborts before its turn leaves the queue and is never done.
+ * Runs a limited number of jobs at the same time, lets a limited number wait, and refuses the rest with `unavailable`.
+ * Networks take turns; jobs of one network run in order of arrival. In a full queue, a new job of a network with fewer
+ * jobs replaces the newest job of the network with most. A job whose signal aborts before its turn never runs.
  */
 export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limits) => {
   let running = 0

@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
 
-/** The root secret, and the one before it: what was made with that one is accepted for as long as it is given. */
+/** The root secret and the previous one. Tokens of the previous secret are accepted for as long as it is configured. */
 export interface SecretPair {
   current: Uint8Array
   previous?: Uint8Array | undefined
@@ -8,23 +8,23 @@ export interface SecretPair {
 
 /** The keys that are derived from one root secret. */
 export interface DerivedKeys {
-  /** A 32-byte key for one purpose (HKDF-SHA256, RFC 5869). */
+  /** Derives a 32-byte key for one purpose (HKDF-SHA256, RFC 5869). */
   for: (purpose: string) => KeyObject
 }
 
-/** What everything is derived from that svc seals, signs for itself or makes without storing it. */
+/** The root secret, from which svc derives all keys for sealing, HMACs and tokens that it does not store. */
 export interface RootSecret {
-  /** The keys that new tokens are made with. */
+  /** The keys for new tokens. */
   readonly keys: DerivedKeys
-  /** Whether there is one before it that is accepted too. */
+  /** Whether a previous secret is accepted too. */
   readonly hasPrevious: boolean
-  /** The first answer that is not undefined, of the current root secret and then of the one before it. */
+  /** The first result that is not undefined, with the keys of the current secret and then of the previous one. */
   find<T>(use: (keys: DerivedKeys) => T | undefined): T | undefined
-  /** Takes over a root secret that was rotated meanwhile; whether it was. */
+  /** Loads a root secret that was rotated in the meantime; returns whether it was. */
   refresh(): boolean
 }
 
-/** Derives every key from the pair; `readAgain` returns the pair as it is now, or undefined where it is the same. */
+/** Derives every key from the pair. `readAgain` returns the current pair, or undefined if it has not changed. */
 export const createRootSecret = (pair: SecretPair, readAgain?: () => SecretPair | undefined): RootSecret => {
   let accepted = derive(pair)
 
@@ -49,7 +49,7 @@ export const createRootSecret = (pair: SecretPair, readAgain?: () => SecretPair 
     get hasPrevious() {
       return accepted.length > 1
     },
-    // What no known root secret has made may come from a process that has learnt of the next one before.
+    // A token that no known secret has made may come from a process that has loaded the next secret earlier.
     find: (use) => find(use) ?? (refresh() ? find(use) : undefined),
     refresh,
   }

@@ -1,4 +1,4 @@
-/** What can go wrong in a way that a caller is told about; one HTTP status each (`http/errors.ts`). */
+/** Codes of failures that a caller is told about. Each has one HTTP status (`http/errors.ts`). */
 export type ErrorCode =
   | 'unauthorized'
   | 'forbidden'
@@ -15,18 +15,18 @@ export type ErrorCode =
   | 'unavailable'
 
 interface Details {
-  /** The form field or header at fault. */
+  /** The form field or header that caused the error. */
   field?: string
-  /** Why, in a word that a page can translate. */
+  /** The reason in one word, which pages translate into a text. */
   reason?: string
-  /** Seconds until another try makes sense. */
+  /** Seconds until a retry makes sense. */
   retryAfterSeconds?: number
-  /** More that is wrong with the same input. */
+  /** Further errors of the same input. */
   others?: AppError[]
   cause?: unknown
 }
 
-/** A failure with a public message. The cause is for the log and is never shown. */
+/** A failure with a public message. The cause is logged and never shown. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
@@ -45,7 +45,7 @@ export class AppError extends Error {
   }
 }
 
-/** Runs every check; what several of them refuse is one error, which names the first and carries the others. */
+/** Runs every check. If several fail, it throws the first error with the others in `others`. */
 export const checkAll = <Checks extends Record<string, () => unknown>>(
   checks: Checks,
 ): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {
@@ -65,6 +65,6 @@ export const checkAll = <Checks extends Record<string, () => unknown>>(
   throw new AppError(code, first.message, { ...(field && { field }), ...(reason && { reason }), others })
 }
 
-/** The database (or another part) is away, locked or full: try again, nobody is logged out. */
+/** The database (or another part) is unavailable, locked or full: the caller should retry, and nobody is logged out. */
 export const unavailable = (message: string, cause?: unknown): AppError =>
   new AppError('unavailable', message, { retryAfterSeconds: 2, cause })

@@ -1,40 +1,41 @@
 import { LinkedList, type ListNode } from './linked-list.ts'
 
-/** All that wait under one key, oldest first. */
+/** All values that wait under one key, oldest first. */
 interface Group<T> {
   key: string
   waiting: LinkedList<T>
-  /** Its place among the turns. */
+  /** Its node in the list of turns. */
   turn: ListNode<Group<T>> | undefined
-  /** Its place among the groups of its size. */
+  /** Its node in the list of groups with the same size. */
   peer: ListNode<Group<T>> | undefined
 }
 
-/** A place in the line, by which one who waits leaves it before the turn. */
+/** A place in the line, with which a value can be removed before its turn. */
 export interface Place<T> {
   group: Group<T>
   node: ListNode<T>
 }
 
 /**
- * A line in which groups take turns, and within a group those who came first: a group with many waiting delays the others
- * by one turn each time, and not by all of its own. Every operation takes constant time.
+ * A queue in which groups take turns, and each group is first in, first out: a group with many waiting values delays
+ * the
+ * others by one turn at a time, and not by all of its values. Every operation takes constant time.
  */
 export class FairLine<T> {
   readonly #groups = new Map<string, Group<T>>()
-  /** Groups with work that waits; the first has the next turn. */
+  /** Groups with waiting values; the first has the next turn. */
   readonly #turns = new LinkedList<Group<T>>()
-  /** The same groups, by how many wait in each. */
+  /** The same groups, by the number of their waiting values. */
   readonly #bySize: LinkedList<Group<T>>[] = []
   #largest = 0
   #size = 0
 
-  /** How many wait. */
+  /** Number of waiting values. */
   get size(): number {
     return this.#size
   }
 
-  /** Puts a value at the end of its group. */
+  /** Adds a value at the end of its group. */
   add(key: string, value: T): Place<T> {
     const group = this.#groups.get(key) ?? this.#begin(key)
     const node = group.waiting.push(value)
@@ -42,7 +43,7 @@ export class FairLine<T> {
     return { group, node }
   }
 
-  /** Takes the oldest of the group whose turn it is, which then has the last turn. */
+  /** Removes the oldest value of the group whose turn it is; that group then has the last turn. */
   takeNext(): T | undefined {
     const turn = this.#turns.first
     const node = turn?.value.waiting.first
@@ -57,8 +58,8 @@ export class FairLine<T> {
   }
 
   /**
-   * Takes the newest of the largest group, to make room for one more of another: undefined where that one's group would
-   * not be the smaller of the two even then.
+   * Removes the newest value of the largest group, to make room for a new value of another group. Undefined if that
+   * other group would then not be the smaller one.
    */
   displaceFor(key: string): T | undefined {
     const own = this.#groups.get(key)?.waiting.size ?? 0
@@ -69,7 +70,7 @@ export class FairLine<T> {
     return node.value
   }
 
-  /** Takes one out who still waits. */
+  /** Removes a value that still waits. */
   leave({ group, node }: Place<T>): void {
     group.waiting.remove(node)
     this.#resized(group, group.waiting.size + 1)
@@ -88,7 +89,7 @@ export class FairLine<T> {
     group.turn = undefined
   }
 
-  /** Moves a group that has one more or one fewer than before to those of its size. */
+  /** Moves a group to the list for its new size, after one value was added or removed. */
   #resized(group: Group<T>, before: number): void {
     const { size } = group.waiting
     this.#size += size - before
@@ -97,7 +98,7 @@ export class FairLine<T> {
     if (size === 0) this.#end(group)
     else group.peer = this.#ofSize(size).push(group)
     if (size > this.#largest) this.#largest = size
-    // One step at most: this very group has become one smaller.
+    // One step at most: only this group has become smaller, by one.
     else if (this.#bySize[this.#largest]?.size === 0) this.#largest -= 1
   }
 

@@ -1,11 +1,11 @@
-/** A place in a list, by which its value is taken out again. */
+/** A node of a list, with which its value can be removed. */
 export interface ListNode<T> {
   readonly value: T
   before: ListNode<T> | undefined
   after: ListNode<T> | undefined
 }
 
-/** A doubly linked list: either end, and any place in between, is reached in constant time. */
+/** A doubly linked list: adding at the end and removing any node take constant time. */
 export class LinkedList<T> {
   #first: ListNode<T> | undefined
   #last: ListNode<T> | undefined
@@ -23,7 +23,7 @@ export class LinkedList<T> {
     return this.#size
   }
 
-  /** Puts a value at the end. */
+  /** Adds a value at the end. */
   push(value: T): ListNode<T> {
     const node: ListNode<T> = { value, before: this.#last, after: undefined }
     if (this.#last) this.#last.after = node
@@ -33,7 +33,7 @@ export class LinkedList<T> {
     return node
   }
 
-  /** Takes out a node that is in this list. */
+  /** Removes a node, which must be in this list. */
   remove(node: ListNode<T>): void {
     if (node.before) node.before.after = node.after
     else this.#first = node.after

@@ -7,7 +7,7 @@ export type Log = Logger
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Structured lines: JSON for programs, or one readable line each when `readable`. */
+/** Creates a log of structured lines: JSON for programs, or readable text with a `readable` destination. */
 export const createLog = (level: LogLevel, destination: DestinationStream): Log =>
   pino(
     {
@@ -21,10 +21,10 @@ export const createLog = (level: LogLevel, destination: DestinationStream): Log 
     destination,
   )
 
-/** As long as the last lines of a process may take to be written. */
+/** Time limit for writing the last lines of a process. */
 const LAST_LINES_MS = 500
 
-/** Resolves when every line is written, or cannot be. */
+/** Resolves when every line has been written or dropped. */
 export const settleLog = (log: Log): Promise<void> =>
   within(LAST_LINES_MS, new Promise<void>((resolve) => log.flush(() => resolve())), undefined)
 
@@ -41,7 +41,7 @@ export const readable = (write: (line: string) => void): DestinationStream => ({
   },
 })
 
-/** What a stranger wrote must not move the cursor, or begin a line of its own. */
+/** Text from clients must not move the cursor or begin a new line. */
 const show = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, (control) =>
     JSON.stringify(control)

@@ -1,15 +1,16 @@
 import { stdSerializers } from 'pino'
 
 /**
- * What is logged of an error beside its type, message and stack: names and numbers. What else an error carries may be
- * about a person: a database tells the row that it refuses (`detail`, `where`, `internalQuery`), a client the answer
- * that it could not read.
+ * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties
+ * may
+ * contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client the
+ * response that it could not parse.
  */
 const FACTS = [
   ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],
-  // of SQLite
+  // SQLite
   ['errcode', 'errstr'],
-  // of PostgreSQL
+  // PostgreSQL
   ['severity', 'schema', 'table', 'column', 'constraint', 'routine'],
 ].flat()
 
@@ -20,7 +21,7 @@ interface LoggedError extends Record<string, unknown> {
   aggregateErrors?: LoggedError[]
 }
 
-/** The serializer of `err` in log lines. */
+/** Serializes `err` in log lines. */
 export const toLoggedError = (error: unknown): unknown =>
   error instanceof Error ? pick(stdSerializers.err(error)) : String(error)
 

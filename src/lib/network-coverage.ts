@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net'
 
-/** IPv4 lies where IPv6 has it (RFC 4291 section 2.5.5.2): `1.2.3.4` is `::ffff:1.2.3.4`. */
+/** IPv4 addresses as a part of IPv6 (RFC 4291 section 2.5.5.2): `1.2.3.4` is `::ffff:1.2.3.4`. */
 const IPV4_BEGIN = 0xffff_0000_0000n
 
 interface Range {
@@ -8,13 +8,16 @@ interface Range {
   last: bigint
 }
 
-/** What the Internet uses: IPv4 without multicast and reserved addresses, and IPv6 as assigned (RFC 4291 section 2.4). */
+/**
+ * Public addresses: IPv4 without multicast and reserved addresses, and the assigned part of IPv6 (RFC 4291 section
+ * 2.4).
+ */
 const PUBLIC: readonly Range[] = [
   { first: IPV4_BEGIN, last: IPV4_BEGIN + 0xdfff_ffffn },
   { first: 0x2n << 124n, last: (0x4n << 124n) - 1n },
 ]
 
-/** Whether networks, as `isNetwork` accepts them, hold at least half of the public addresses of IPv4 or of IPv6. */
+/** Whether networks, as `isNetwork` accepts them, cover at least half of the public addresses of IPv4 or of IPv6. */
 export const coverMostAddresses = (networks: readonly string[]): boolean => {
   const ranges = merged(networks.flatMap((network) => rangeOf(network) ?? []))
   return PUBLIC.some((world) => {
@@ -34,7 +37,7 @@ const rangeOf = (network: string): Range | undefined => {
 
 const numberOf = (address: string): bigint => {
   if (isIPv4(address)) return address.split('.').reduce((sum, part) => sum * 256n + BigInt(part), IPV4_BEGIN >> 32n)
-  // A URL has the one spelling of an address, with groups of hexadecimal digits alone.
+  // A URL contains the canonical form of an address, in which all groups are hexadecimal.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]]
   const zeros = Array<string>(8 - before.length - after.length).fill('0')

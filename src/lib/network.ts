@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { withoutZone } from './address.ts'
 
-/** An address, a CIDR range, `loopback` or `none`. */
+/** Whether a text is an address, a CIDR range, `loopback` or `none`. */
 export const isNetwork = (text: string): boolean => {
   if (text === 'loopback' || text === 'none') return true
   const [address = '', prefix, ...more] = text.split('/')
@@ -11,7 +11,7 @@ export const isNetwork = (text: string): boolean => {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
-/** Adds a range, or an address; `BlockList` compares bytes, and takes IPv4 that is written as IPv6 for IPv4. */
+/** Adds a range or an address. `BlockList` compares bytes, and treats IPv4 that is written as IPv6 as IPv4. */
 const add = (list: BlockList, network: string): void => {
   const [address = '', prefix] = network.split('/')
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
@@ -19,7 +19,7 @@ const add = (list: BlockList, network: string): void => {
   else list.addSubnet(address, Number(prefix), family)
 }
 
-/** Whether an address is in one of these networks, however it is written. */
+/** Creates a check of whether an address, in any form, is in one of these networks. */
 export const createNetworkCheck = (networks: string[]): ((address: string) => boolean) => {
   const list = new BlockList()
   for (const network of networks) {

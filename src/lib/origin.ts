@@ -1,4 +1,4 @@
-/** The origin of an absolute http(s) URL that has nothing behind the host, as it was written; else undefined. */
+/** The origin of an absolute http(s) URL with nothing after the host, judged as it is written; otherwise undefined. */
 export const readOrigin = (text: string): string | undefined => {
   if (!/^https?:\/\/[^/?#\\@\s]+\/?$/i.test(text)) return undefined
   return URL.canParse(text) ? new URL(text).origin : undefined
@@ -6,7 +6,7 @@ export const readOrigin = (text: string): string | undefined => {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-/** Whether a URL leads to this very machine, where TLS protects nothing. */
+/** Whether a URL leads to this machine itself, where TLS protects nothing. */
 export const isLoopbackUrl = (text: string): boolean => URL.canParse(text) && LOOPBACK.includes(new URL(text).hostname)
 
 const THIS_MACHINE =
@@ -14,7 +14,8 @@ const THIS_MACHINE =
 
 /**
  * Whether a URL may lead to this machine: loopback and the unspecified address (RFC 6890 section 2.2), IPv4 within IPv6
- * included, and every name under localhost (RFC 6761 section 6.3). The URL parser has written all other forms of an
- * address (decimal, octal, shortened) as one of these.
+ * included, and every name under localhost (RFC 6761 section 6.3). The URL parser has already normalized all other
+ * forms
+ * of an address (decimal, octal, shortened) to one of these.
  */
 export const mayLeadHere = (text: string): boolean => URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)

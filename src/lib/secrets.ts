@@ -1,24 +1,24 @@
 import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Random bytes are fetched so many at once: one call costs more than a page takes to render. */
+/** Bytes per call of the random generator: one call takes longer than rendering a page. */
 const POOL_BYTES = 4096
 let pool = Buffer.alloc(0)
 
-/** Fresh random bytes, base64url. 32 bytes make 43 characters. */
+/** New random bytes in base64url. 32 bytes become 43 characters. */
 export const randomToken = (bytes = 32): string => {
   if (pool.length < bytes) pool = randomBytes(POOL_BYTES)
   const token = pool.toString('base64url', 0, bytes)
-  // Used once, and not left in memory for longer than that.
+  // Each byte is used once, and erased from memory then.
   pool.fill(0, 0, bytes)
   pool = pool.subarray(bytes)
   return token
 }
 
-/** HMAC-SHA256 (RFC 2104). With a `KeyObject` it costs a ninth of what it does with the key's bytes. */
+/** HMAC-SHA256 (RFC 2104). With a `KeyObject` it takes a ninth of the time that it takes with the key's bytes. */
 export const hmac = (key: KeyObject | string, message: string, encoding: 'hex' | 'base64url'): string =>
   createHmac('sha256', key).update(message).digest(encoding)
 
-/** Equal in constant time. Two absent or empty values are never equal. */
+/** Compares in constant time. Absent or empty values are never equal. */
 export const equalInConstantTime = (left: string | undefined, right: string | undefined): boolean => {
   if (!left || !right) return false
   const a = Buffer.from(left)
@@ -29,7 +29,7 @@ export const equalInConstantTime = (left: string | undefined, right: string | un
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts with AES-256-GCM; `context` must be the same on opening. base64url of iv, tag, ciphertext. */
+/** Encrypts with AES-256-GCM; `open` needs the same `context`. Returns IV, tag and ciphertext in base64url. */
 export const seal = (key: KeyObject, plaintext: string | Uint8Array, context: string): string => {
   const iv = randomBytes(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
@@ -37,7 +37,7 @@ export const seal = (key: KeyObject, plaintext: string | Uint8Array, context: st
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]).toString('base64url')
 }
 
-/** Opens what `seal` made; undefined when the key or the context is another, or a bit was changed. */
+/** Decrypts the result of `seal`; undefined if the key or the context differs, or a bit was changed. */
 export const unseal = (key: KeyObject, sealed: string, context: string): Buffer | undefined => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined

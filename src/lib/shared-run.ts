@@ -1,6 +1,7 @@
 /**
- * Makes of work one that several callers share: whoever calls gets the result of a run that began after the call, and
- * no more than one is under way.
+ * Lets callers share the runs of a function: each caller gets the result of a run that began after the call, and only
+ * one
+ * run is in progress at a time.
  */
 export const shareRuns = <T>(work: () => Promise<T>): (() => Promise<T>) => {
   let underWay: Promise<unknown> | undefined

@@ -1,3 +1,5 @@
-/** A URL as it may be shown, right or wrong: without user and password, and without a query or fragment, which may hold a token. */
+/**
+ * A URL, valid or not, without its secret parts: user and password, and query and fragment, which may contain a token.
+ */
 export const shownUrl = (url: string): string =>
   url.replace(/^([^?#]*?\/\/)[^/?#]*@/, '$1…@').replace(/([?#]).+$/s, '$1…')

@@ -1,12 +1,12 @@
 import type { Server, Socket } from 'node:net'
 
 /**
- * Keeps errors of single connections away from the process. Node reports an error without a listener as an uncaught
- * exception, and its HTTP server takes its own listener away where it hands a connection over (`CONNECT`, `Upgrade`).
+ * Keeps errors of a connection from ending the process. Node reports an error without a listener as an uncaught
+ * exception, and its HTTP server removes its own listener when it hands over a connection (`CONNECT`, `Upgrade`).
  */
 export const containSocketErrors = (server: Server): void => {
   server.on('connection', (socket: Socket) => socket.on('error', ignore))
 }
 
-/** The connection is closed by then; what it was asked for ends by its `close` event. */
+/** Does nothing: the connection is closed, and its `close` event ends the work for it. */
 const ignore = (): void => {}

@@ -1,4 +1,7 @@
-/** Insertions, deletions, replacements and swaps of neighbours that lead from one text to the other (Damerau, restricted). */
+/**
+ * Number of insertions, deletions, replacements and swaps of neighbours between two texts (restricted Damerau
+ * distance).
+ */
 const editDistance = (from: string, to: string): number => {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Number.POSITIVE_INFINITY
@@ -17,7 +20,7 @@ const editDistance = (from: string, to: string): number => {
 
 const MAX_DISTANCE = 3
 
-/** The candidate that a misspelt text was most likely meant to be; undefined where more than every fourth character differs. */
+/** The candidate closest to a misspelt text; undefined if more than every fourth character differs. */
 export const findClosest = (text: string, candidates: readonly string[]): string | undefined => {
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(text, candidate) }))

@@ -1,4 +1,4 @@
-/** The one clock. Everything that needs "now" is handed one of these, so that tests can turn it. */
+/** The only source of the current time. It is passed to all code that needs it, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number
@@ -6,7 +6,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() }
 
-/** Measures how much time has passed: it does not jump when the machine's clock is set. */
+/** Measures elapsed time: it does not jump when the machine's clock is set. */
 export interface MonotonicClock {
   /** Milliseconds since the process began. */
   elapsedMs(): number
@@ -14,7 +14,10 @@ export interface MonotonicClock {
 
 export const monotonicClock: MonotonicClock = { elapsedMs: () => performance.now() }
 
-/** How far the clock of a replica may be ahead of that of the database's server, or behind it (docs/scaling.md). */
+/**
+ * Maximum difference between the clock of a replica and that of the database's server, in milliseconds
+ * (docs/scaling.md).
+ */
 export const MAX_CLOCK_SKEW_MS = 60_000
 
 /** `2026-11-21T10:47:00.123Z` */
@@ -38,8 +41,8 @@ const WHOLE = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
 
 /**
- * Reads a duration as Go's `time.ParseDuration` writes it (`300ms`, `1m30.5s`, `.5s`, `720h`), without signs.
- * Milliseconds, or undefined when the text is no such duration.
+ * Parses a duration as Go's `time.ParseDuration` does (`300ms`, `1m30.5s`, `.5s`, `720h`), without signs. Returns
+ * milliseconds, or undefined if the text is not a duration.
  */
 export const parseDuration = (text: string): number | undefined => {
   if (!WHOLE.test(text)) return undefined
@@ -48,7 +51,7 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
-/** What the work comes to, or `otherwise` once so much time has passed. */
+/** The result of the work, or `otherwise` after the time limit. */
 export const within = async <T, Late>(deadlineMs: number, work: Promise<T>, otherwise: Late): Promise<T | Late> => {
   const { promise: tooLate, resolve } = Promise.withResolvers<Late>()
   const timer = setTimeout(resolve, deadlineMs, otherwise)
@@ -59,5 +62,5 @@ export const within = async <T, Late>(deadlineMs: number, work: Promise<T>, othe
   }
 }
 
-/** Resolves after so many milliseconds. */
+/** Resolves after this number of milliseconds. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

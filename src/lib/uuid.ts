@@ -2,7 +2,9 @@ import { randomUUIDv7 } from 'node:crypto'
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Whether a value is a UUID of any version in lower case, as this service writes all of its ids (RFC 9562 section 4). */
+/**
+ * Whether a value is a UUID of any version in lower case, as this service writes all of its ids (RFC 9562 section 4).
+ */
 export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
 
 // RFC 9562 section 5.7: 48 bits of milliseconds since 1970, the version, and random bits.
@@ -13,10 +15,10 @@ const withTime = (timeMs: number, rest: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`
 }
 
-/** The least UUID of version 7 that could have been made at this time. */
+/** The smallest UUID of version 7 with this time. */
 export const leastUuidAt = (timeMs: number): string => withTime(timeMs, '7000-8000-000000000000')
 
-/** A new UUID of version 7 that comes after another one, whatever the clock says. */
+/** A new UUID of version 7 that sorts after another one, whatever the clock says. */
 export const uuidAfter = (other: string): string => {
   const fresh = randomUUIDv7()
   if (fresh > other) return fresh

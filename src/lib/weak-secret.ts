@@ -1,12 +1,15 @@
 import { AppError } from './errors.ts'
 
-/** Of 32 random bytes, fewer than 16 differ once in 10^16 cases; of 64 random hex digits, fewer than 8 once in 10^18. */
+/**
+ * 32 random bytes have fewer than 16 different values once in 10^16 cases; 64 random hex digits fewer than 8 once in
+ * 10^18.
+ */
 const MIN_DISTINCT_BYTES = 16
 const MIN_DISTINCT_CHARACTERS = 8
 /** Random base64 of 43 characters has letters of one case and no more digits than this once in 10^11 cases. */
 const MAX_DIGITS_AMONG_WORDS = 4
 
-/** Throws `invalid_request` where a secret, as written and as bytes, could be guessed; `where` names what holds it. */
+/** Throws `invalid_request` if a secret, given as text and as bytes, could be guessed. `where` names its source. */
 export const requireRandom = (text: string, bytes: Uint8Array, where = 'it'): void => {
   const weakness = weaknessOf(text, bytes)
   if (weakness === undefined) return
@@ -17,8 +20,9 @@ export const requireRandom = (text: string, bytes: Uint8Array, where = 'it'): vo
 }
 
 /**
- * Why a root secret could be guessed, in words that follow "it"; undefined where it looks random. It finds what people
- * type in place of random bytes, and refuses one in 10^11 secrets that are random (test/unit/weak-secret.test.ts).
+ * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects
+ * what
+ * people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
  */
 export const weaknessOf = (text: string, bytes: Uint8Array): string | undefined =>
   weaknessOfText(text) ?? (isPrintable(bytes) ? weaknessOfText(Buffer.from(bytes).toString()) : weaknessOfBytes(bytes))
@@ -37,7 +41,7 @@ const weaknessOfCodes = (codes: readonly number[], minDistinct: number): string 
   return new Set(codes).size < minDistinct ? 'has too few different characters' : undefined
 }
 
-/** One piece, of at most half the length, over and over. */
+/** Whether the codes repeat one sequence of at most half their length. */
 const repeats = (codes: readonly number[]): boolean => {
   const half = Math.floor(codes.length / 2)
   return Array.from({ length: half }, (_, index) => index + 1).some((period) =>
@@ -45,14 +49,14 @@ const repeats = (codes: readonly number[]): boolean => {
   )
 }
 
-/** Most steps from one to the next are as large as the step before: `abcdef`, `00 01 02`, `975319`. */
+/** Whether most steps between neighbours equal the step before: `abcdef`, `00 01 02`, `975319`. */
 const counts = (codes: readonly number[]): boolean => {
   const steps = codes.slice(1).map((code, index) => code - (codes[index] ?? 0))
   const same = steps.filter((step, index) => index > 0 && step === steps[index - 1])
   return same.length > steps.length / 2
 }
 
-/** Letters of one case, hardly a digit, and what stands between words. */
+/** Whether the text has letters of one case only, or spaces, and hardly any digits. */
 const isWords = (text: string): boolean => {
   const digits = text.replace(/\D/g, '').length
   return digits <= MAX_DIGITS_AMONG_WORDS && (/^[^a-z]*$/.test(text) || /^[^A-Z]*$/.test(text) || text.includes(' '))

@@ -13,7 +13,7 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   unknown: true,
 }
 
-/** What is told as it happens: by the HTTP side, and by the rules. */
+/** Receives events as they happen, from HTTP and from the core. */
 export const createCounts = (registry: Registry, providers: readonly string[]) => ({
   ...createHttpCounts(registry),
   ...createRuleCounts(registry),
@@ -92,7 +92,9 @@ const createRuleCounts = (registry: Registry) => {
   }
 }
 
-/** Counters with one label. Each of its known values is there from the start, so that its first event is a rise. */
+/**
+ * Counters with one label. All known values exist from the start, so that Prometheus sees the first event as a rise.
+ */
 const createCounters =
   (registry: Registry) =>
   <Value extends string>(name: string, help: string, label: string, known: readonly Value[] = []) => {
@@ -102,5 +104,5 @@ const createCounters =
     return (value: Value, by = 1): void => (children.get(value) ?? metric.labels(value)).inc(by)
   }
 
-/** As values of labels are written: `login_of_address`. */
+/** Converts a name to the form of label values: `login_of_address`. */
 const toWord = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

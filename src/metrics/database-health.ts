@@ -2,10 +2,10 @@ import { within } from '../lib/time.ts'
 import type { PoolLoad } from '../storage/database.ts'
 import type { OutboxLoad } from '../webhooks/webhooks.ts'
 
-/** What can be asked of the database and of what is in it. */
+/** Readings of the database and of its content. */
 export interface DatabaseHealth {
   requireHealthy: () => Promise<void>
-  /** Undefined where there is no pool. */
+  /** Undefined if there is no pool. */
   poolLoad: () => PoolLoad | undefined
   /** Undefined while webhooks are off. */
   outbox: () => Promise<OutboxLoad | undefined>
@@ -16,10 +16,10 @@ interface State {
   outbox?: OutboxLoad | undefined
 }
 
-/** An answer must come well before whoever asks gives up, which is after ten seconds mostly. */
+/** Prometheus usually gives up after ten seconds: the database must answer well before that. */
 const DEADLINE_MS = 2000
 
-/** Asks the database, once for all who ask at the same time. Never rejects, and never takes long. */
+/** Queries the database, once for all simultaneous callers. Never rejects, and never takes long. */
 export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth): (() => Promise<State>) => {
   let probing: Promise<State> | undefined
 

@@ -4,11 +4,11 @@ import { within } from '../lib/time.ts'
 import { createMetricsListener } from './listener.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
-/** A process that counts, as its supervisor sees it. */
+/** A worker process, as its supervisor sees it. */
 interface Member {
-  /** Undefined where there is nothing to tell. May take forever. */
+  /** Resolves to the metrics, or to undefined without any. May never settle. */
   measure: () => Promise<Snapshot | undefined>
-  /** Resolves when it is gone. */
+  /** Resolves when the process has ended. */
   ended: Promise<unknown>
 }
 
@@ -17,27 +17,27 @@ interface FleetMetricsDeps {
   log: Log
   host: string
   port: number
-  /** Those that are alive now. */
+  /** The processes that are alive. */
   members: () => Iterable<Member>
 }
 
-/** A process asks its database for two seconds at most; whoever asks for the metrics waits for ten, mostly. */
+/** A worker waits two seconds at most for its database; Prometheus usually waits ten for the metrics. */
 const DEADLINE_MS = 4000
 
-/** What several processes tell Prometheus, as one service. */
+/** Serves the metrics of several processes to Prometheus as those of one service. */
 export const createFleetMetrics = ({ version, log, host, port, members }: FleetMetricsDeps) => {
   const registry = createRegistry({ version, serving: 0 })
   const latest = new Map<Member, Snapshot>()
   let departed: Snapshot = []
 
-  /** What it has counted stays counted: a counter that falls looks to Prometheus like one that began anew. */
+  /** Keeps the counts of a process that has ended: Prometheus would treat a counter that falls as restarted. */
   const bury = (member: Member): void => {
     const last = latest.get(member) ?? []
     latest.delete(member)
     departed = sum([departed, last.filter(isCumulative)])
   }
 
-  /** Resolves to whether it has answered. */
+  /** Resolves to whether the process has answered. */
   const ask = async (member: Member): Promise<boolean> => {
     const told = await within(DEADLINE_MS, member.measure(), undefined)
     if (!told) return false
@@ -51,9 +51,9 @@ export const createFleetMetrics = ({ version, log, host, port, members }: FleetM
     const asked = [...members()]
     const answered = await Promise.all(asked.map(ask))
     const isFresh = new Map(asked.map((member, index) => [member, answered[index]]))
-    // From here on nothing waits: who ends now is counted once, among the living or among the departed.
+    // No await from here on: a process that ends now is counted once, either as alive or as ended.
     const told = [...latest].map(([member, snapshot]) =>
-      // Who is too busy to answer has lost nothing of what it had counted.
+      // A process that is too busy to answer keeps its last counts.
       isFresh.get(member) ? snapshot : snapshot.filter(isCumulative),
     )
     return AggregatorRegistry.aggregate([...told, own.filter(isOfWholeService), departed]).metrics()
@@ -67,5 +67,5 @@ const sum = (snapshots: Snapshot[]): Snapshot =>
 
 const isCumulative = ({ type }: Snapshot[number]): boolean => type === 'counter' || type === 'histogram'
 
-/** Of the supervisor's own, what adds up; its idle event loop says nothing of those that serve. */
+/** The supervisor's own metrics that can be added; its idle event loop says nothing about the workers. */
 const isOfWholeService = ({ name }: Snapshot[number]): boolean => /^(?:svc|process)_/.test(name)

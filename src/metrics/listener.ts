@@ -10,13 +10,13 @@ interface MetricsListenerDeps {
   port: number
   log: Log
   contentType: string
-  /** Everything there is to tell, as text. */
+  /** All metrics as text. */
   read: () => Promise<string>
 }
 
 const PATH = '/auth/metrics'
 
-/** Answers Prometheus, on a port of its own: what the service tells of itself is not for everybody who can log in. */
+/** Serves Prometheus on a separate port: metrics are not for everyone who can log in. */
 export const createMetricsListener = ({ host, port, log, contentType, read }: MetricsListenerDeps) => {
   const answer = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
@@ -37,7 +37,7 @@ export const createMetricsListener = ({ host, port, log, contentType, read }: Me
   containSocketErrors(server)
 
   return {
-    /** Resolves when it listens; a port that cannot be had is an error that names the setting. */
+    /** Resolves when it listens. If the port is not available, the error names the setting. */
     async start(): Promise<void> {
       try {
         await once(server.listen({ host, port }), 'listening')

@@ -9,20 +9,20 @@ interface MetricsDeps {
   log: Log
   host: string
   port: number
-  /** As the settings name them. */
+  /** Their names in the settings. */
   providers: readonly string[]
 }
 
-/** What this process tells Prometheus. Loaded only where somebody asks: the library takes its time to load. */
+/** The metrics of this process. Loaded only when metrics are on, since the library is slow to load. */
 export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps) => {
   const registry = createRegistry({ version, serving: 1 })
   const { contentType } = registry
 
   return {
     ...createCounts(registry, providers),
-    /** To be called once: says where to read what is not told. */
+    /** Connects the readings. Call it once. */
     readFrom: (sources: Sources): void => createReadings(registry, sources),
-    /** For the supervisor of several processes, which answers for all of them. */
+    /** The metrics for the supervisor, which answers for all workers. */
     snapshot: (): Promise<Snapshot> => takeSnapshot(registry),
     ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
   }

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
 import { createDatabaseProbe, type DatabaseHealth } from './database-health.ts'
 
-/** What is read whenever somebody asks. */
+/** The sources that are read at each scrape. */
 export interface Sources {
   hashQueue: () => QueueLoad
   database: DatabaseHealth
@@ -11,15 +11,15 @@ export interface Sources {
 interface Description {
   name: string
   help: string
-  /** What is told of several processes: the sum, if nothing else is said. */
+  /** How the values of several processes are combined; the default is the sum. */
   aggregator?: 'sum' | 'min' | 'max'
 }
 
 type Awaitable<T> = T | Promise<T>
 
-/** Metrics that are read at the moment of the question. */
+/** Registers the metrics that are read at each scrape. */
 export const createReadings = (registry: Registry, { hashQueue, database }: Sources): void => {
-  /** A gauge of one number; while there is no number it has no value. */
+  /** A gauge of one number; without a number it has no value. */
   const gauge = (description: Description, read: () => Awaitable<number | undefined>) =>
     new Gauge({
       aggregator: 'sum',
@@ -33,7 +33,7 @@ export const createReadings = (registry: Registry, { hashQueue, database }: Sour
     })
 
   addHashQueue(registry, gauge, hashQueue)
-  // Before the database is asked, whose answer takes a connection too.
+  // Read before the database query, which uses a connection itself.
   addPool(registry, gauge, database.poolLoad)
   addDatabase(gauge, createDatabaseProbe(database))
 }
@@ -82,7 +82,7 @@ const addDatabase = (gauge: AddGauge, probe: ReturnType<typeof createDatabasePro
     },
     async () => ((await probe()).isUp ? 1 : 0),
   )
-  // Every process asks the same database: the greatest answer is as good as any.
+  // All processes query the same database, so the maximum is as good as any value.
   gauge(
     {
       name: 'svc_webhook_events_open',

@@ -2,11 +2,11 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 interface Facts {
   version: string
-  /** 1, or 0 for a process that leaves the serving to others. */
+  /** 1, or 0 for a supervisor, which does not serve itself. */
   serving: 0 | 1
 }
 
-/** Where the metrics of this process are kept; those that every program of its kind has are in it already. */
+/** Creates the registry of this process, with the default metrics of a Node program. */
 export const createRegistry = ({ version, serving }: Facts): Registry => {
   const registry = new Registry()
   const registers = [registry]
@@ -21,7 +21,10 @@ export const createRegistry = ({ version, serving }: Facts): Registry => {
   return registry
 }
 
-/** Gauges called totals, and those that go through every connection by a private door of Node's. */
+/**
+ * Default metrics that are left out: gauges that are named totals, and those that visit every connection through a
+ * private API of Node.
+ */
 const LEFT_OUT = [
   'nodejs_active_resources_total',
   'nodejs_active_handles',
@@ -30,20 +33,20 @@ const LEFT_OUT = [
   'nodejs_active_requests_total',
 ]
 
-/** The metrics of one process at one moment, in a form that another process can be told. */
+/** The metrics of one process at one moment, in a form that can be sent to another process. */
 export type Snapshot = {
   name: string
   type: 'counter' | 'gauge' | 'histogram' | 'summary'
-  /** How those of several processes become one. */
+  /** Combines the metrics of several processes. */
   aggregator: string
 }[]
 
 export const takeSnapshot = async (registry: Registry): Promise<Snapshot> => {
-  // The library's types name numbers where there are words.
+  // The library's types say number, but the values are strings.
   const metrics = (await registry.getMetricsAsJSON()) as unknown as Snapshot
   return metrics.map((metric) => (isLag(metric) ? { ...metric, aggregator: 'max' } : metric))
 }
 
-/** Of several event loops the slowest counts: the library's average would hide it. */
+/** For event loops the slowest process counts: the library's average would hide it. */
 const isLag = ({ name, aggregator }: Snapshot[number]): boolean =>
   aggregator === 'average' && name.startsWith('nodejs_eventloop_lag_')

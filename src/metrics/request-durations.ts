@@ -2,22 +2,22 @@ import type { Histogram, Registry } from 'prom-client'
 
 const NAME = 'svc_http_request_duration_seconds'
 const HELP = 'Time from a request that had come in whole to its answer, by method, route and status.'
-/** Upper bounds in seconds: from a row that is remembered to a login behind a full queue. */
+/** Upper bounds in seconds: from a cached row to a login behind a full queue. */
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** What the service answers to; a caller can make up any other, and all of those are one. */
+/** Known methods. Clients can send any other, and all of those count as one. */
 const METHODS = new Set(['GET', 'HEAD', 'POST'])
 const OTHER = 'other'
 
 interface Series {
   labels: { method: string; route: string; status: string }
-  /** For each bound how many took no longer, those of the bounds before it not counted; the last is for the rest. */
+  /** Number of requests for each bound, without those of the bounds before it; the last entry counts the rest. */
   counts: number[]
   sum: number
 }
 
 /**
- * The histogram of requests. The library's own makes the name of a series anew for each observation, which is dear
- * where a whole request takes little more; here it is three look-ups and an addition.
+ * The histogram of requests. The library's own builds the name of a series for each observation, which takes almost as
+ * long as a whole request; this one takes three look-ups and an addition.
  */
 export const createRequestDurations = (registry: Registry) => {
   const byRoute = new Map<string | undefined, Map<string, Map<number, Series>>>()
@@ -40,7 +40,7 @@ export const createRequestDurations = (registry: Registry) => {
     aggregator: 'sum',
     get: async () => ({ name: NAME, help: HELP, type: 'histogram', aggregator: 'sum', values: all.flatMap(samplesOf) }),
   }
-  // All that the registry asks of a metric.
+  // The part of a metric that the registry uses.
   registry.registerMetric(histogram as unknown as Histogram)
 
   return (sent: string, route: string | undefined, status: number, seconds: number): void => {
