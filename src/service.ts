@@ -179,7 +179,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteOld },
-    { name: 'provider sign-ins', run: oauth.deleteOldStates },
+    { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: keys.deleteRetired },
   ]
   const reserve = createReservation(db, clock)

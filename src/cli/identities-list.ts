@@ -6,7 +6,7 @@ import { printList, toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
 
-type Identity = Awaited<ReturnType<Core['oauth']['list']>>[number]
+type Identity = Awaited<ReturnType<Core['oauth']['listIdentities']>>[number]
 
 /** `svc identities list` */
 export const addIdentitiesList = (identities: Command, { loadConfig }: CommandContext): void => {
@@ -19,7 +19,7 @@ export const addIdentitiesList = (identities: Command, { loadConfig }: CommandCo
       const user = await requireUser(core, name)
       const empty = `nothing is connected to ${user.email}`
       const listing = { columns: columnsFor(core), toJson: identityToJson, empty }
-      await printList([await core.oauth.list(user.id, true)], listing, json)
+      await printList([await core.oauth.listIdentities(user.id, true)], listing, json)
     }),
   )
 }

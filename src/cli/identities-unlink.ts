@@ -38,7 +38,7 @@ export const addIdentitiesUnlink = (identities: Command, { loadConfig }: Command
 const disconnect = async ({ oauth }: Core, user: User, provider: string | undefined): Promise<Disconnection> => {
   const disconnection = await oauth.disconnect(user.id, provider)
   if (provider === undefined || disconnection.disconnected.length > 0) return disconnection
-  const connected = namesOf(await oauth.list(user.id, true))
+  const connected = namesOf(await oauth.listIdentities(user.id, true))
   throw new AppError(
     'not_found',
     `${JSON.stringify(provider)} is not connected to ${user.email}: ${connected ? `connected is ${connected}` : 'nothing is'}`,

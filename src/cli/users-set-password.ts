@@ -36,7 +36,7 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
       logEvent('users set-password', 'password_change', { userId: id })
       for (const method of disconnected) logEvent('users set-password', 'provider_disconnect', { userId: id, method })
       const user = await requireUser(core, id)
-      const connected = (await core.oauth.list(id, true)).map(({ provider }) => provider)
+      const connected = (await core.oauth.listIdentities(id, true)).map(({ provider }) => provider)
       if (json)
         return printJson({ ...userToJson(user), disconnected_providers: disconnected, connected_providers: connected })
       return print(

@@ -24,7 +24,7 @@ export const addUsersShow = (users: Command, { loadConfig }: CommandContext): vo
 
 const signInMethodsOf = async ({ users, oauth }: Core, { id }: User): Promise<string[]> => {
   const hasPassword = await users.hasPassword(id)
-  const linked = await oauth.list(id, hasPassword)
+  const linked = await oauth.listIdentities(id, hasPassword)
   return [
     ...(hasPassword ? ['password'] : []),
     ...linked.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),

@@ -76,8 +76,8 @@ const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
     { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.start },
     { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', isSafe: false, handle: signIn.callback },
     { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', handle: signIn.relay },
-    { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.proveByPassword },
-    { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.claim },
+    { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.linkByPassword },
+    { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.reclaim },
     // As above: the address of a form, opened again.
     { method: 'GET',  path: base,               guard: 'none',                          responseKind: 'html', handle: toLogin },
     { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', handle: toLogin },

@@ -38,7 +38,7 @@ export const seal = (key: KeyObject, plaintext: string | Uint8Array, context: st
 }
 
 /** Decrypts the result of `seal`; undefined if the key or the context differs, or a bit was changed. */
-export const unseal = (key: KeyObject, sealed: string, context: string): Buffer | undefined => {
+export const open = (key: KeyObject, sealed: string, context: string): Buffer | undefined => {
   const bytes = Buffer.from(sealed, 'base64url')
   if (bytes.length < IV_BYTES + TAG_BYTES) return undefined
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })

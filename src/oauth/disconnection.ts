@@ -5,31 +5,27 @@ import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Iden
 
 interface DisconnectionDeps extends Pick<SessionRules, 'endSessions'> {
   db: Database
-  /** Names of the providers that can be used now. */
+  /** Names of the providers that are configured now. */
   providerNames: readonly string[]
 }
 
-/** What the operator has disconnected from an account. */
+/** What an operator has disconnected from an account. */
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number
-  /** Whether a password or a configured provider is left by which the user can sign in. */
+  /** Whether the user can still sign in, with a password or a configured provider. */
   canSignIn: boolean
 }
 
-/** Disconnects every provider of a user who is held by the transaction; resolves to the names of the providers. */
+/** Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers. */
 export const disconnectAllIn = async (transaction: Queries, userId: string): Promise<string[]> => {
   const linked = await findIdentitiesOfUser(transaction, userId)
   await deleteIdentitiesOfUser(transaction, userId)
   return linked.map(({ provider }) => provider)
 }
 
-/** Disconnects providers for the operator, who may take away the last way to sign in, too. */
+/** Disconnects providers for an operator, who may also remove the last way to sign in. */
 export const createDisconnection = ({ db, providerNames, endSessions }: DisconnectionDeps) => ({
-  /**
-   * Disconnects one provider of a user, or all of them when none is named. Every session ends, unless nothing was
-   * connected: then nothing changes.
-   */
   disconnect: (userId: string, provider?: string): Promise<Disconnection> =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, userId)

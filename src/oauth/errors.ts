@@ -1,41 +1,41 @@
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 
-/** How a sign-in by a provider can end without one: what a person is told depends on the name alone. */
+/** How a sign-in with a provider can fail. The page, the log and the metric follow from the name alone. */
 const PROBLEMS = {
   cancelled: { code: 'forbidden', message: 'The sign-in was cancelled at the provider.' },
   refused: { code: 'invalid_request', message: 'The provider refused the sign-in.' },
   expired: { code: 'invalid_request', message: 'The sign-in took longer than ten minutes.' },
-  other_browser: { code: 'invalid_request', message: 'The sign-in was begun in another browser.' },
-  used: { code: 'invalid_request', message: 'This answer of the provider was used already.' },
-  unreadable: { code: 'invalid_request', message: 'The state is missing, or not one that was made here for it.' },
+  other_browser: { code: 'invalid_request', message: 'The sign-in began in another browser.' },
+  used: { code: 'invalid_request', message: 'This sign-in has ended already.' },
+  unreadable: { code: 'invalid_request', message: 'The state is missing, or svc did not make it for this provider.' },
   unreachable: { code: 'unavailable', message: 'The provider does not answer as it should.' },
-  unverifiable: { code: 'unauthorized', message: 'The answer of the provider could not be verified.' },
+  unverifiable: { code: 'unauthorized', message: 'The response of the provider could not be verified.' },
   email_missing: { code: 'forbidden', message: 'The provider gave no email address.' },
   email_unverified: { code: 'forbidden', message: 'The provider has not verified the email address.' },
-  domain_not_allowed: { code: 'forbidden', message: 'Accounts of this domain are not let in.' },
-  signup_closed: { code: 'forbidden', message: 'New accounts are not open.' },
+  domain_not_allowed: { code: 'forbidden', message: 'Accounts of this domain are not allowed.' },
+  signup_closed: { code: 'forbidden', message: 'Signup is closed.' },
   disabled: { code: 'forbidden', message: 'The account is disabled.' },
-  linked_elsewhere: { code: 'conflict', message: 'It is connected to another account here.' },
-  other_account: { code: 'forbidden', message: 'This is not the account that is signed in.' },
-  logged_out: { code: 'unauthorized', message: 'The session ended meanwhile.' },
+  linked_elsewhere: { code: 'conflict', message: 'The provider account is connected to another user.' },
+  other_account: { code: 'forbidden', message: 'This provider account belongs to another user.' },
+  logged_out: { code: 'unauthorized', message: 'The session has ended.' },
   last_way: { code: 'conflict', message: 'The last way to sign in cannot be removed.' },
-  no_proof: { code: 'conflict', message: 'Nothing here can prove that the account is yours.' },
+  no_proof: { code: 'conflict', message: 'There is no way to prove that the account is yours.' },
 } as const satisfies Record<string, { code: ErrorCode; message: string }>
 
 export type SignInProblem = keyof typeof PROBLEMS
 
 export const SIGN_IN_PROBLEMS = Object.keys(PROBLEMS) as SignInProblem[]
 
-/** Whether the reason of an error is one of them. */
+/** Whether the reason of an `AppError` is a sign-in problem. */
 export const isSignInProblem = (reason: string | undefined): reason is SignInProblem =>
   reason !== undefined && Object.hasOwn(PROBLEMS, reason)
 
-/** Until a provider that is away is worth another try. */
+/** When to try again after a provider did not answer. */
 const RETRY_AFTER_SECONDS = 5
 
-/** An `AppError` that has the problem's name as its reason. */
+/** An `AppError` with the name of the problem as its reason. */
 class SignInRefusal extends AppError {
-  /** What it is about, as the provider wrote it; for the person alone. */
+  /** The email that the problem is about, as the provider wrote it: shown to the user, never logged. */
   readonly email: string | undefined
 
   constructor(name: SignInProblem, { cause, email }: { cause?: unknown; email?: string | undefined }) {
@@ -48,10 +48,10 @@ class SignInRefusal extends AppError {
 
 export const signInProblem = (name: SignInProblem, cause?: unknown): AppError => new SignInRefusal(name, { cause })
 
-/** The same, about an email. */
+/** A sign-in problem with an email, which the page shows. */
 export const emailProblem = (name: SignInProblem, email: string | undefined): AppError =>
   new SignInRefusal(name, { email })
 
-/** The email that an error is about, where it is about one. */
+/** The email that an error is about; undefined when it is about none. */
 export const emailOf = (error: AppError): string | undefined =>
   error instanceof SignInRefusal ? error.email : undefined

@@ -1,15 +1,15 @@
 import type { Queries } from '../storage/database.ts'
 
-/** That somebody at a provider is a user here. */
+/** A connection between a provider account and a user. */
 export interface Identity {
   /** UUID */
   id: string
   userId: string
-  /** As the provider is called in the settings. */
+  /** The provider's name in the settings. */
   provider: string
   issuer: string
   subject: string
-  /** As the provider gave it when it was linked. */
+  /** The provider's email of the user when they were connected. */
   email: string | undefined
   createdAtMs: number
 }
@@ -24,7 +24,7 @@ interface IdentityRow {
   created_at: number
 }
 
-const toIdentity = (row: IdentityRow): Identity => ({
+const fromRow = (row: IdentityRow): Identity => ({
   id: row.id,
   userId: row.user_id,
   provider: row.provider,
@@ -36,7 +36,7 @@ const toIdentity = (row: IdentityRow): Identity => ({
 
 const COLUMNS = 'id, user_id, provider, issuer, subject, email, created_at'
 
-/** Who somebody at a provider is here. */
+/** The connection of a provider account, which issuer and subject identify. */
 export const findIdentity = async (
   db: Queries,
   { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
@@ -46,20 +46,20 @@ export const findIdentity = async (
     subject,
     issuer,
   )
-  return row && toIdentity(row)
+  return row && fromRow(row)
 }
 
-/** Whether it still is a user's; if so it stays until the transaction ends. */
+/** Whether the user still has this connection; if so, it cannot be deleted before the transaction ends. */
 export const lockIdentity = async (db: Queries, id: string, userId: string): Promise<boolean> =>
   (await db.get('SELECT id FROM identities WHERE id = ? AND user_id = ? FOR SHARE', id, userId)) !== undefined
 
-/** Of a user, oldest first. */
+/** The connections of a user, oldest first. */
 export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise<Identity[]> => {
   const rows = await db.all<IdentityRow>(`SELECT ${COLUMNS} FROM identities WHERE user_id = ? ORDER BY id`, userId)
-  return rows.map(toIdentity)
+  return rows.map(fromRow)
 }
 
-/** `UniqueViolation` on `identities.subject` when it is linked already, to whomever. */
+/** `UniqueViolation` on `identities.subject` when the provider account is connected already, to any user. */
 export const insertIdentity = (db: Queries, identity: Identity): Promise<number> =>
   db.run(
     `INSERT INTO identities (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -78,10 +78,10 @@ export const deleteIdentity = (db: Queries, id: string, userId: string): Promise
 export const deleteIdentitiesOfUser = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM identities WHERE user_id = ?', userId)
 
-/** `UniqueViolation` on `used_oauth_states.id` when the sign-in has come back before. */
+/** `UniqueViolation` on `used_oauth_states.id` when this flow has ended before. */
 export const insertUsedState = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('INSERT INTO used_oauth_states (id) VALUES (?)', id)
 
-/** Those before an id, which is to say before a time. */
+/** Deletes the rows before an id, which is to say before a time. */
 export const deleteUsedStatesBefore = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM used_oauth_states WHERE id < ?', id)

@@ -1,8 +1,13 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
-import { createDisconnection } from './disconnection.ts'
+import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database } from '../storage/database.ts'
+import type { Users } from '../users/users.ts'
+import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
+import { createDisconnection, type Disconnection } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
-import { createLinking } from './linking.ts'
-import { createPendingLinks } from './pending-link.ts'
+import { createLinking, type LinkedIdentity, type OwnSession } from './linking.ts'
+import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { describeDiscord } from './providers/discord.ts'
 import { describeGithub } from './providers/github.ts'
@@ -10,92 +15,136 @@ import { createOAuth2Provider } from './providers/oauth2.ts'
 import { createOpenidProvider } from './providers/openid.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 import type { AuthorizationRequest, Provider } from './providers/provider.ts'
-import { createSignIn } from './sign-in.ts'
-import {
-  type AuthorizationFlow,
-  createAuthorizationFlows,
-  FLOW_LIFETIME_MS,
-  type NewAuthorizationFlow,
-} from './state.ts'
+import { createSignIn, type ExistingAccount, type LimitSignup, type SignInResult } from './sign-in.ts'
+import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
+export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
+export type { ReadLinkRequest } from './pending-link.ts'
 export type { ProviderProfile } from './profile.ts'
-export type { TakenEmail } from './sign-in.ts'
-export type { AuthorizationFlow, NewAuthorizationFlow, PendingLink } from './state.ts'
-export { FLOW_LIFETIME_MS } from './state.ts'
+export type { ExistingAccount } from './sign-in.ts'
+export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
-type OAuthDeps = Omit<Parameters<typeof createSignIn>[0], 'providerNames'> &
-  Omit<Parameters<typeof createLinking>[0], 'providerNames' | 'admission' | 'pendingLinks'> &
-  Omit<Parameters<typeof createDisconnection>[0], 'providerNames'> &
-  Parameters<typeof createAuthorizationFlows>[0] & {
-    baseUrl: string
-    /** In the order of their buttons. */
-    providers: ProviderSettings[]
-    /** Bounds each exchange with a provider. */
-    timeoutMs: number
-  }
+/** Sign-in with external providers. `browserSecret` is the cookie that binds what is sealed to one browser. */
+export interface OAuth {
+  /** The configured providers, in the order of their buttons. */
+  providers: readonly Pick<ProviderSettings, 'name' | 'label' | 'iconUrl'>[]
 
-/** Signing in by somebody else, who vouches for people (specification section 4.2 rule 5). */
-export const createOAuth = (deps: OAuthDeps) => {
-  const { baseUrl, clock, providers, timeoutMs } = deps
+  // To a provider and back.
+  /** Where to send the browser; `unavailable` when the provider does not answer. */
+  begin(flow: NewAuthorizationFlow, browserSecret: string): Promise<URL>
+  /** The flow of a callback's `state`, and why it must not be continued. */
+  readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState
+  /** Ends the flow, well or not, and exchanges the code of the callback for the user's profile. */
+  finish(flow: AuthorizationFlow, callbackParams: URLSearchParams, browserSecret: string): Promise<ProviderProfile>
+
+  // Signing in.
+  /** Decides by the policy (sign-in-policy.ts): a grant, a new account's grant, an account to link first, or a problem. */
+  signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult>
+  /** `forbidden` when the profile is not connected to this user. */
+  signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
+
+  // An account with the same email, whose owner must prove that it is theirs.
+  /** What can prove it; `conflict` when the account no longer exists. */
+  requireAccount(userId: string): Promise<ExistingAccount>
+  /** `invalid_request` when this provider cannot prove it. */
+  requireLinkedProvider(provider: string, userId: string): Promise<void>
+  createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
+  sealLinkRequest(request: LinkRequest, browserSecret: string): string
+  /** The request, or why it must not be used; where a provider is named, a request for another one is `unreadable`. */
+  readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
+  /** `invalid_request` when the profile was fetched too long ago. */
+  requireUnexpired(pendingLink: PendingLink): void
+  /** Connects what is pending; undefined when the grant, which proves the account, is no longer valid. */
+  linkPending(pendingLink: PendingLink, browserSecret: string, grant: SignInGrant): Promise<SignInGrant | undefined>
+  /** Gives an account to the owner of its email, which nobody has verified before. */
+  reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant>
+
+  // The providers of an account.
+  link(profile: ProviderProfile, session: OwnSession): Promise<void>
+  /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
+  unlink(identityId: string, session: OwnSession): Promise<string>
+  listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]>
+  /** For an operator: disconnects one provider, or all when none is named, and ends every session if there was one. */
+  disconnect(userId: string, provider?: string): Promise<Disconnection>
+
+  /** Deletes expired rows; resolves to how many. */
+  deleteExpired(): Promise<number>
+}
+
+export interface OAuthDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  baseUrl: string
+  users: Pick<Users, 'createVouched'>
+  signupOpen: boolean
+  /** In the order of their buttons. */
+  providers: ProviderSettings[]
+  /** Limits each request to a provider. */
+  timeoutMs: number
+}
+
+export const createOAuth = (deps: OAuthDeps): OAuth => {
+  const { baseUrl, clock, timeoutMs } = deps
+  const providerNames = deps.providers.map(({ name }) => name)
   const flows = createAuthorizationFlows(deps)
-  const providerNames = providers.map(({ name }) => name)
-  const admission = createSignIn({ ...deps, providerNames })
-  const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
-  const linking = createLinking({ ...deps, providerNames, admission, pendingLinks })
+  const signIn = createSignIn({ ...deps, providerNames })
+  const { consume, deleteExpired, ...pendingLinks } = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
+  const linking = createLinking({ ...deps, providerNames, consume, signInAs: signIn.signInAs })
   const disconnection = createDisconnection({ ...deps, providerNames })
-  const known = new Map(
-    providers.map((settings) => [settings.name, { settings, speaker: createProvider(settings, timeoutMs, clock) }]),
+  const configured = new Map(
+    deps.providers.map((settings) => [
+      settings.name,
+      { settings, provider: createProvider(settings, timeoutMs, clock) },
+    ]),
   )
 
-  const requireProvider = (name: string) => {
-    const provider = known.get(name)
-    if (!provider) throw signInProblem('unreadable')
-    return provider
+  const requireConfigured = (name: string) => {
+    const found = configured.get(name)
+    if (!found) throw signInProblem('unreadable')
+    return found
   }
 
-  const attemptOf = (flow: AuthorizationFlow, state: string, binding: string): AuthorizationRequest => ({
+  const authorizationRequestOf = (
+    flow: AuthorizationFlow,
+    state: string,
+    browserSecret: string,
+  ): AuthorizationRequest => ({
     redirectUri: `${baseUrl}/auth/oauth/${flow.provider}/callback`,
     state,
-    ...flows.secretsOf(flow, state, binding),
-    // A proof is worth something when it is given now, by who sits there.
-    freshSinceMs: flow.intent === 'confirm' || flow.pending ? flow.startedAtMs : undefined,
+    ...flows.secretsOf(flow, state, browserSecret),
+    // To prove an account, the user must sign in at the provider now: a session left open there proves nothing.
+    freshSinceMs: flow.intent === 'confirm' || flow.pendingLink ? flow.startedAtMs : undefined,
   })
 
   return {
-    /** What can be offered, in the order of the settings. */
-    providers: providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
+    providers: deps.providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
 
-    /** Where to send the browser whose secret is `binding`; `unavailable` when the provider does not answer. */
-    async begin(errand: NewAuthorizationFlow, binding: string): Promise<URL> {
-      const { speaker } = requireProvider(errand.provider)
-      const { flow, state } = flows.begin(errand, binding)
-      return speaker.authorizationUrl(attemptOf(flow, state, binding))
+    async begin(newFlow, browserSecret) {
+      const { provider } = requireConfigured(newFlow.provider)
+      const { flow, state } = flows.begin(newFlow, browserSecret)
+      return provider.authorizationUrl(authorizationRequestOf(flow, state, browserSecret))
     },
 
-    recall: flows.recall,
+    readState: flows.readState,
 
-    /** Whom the provider vouches for, by what it sent back. A flow comes to its end once, well or not. */
-    async finish(flow: AuthorizationFlow, answer: URLSearchParams, binding: string): Promise<ProviderProfile> {
-      const { speaker, settings } = requireProvider(flow.provider)
-      await flows.use(flow)
-      const vouched = await speaker.fetchProfile(answer, attemptOf(flow, answer.get('state') ?? '', binding))
-      requireAllowedDomain(vouched, settings)
-      return vouched
+    async finish(flow, callbackParams, browserSecret) {
+      const { provider, settings } = requireConfigured(flow.provider)
+      // Before the exchange: of two callbacks at once with the same code, one reaches the provider.
+      await flows.consumeState(flow)
+      const request = authorizationRequestOf(flow, callbackParams.get('state') ?? '', browserSecret)
+      const profile = await provider.fetchProfile(callbackParams, request)
+      requireAllowedDomain(profile, settings)
+      return profile
     },
 
-    rememberPending: pendingLinks.remember,
-    closePending: flows.closePending,
-    openPending: flows.openPending,
-    isPending: flows.isPending,
-    requireCurrent: flows.requireCurrent,
-    deleteOldStates: flows.deleteOld,
-    ...admission,
+    ...signIn,
+    ...pendingLinks,
     ...linking,
     ...disconnection,
+    deleteExpired: async () => (await flows.deleteExpired()) + (await deleteExpired()),
   }
 }
-
-export type OAuth = ReturnType<typeof createOAuth>
 
 const createProvider = (settings: ProviderSettings, timeoutMs: number, clock: Clock): Provider => {
   if (settings.kind === 'github') return createOAuth2Provider({ settings, timeoutMs, clock, describe: describeGithub })

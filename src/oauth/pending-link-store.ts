@@ -1,21 +1,21 @@
 import type { Queries } from '../storage/database.ts'
 
-/** A provider's account that waits for the proof of a user's account. Times in milliseconds since 1970. */
+/** A row of `pending_links`. Times in milliseconds since 1970. */
 export interface PendingLinkRow {
   /** UUID of version 7 */
   id: string
   userId: string
   /** SHA-256 of the browser's secret. */
   browser: string
-  /** SHA-256 of what the provider said. */
+  /** SHA-256 of the provider's profile. */
   content: string
   expiresAtMs: number
 }
 
-/** More than a person opens in ten minutes. */
+/** More than a user opens in ten minutes. */
 const MAX_OF_USER = 20
 
-/** Within a transaction. Beyond so many of one user, the oldest go. */
+/** Call it within a transaction: beyond the maximum for one user, the oldest rows are deleted. */
 export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Promise<void> => {
   await db.run(
     'INSERT INTO pending_links (id, user_id, browser, content, expires_at) VALUES (?, ?, ?, ?, ?)',
@@ -33,8 +33,8 @@ export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Prom
   )
 }
 
-/** 0 when there is no such row, or its time is over. */
-export const usePendingLink = (
+/** Deletes the row; resolves to 0 when there is no such row, or when it has expired. */
+export const consumePendingLink = (
   db: Queries,
   { id, userId, browser, content }: Omit<PendingLinkRow, 'expiresAtMs'>,
   nowMs: number,
@@ -48,6 +48,6 @@ export const usePendingLink = (
     nowMs,
   )
 
-/** Those before an id, which is to say before a time. */
+/** Deletes the rows before an id, which is to say before a time. */
 export const deletePendingLinksBefore = (db: Queries, id: string): Promise<number> =>
   db.run('DELETE FROM pending_links WHERE id < ?', id)

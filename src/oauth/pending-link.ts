@@ -1,49 +1,93 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
+import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
+import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { lockUser } from '../users/user-store.ts'
-import { signInProblem } from './errors.ts'
-import { insertPendingLink, type PendingLinkRow, usePendingLink } from './pending-link-store.ts'
+import type { LinkRequest, PendingLink } from './authorization-flow.ts'
+import { type SignInProblem, signInProblem } from './errors.ts'
+import {
+  consumePendingLink,
+  deletePendingLinksBefore,
+  insertPendingLink,
+  type PendingLinkRow,
+} from './pending-link-store.ts'
 import type { ProviderProfile } from './profile.ts'
-import type { PendingLink } from './state.ts'
+import { linkRequestFromSealed, linkRequestToSealed, type SealedLinkRequest } from './sealed-content.ts'
+import { createSealedTokens } from './sealed-token.ts'
 
 interface PendingLinksDeps {
   db: Database
   clock: Clock
-  /** How long the provider's word holds. */
+  rootSecret: RootSecret
+  /** How long a provider's profile counts. */
   lifetimeMs: number
 }
 
-type Waiting = Omit<PendingLink, 'target'>
+/** A link request, or why it must not be used. */
+export type ReadLinkRequest =
+  | { request: LinkRequest; problem?: undefined }
+  | { request?: undefined; problem: SignInProblem }
 
 /**
- * What waits for the proof of an account rests on a row, and not on the seal of what travels with the browser alone: the
- * root secret makes no row, so that an attacker who has it connects nothing to an account.
+ * Pending links travel with the browser as sealed tokens, and each rests on a row besides. The root secret alone makes no
+ * row: an attacker who has stolen it can seal a token, but connects nothing to an account.
  */
-export const createPendingLinks = ({ db, clock, lifetimeMs }: PendingLinksDeps) => ({
-  /** Writes down what is about to be proved; `conflict` when the account is gone. */
-  async remember(vouched: ProviderProfile, userId: string, target: string, binding: string): Promise<PendingLink> {
-    const pending = { id: randomUUIDv7(), vouched, userId, target, vouchedAtMs: clock.now() }
-    await db.inTransaction(async (transaction) => {
-      // The account may have been deleted since it was found.
-      if (!(await lockUser(transaction, userId))) throw signInProblem('no_proof')
-      await insertPendingLink(transaction, { ...rowOf(pending, binding), expiresAtMs: clock.now() + lifetimeMs })
-    })
-    return pending
-  },
+export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: PendingLinksDeps) => {
+  const purpose = 'oauth pending identity'
+  const tokens = createSealedTokens<SealedLinkRequest>({ rootSecret, clock, purpose, lifetimeMs })
 
-  /** Within the transaction that acts on it: whether it was written down, in this browser, and was not used before. */
-  use: async (transaction: Queries, pending: Waiting, binding: string): Promise<boolean> =>
-    // One of the version before has no id.
-    pending.id !== undefined && (await usePendingLink(transaction, rowOf(pending, binding), clock.now())) === 1,
-})
+  const isExpired = ({ profileFetchedAtMs }: PendingLink): boolean => profileFetchedAtMs + lifetimeMs <= clock.now()
 
-export type PendingLinks = ReturnType<typeof createPendingLinks>
+  return {
+    /** Inserts the row of a new pending link; `conflict` when the account no longer exists. */
+    async createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink> {
+      const pendingLink = { id: randomUUIDv7(), profile, userId, profileFetchedAtMs: clock.now() }
+      await db.inTransaction(async (transaction) => {
+        // The account may have been deleted since it was found.
+        if (!(await lockUser(transaction, userId))) throw signInProblem('no_proof')
+        const row = { ...rowOf(pendingLink, browserSecret), expiresAtMs: clock.now() + lifetimeMs }
+        await insertPendingLink(transaction, row)
+      })
+      return pendingLink
+    },
+
+    /** Whether the link has its row, from this browser; deletes the row in the transaction that acts on it. */
+    consume: async (transaction: Queries, pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
+      pendingLink.id !== undefined &&
+      (await consumePendingLink(transaction, rowOf(pendingLink, browserSecret), clock.now())) === 1,
+
+    sealLinkRequest: (request: LinkRequest, browserSecret: string): string =>
+      tokens.seal(linkRequestToSealed(request), browserSecret),
+
+    readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest {
+      const opened = tokens.open(token, browserSecret)
+      if (!opened) return { problem: 'unreadable' }
+      const request = linkRequestFromSealed(opened.content)
+      const { pendingLink } = request
+      if (provider !== undefined && pendingLink.profile.provider !== provider) return { problem: 'unreadable' }
+      const problem = opened.problem ?? (isExpired(pendingLink) ? 'expired' : undefined)
+      return problem ? { problem } : { request }
+    },
+
+    /** `invalid_request` when the profile was fetched too long ago. */
+    requireUnexpired(pendingLink: PendingLink): void {
+      if (isExpired(pendingLink)) throw signInProblem('expired')
+    },
+
+    /** Resolves to how many rows were deleted. */
+    deleteExpired: (): Promise<number> => deletePendingLinksBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
+  }
+}
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const rowOf = ({ id = '', userId, vouched }: Waiting, binding: string): Omit<PendingLinkRow, 'expiresAtMs'> => {
-  const { provider, issuer, subject, email, emailVerified } = vouched
+const rowOf = (
+  { id = '', userId, profile }: PendingLink,
+  browserSecret: string,
+): Omit<PendingLinkRow, 'expiresAtMs'> => {
+  const { provider, issuer, subject, email, emailVerified } = profile
+  // Persistent like the keys inside a sealed token: another version of svc must compute the same hash.
   const content = JSON.stringify([provider, issuer, subject, email?.lower ?? null, emailVerified])
-  return { id, userId, browser: sha256(binding), content: sha256(content) }
+  return { id, userId, browser: sha256(browserSecret), content: sha256(content) }
 }

@@ -4,26 +4,26 @@ import { emailProblem, signInProblem } from './errors.ts'
 import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 
-/** Whom a provider vouches for. */
+/** What a provider says about its user, checked and in one form for all providers. */
 export interface ProviderProfile {
-  /** As it is called in the settings. */
+  /** The provider's name in the settings. */
   provider: string
-  /** Who vouches, and whom he means: together they are the one thing that identifies somebody. */
+  /** Issuer and subject together identify the user; nothing else does. */
   issuer: string
   subject: string
-  /** Undefined when there is none that we could use. */
+  /** Undefined when there is none, or none that svc accepts. */
   email: Email | undefined
   emailVerified: boolean
-  /** Of an organisation's account at Google. */
+  /** The domain of an organisation's account at Google (claim `hd`). */
   hostedDomain: string | undefined
-  /** What he is called there, for a username. */
+  /** The user's name at the provider, to make a username from. */
   name: string
-  /** When he last proved to the provider who he is; undefined when it does not say. */
+  /** When the user last signed in at the provider; undefined when the provider does not say. */
   signedInAtMs: number | undefined
 }
 
-/** What is kept of him, once it is known who he is here. */
-export const toIdentity = (
+/** The connection of a provider account to a user, as it is stored. */
+export const newIdentity = (
   { provider, issuer, subject, email }: ProviderProfile,
   userId: string,
   nowMs: number,
@@ -37,7 +37,7 @@ export const toIdentity = (
   createdAtMs: nowMs,
 })
 
-/** What a provider says of somebody (OpenID Connect Core section 5.1), with each value of any type. */
+/** What a provider says about a user (OpenID Connect Core section 5.1); nothing is known of the values' types. */
 export type Claims = Record<string, unknown>
 
 /** OpenID Connect Core section 2: at most 255 characters of ASCII. */
@@ -46,7 +46,7 @@ const MAX_NAME_LENGTH = 200
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Reads claims. `unauthorized` where there is no usable subject. */
+/** Reads claims; `unauthorized` when the subject is missing or invalid. */
 export const readClaims = (claims: Claims, issuer: string, settings: ProviderSettings): ProviderProfile => {
   const subject = textOf(claims.sub)
   if (!SUBJECT.test(subject)) throw signInProblem('unverifiable', new Error('the subject is not 1 to 255 characters'))
@@ -63,21 +63,21 @@ export const readClaims = (claims: Claims, issuer: string, settings: ProviderSet
   }
 }
 
-/** A claim that is true; some providers write it as text, or as a number. */
+/** Whether a claim is true; some providers write it as text, or as a number. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true' || value === 1 || value === '1'
 
 const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: ProviderSettings): boolean => {
-  const isUnsaid = claims.email_verified === undefined
-  if (trustsEmail && isUnsaid) return true
+  const isNotStated = claims.email_verified === undefined
+  if (trustsEmail && isNotStated) return true
   if (kind !== 'microsoft') return isTrue(claims.email_verified)
-  // A tenant's administrator can give anybody any address. What Microsoft has checked itself is in claims of its own.
+  // The administrator of a tenant can give an account any address ("nOAuth"); these two claims say what Microsoft checked.
   const proven = claims.verified_primary_email
   return isTrue(claims.xms_edov) || (Array.isArray(proven) && proven.some((it) => isSame(it, email)))
 }
 
 const isSame = (text: unknown, email: Email): boolean => readEmail(textOf(text))?.lower === email.lower
 
-/** Milliseconds, of seconds since 1970 or parts of them (RFC 7519 section 2, NumericDate). */
+/** Milliseconds from seconds since 1970, fractions included (RFC 7519 section 2, NumericDate). */
 const timeOf = (value: unknown): number | undefined => {
   const timeMs = typeof value === 'number' ? Math.round(value * 1000) : Number.NaN
   return Number.isSafeInteger(timeMs) && timeMs >= 0 ? timeMs : undefined
@@ -88,16 +88,16 @@ const nameOf = ({ preferred_username, nickname, name }: Claims): string => {
   return (names.find((text) => text.trim() !== '') ?? '').slice(0, MAX_NAME_LENGTH)
 }
 
-/** `forbidden` for who is of none of the domains that are let in, where those were said. */
-export const requireAllowedDomain = (vouched: ProviderProfile, { allowedDomains }: ProviderSettings): void => {
+/** `forbidden` when domains are configured and the user belongs to none of them. */
+export const requireAllowedDomain = (profile: ProviderProfile, { allowedDomains }: ProviderSettings): void => {
   if (allowedDomains.length === 0) return
-  const { email, emailVerified, hostedDomain = '' } = vouched
+  const { email, emailVerified, hostedDomain = '' } = profile
   const emailDomain = emailVerified ? email?.lower.split('@')[1] : undefined
   if (allowedDomains.includes(emailDomain ?? '') || allowedDomains.includes(hostedDomain)) return
   throw emailProblem('domain_not_allowed', email?.shown)
 }
 
-/** The email of who has proved to his provider that it is his; `forbidden` otherwise. */
+/** The email, which the provider has verified; `forbidden` when it is missing or not verified. */
 export const requireVerifiedEmail = ({ email, emailVerified }: ProviderProfile): Email => {
   if (!email) throw signInProblem('email_missing')
   if (!emailVerified) throw emailProblem('email_unverified', email.shown)

@@ -1,79 +1,81 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
-import { equalInConstantTime, hmac, seal, unseal } from '../lib/secrets.ts'
+import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** What came back. */
-export interface Opened<Content> {
+/** What a sealed token contains. */
+export interface OpenedToken<Content> {
   content: Content
-  /** Why it is of no use any more; undefined when it is. */
-  spoiled: 'expired' | 'other_browser' | undefined
-}
-
-/** A parcel, and the keys of the root secret that it was closed with. */
-interface Unsealed<Content> {
-  parcel: Wrapped<Content>
-  keys: DerivedKeys
+  /** Why the content must not be used; undefined when it may be. */
+  problem: 'expired' | 'other_browser' | undefined
 }
 
 interface SealedTokensDeps {
   rootSecret: RootSecret
   clock: Clock
-  /** What the parcels are for: those of one purpose are no good for another. */
+  /** Each purpose has a key of its own: a token for one purpose cannot be opened for another. */
   purpose: string
   lifetimeMs: number
 }
 
-interface Wrapped<Content> {
+/** The JSON inside a token. Its keys never change, for tokens that are under way during an upgrade. */
+interface Envelope<Content> {
   content: Content
-  /** Stands for the browser that it was given to. */
+  /** A keyed hash of the browser's secret. */
   browser: string
   expiresAtMs: number
 }
 
+/** An envelope, and the keys of the root secret that sealed it. */
+interface Unsealed<Content> {
+  envelope: Envelope<Content>
+  keys: DerivedKeys
+}
+
 /**
- * Parcels travel through somebody's browser and come back: nobody can read or change them, and they are good for so
- * long, and in that browser alone. So nothing has to be kept here for who never comes back, and any process can open
- * what another has closed. `binding` is the secret in the browser's cookie.
+ * Sealed tokens carry state through a browser and back. Nobody can read or change them, they expire, and they are good in
+ * one browser only: the one whose cookie holds `browserSecret`. So nothing is stored for users who never return, and any
+ * process can open what another has sealed.
  */
 export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifetimeMs }: SealedTokensDeps) => {
-  const browserOf = (keys: DerivedKeys, binding: string): string =>
-    hmac(keys.for(`${purpose}: browser`), binding, 'base64url')
+  const browserHash = (keys: DerivedKeys, browserSecret: string): string =>
+    hmac(keys.for(`${purpose}: browser`), browserSecret, 'base64url')
 
-  const find = (text: string | undefined): Unsealed<Content> | undefined =>
-    text ? rootSecret.find((keys) => unwrap<Content>(keys, text, purpose)) : undefined
+  const find = (token: string | undefined): Unsealed<Content> | undefined =>
+    token ? rootSecret.find((keys) => unsealWith<Content>(keys, token, purpose)) : undefined
 
-  const spoiledBy = ({ parcel, keys }: Unsealed<Content>, binding: string | undefined): Opened<Content>['spoiled'] => {
-    // In this order: the cookie does not outlive the parcel, and "too late" is the truth then.
-    if (parcel.expiresAtMs <= clock.now()) return 'expired'
-    const isSame = binding !== undefined && equalInConstantTime(parcel.browser, browserOf(keys, binding))
+  const problemOf = (
+    { envelope, keys }: Unsealed<Content>,
+    browserSecret: string | undefined,
+  ): OpenedToken<Content>['problem'] => {
+    // In this order: the cookie expires with the token, and then "expired" is the true reason.
+    if (envelope.expiresAtMs <= clock.now()) return 'expired'
+    const isSame =
+      browserSecret !== undefined && equalInConstantTime(envelope.browser, browserHash(keys, browserSecret))
     return isSame ? undefined : 'other_browser'
   }
 
   return {
-    close(content: Content, binding: string): string {
+    seal(content: Content, browserSecret: string): string {
       const { keys } = rootSecret
-      const parcel: Wrapped<Content> = {
-        content,
-        browser: browserOf(keys, binding),
-        expiresAtMs: clock.now() + lifetimeMs,
-      }
-      // Addresses that are not in ASCII are three times as long as they look; they pack well.
-      return seal(keys.for(purpose), deflateRawSync(JSON.stringify(parcel)), purpose)
+      const browser = browserHash(keys, browserSecret)
+      const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
+      // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
+      return seal(keys.for(purpose), deflateRawSync(JSON.stringify(envelope)), purpose)
     },
 
-    /** The keys of the root secret that a parcel was closed with; undefined for what was not closed here. */
-    keysOf: (text: string): DerivedKeys | undefined => find(text)?.keys,
+    /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
+    keysOf: (token: string): DerivedKeys | undefined => find(token)?.keys,
 
-    /** Undefined for what was not closed here for this purpose. */
-    open(text: string | undefined, binding: string | undefined): Opened<Content> | undefined {
-      const unsealed = find(text)
-      return unsealed && { content: unsealed.parcel.content, spoiled: spoiledBy(unsealed, binding) }
+    /** Undefined for text that svc did not seal for this purpose. */
+    open(token: string | undefined, browserSecret: string | undefined): OpenedToken<Content> | undefined {
+      const unsealed = find(token)
+      return unsealed && { content: unsealed.envelope.content, problem: problemOf(unsealed, browserSecret) }
     },
   }
 }
 
-const unwrap = <Content>(keys: DerivedKeys, text: string, purpose: string): Unsealed<Content> | undefined => {
-  const packed = unseal(keys.for(purpose), text, purpose)
-  return packed && { parcel: JSON.parse(inflateRawSync(packed).toString()) as Wrapped<Content>, keys }
+const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
+  const packed = open(keys.for(purpose), token, purpose)
+  return packed && { envelope: JSON.parse(inflateRawSync(packed).toString()) as Envelope<Content>, keys }
 }

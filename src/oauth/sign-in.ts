@@ -4,122 +4,152 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
-import { signInProblem } from './errors.ts'
+import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import { findIdentitiesOfUser, findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
-import { type ProviderProfile, requireVerifiedEmail, toIdentity } from './profile.ts'
+import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
 interface SignInDeps {
   db: Database
   clock: Clock
   users: Pick<Users, 'createVouched'>
   signupOpen: boolean
-  /** Names of the providers that can be used now. */
+  /** Names of the providers that are configured now. */
   providerNames: readonly string[]
 }
 
-/** An account that has the email of somebody who has not been seen here before. */
-export interface TakenEmail {
+/** An account with the email of a user who comes from this provider for the first time. */
+export interface ExistingAccount {
   userId: string
   email: string
   hasPassword: boolean
-  /** Providers by which its owner can prove that it is his. */
+  /** The providers by which the owner can prove that the account is theirs. */
   providers: string[]
-  /** Nobody has ever proved that the address is his: whoever made the account may have lain in wait for its owner. */
-  isUnproven: boolean
+  /** Nobody has ever proved to own the address: an attacker may have registered it before its owner came. */
+  isEmailUnverified: boolean
 }
 
-/** How often two who come at once may be in each other's way. */
-const TRIES = 3
+/** `account`: the user must first prove that this account is theirs. */
+export type SignInResult = { grant: SignInGrant; isNew: boolean } | { account: ExistingAccount }
 
-/** Who is let in by what a provider says of him. Refusals are `AppError`s with a `SignInProblem` as their reason. */
+/** Creates an account under the limit of signups, or throws `rate_limited`. */
+export type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
+
+/** How often two sign-ins at the same time may get in each other's way. */
+const MAX_TRIES = 3
+
+/** Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: SignInDeps) => {
-  const enterIfLinked = async (vouched: ProviderProfile): Promise<SignInGrant | undefined> => {
-    const identity = await findIdentity(db, vouched)
-    if (!identity) return undefined
-    const user = await findUserById(db, identity.userId)
-    if (user?.disabled) throw signInProblem('disabled')
-    return { ...entranceBy(identity), authenticatedAtMs: vouched.signedInAtMs }
+  const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
+    const identity = await findIdentity(db, profile)
+    return identity && { identity, account: stateOf(await findUserById(db, identity.userId)) }
   }
 
-  const describeTaken = async (user: UserRecord): Promise<TakenEmail> => {
-    if (user.disabled) throw signInProblem('disabled')
-    const linked = await findIdentitiesOfUser(db, user.id)
+  const findAccountWithEmail = async ({ email, emailVerified }: ProviderProfile): Promise<UserRecord | undefined> =>
+    email && emailVerified ? findUserByEmail(db, email.lower) : undefined
+
+  const find = async (profile: ProviderProfile) => {
+    const earlier = await findConnection(profile)
+    const account = earlier ? undefined : await findAccountWithEmail(profile)
+    // Again: the same user may have created this account in another tab since the first query.
+    const connection = account ? await findConnection(profile) : earlier
+    const facts: SignInFacts = {
+      connectedAccount: connection?.account ?? 'none',
+      email: emailStateOf(profile),
+      accountWithEmail: account ? stateOf(account) : 'none',
+      signup: signupOpen ? 'open' : 'closed',
+    }
+    return { outcome: decideSignIn(facts), identity: connection?.identity, account }
+  }
+
+  const describe = async (account: UserRecord): Promise<ExistingAccount> => {
+    if (account.disabled) throw signInProblem('disabled')
+    const identities = await findIdentitiesOfUser(db, account.id)
     return {
-      userId: user.id,
-      email: user.email,
-      hasPassword: user.passwordHash !== null,
-      providers: providerNames.filter((name) => linked.some(({ provider }) => provider === name)),
-      isUnproven: user.emailVerifiedAtMs === undefined,
+      userId: account.id,
+      email: account.email,
+      hasPassword: account.passwordHash !== null,
+      providers: providerNames.filter((name) => identities.some(({ provider }) => provider === name)),
+      isEmailUnverified: account.emailVerifiedAtMs === undefined,
     }
   }
 
-  const register = async (vouched: ProviderProfile): Promise<void> => {
-    const email = requireVerifiedEmail(vouched)
-    await users.createVouched({ email, name: vouched.name }, (transaction, userId) =>
-      insertIdentity(transaction, toIdentity(vouched, userId, clock.now())),
+  const createAccount = async (profile: ProviderProfile): Promise<void> => {
+    const email = requireVerifiedEmail(profile)
+    await users.createVouched({ email, name: profile.name }, (transaction, userId) =>
+      insertIdentity(transaction, newIdentity(profile, userId, clock.now())),
     )
   }
 
-  const requireTaken = async (userId: string): Promise<TakenEmail> => {
-    const user = await findUserById(db, userId)
-    if (!user) throw signInProblem('no_proof')
-    return describeTaken(user)
+  /** Whether an account was created; false when another sign-in was first, whose account is found by the next try. */
+  const tryToCreateAccount = async (profile: ProviderProfile, limitSignup: LimitSignup, isLastTry: boolean) => {
+    try {
+      await limitSignup(() => createAccount(profile))
+      return true
+    } catch (error) {
+      if (!isCreatedByAnother(error) || isLastTry) throw error
+      return false
+    }
+  }
+
+  const requireAccount = async (userId: string): Promise<ExistingAccount> => {
+    const account = await findUserById(db, userId)
+    if (!account) throw signInProblem('no_proof')
+    return describe(account)
   }
 
   return {
-    /**
-     * Lets in who is known, makes an account for who is not, and otherwise says whose email it is: that account is
-     * never linked before somebody has proved that it is his. `limitSignup` makes a new account, or refuses to.
-     */
-    async signIn(
-      vouched: ProviderProfile,
-      limitSignup: (signUp: () => Promise<void>) => Promise<void>,
-    ): Promise<(SignInGrant & { isNew: boolean }) | { taken: TakenEmail }> {
+    async signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult> {
       let isNew = false
       for (let tries = 1; ; tries += 1) {
-        const entrance = await enterIfLinked(vouched)
-        // Whose account is this new has nothing yet that he would have to be asked again for.
-        if (entrance) return { ...entrance, ...(isNew && { authenticatedAtMs: clock.now() }), isNew }
-        // Nothing that is wrong with an email can be mended where there will be no account.
-        if (!signupOpen && !vouched.emailVerified) throw signInProblem('signup_closed')
-        const user = await findUserByEmail(db, requireVerifiedEmail(vouched).lower)
-        // Asked again: he may have been made in between, by the same person in another tab.
-        if (user) {
-          const overtaken = await enterIfLinked(vouched)
-          return overtaken ? { ...overtaken, isNew } : { taken: await describeTaken(user) }
-        }
-        if (!signupOpen) throw signInProblem('signup_closed')
-        try {
-          await limitSignup(() => register(vouched))
-          isNew = true
-        } catch (error) {
-          // Somebody with this email, or the same person in another tab, was first: he is there the next time round.
-          if (!isOvertaken(error) || tries === TRIES) throw error
+        const { outcome, identity, account } = await find(profile)
+        if (isSignInProblem(outcome)) throw refusal(outcome, profile)
+        if (outcome === 'create_account') {
+          isNew = await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)
+        } else if (identity) {
+          // A new account holds nothing yet that a re-authentication would have to protect.
+          const authenticatedAtMs = isNew ? clock.now() : profile.signedInAtMs
+          return { grant: { ...grantBy(identity), authenticatedAtMs }, isNew }
+        } else if (account) {
+          return { account: await describe(account) }
         }
       }
     },
 
-    /** Lets in who is this user; `forbidden` when somebody else came. */
-    async signInAs(vouched: ProviderProfile, userId: string): Promise<SignInGrant> {
-      const entrance = await enterIfLinked(vouched)
-      if (entrance?.userId !== userId) throw signInProblem('other_account')
-      return entrance
+    async signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant> {
+      const connection = await findConnection(profile)
+      if (connection?.account === 'disabled') throw signInProblem('disabled')
+      if (connection?.identity.userId !== userId) throw signInProblem('other_account')
+      return { ...grantBy(connection.identity), authenticatedAtMs: profile.signedInAtMs }
     },
 
-    /** What can prove that an account is somebody's; `conflict` when it is gone. */
-    requireTaken,
+    requireAccount,
 
-    /** `invalid_request` when this provider is none by which the owner of the account can prove that it is theirs. */
-    async requireProvableBy(provider: string, userId: string): Promise<void> {
-      const { providers } = await requireTaken(userId)
+    async requireLinkedProvider(provider: string, userId: string): Promise<void> {
+      const { providers } = await requireAccount(userId)
       if (!providers.includes(provider)) throw signInProblem('unreadable')
     },
   }
 }
 
-export type SignIn = ReturnType<typeof createSignIn>
+interface Connection {
+  identity: Identity
+  account: 'active' | 'disabled'
+}
 
-const entranceBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isStillValid'> => ({
+const stateOf = (user: UserRecord | undefined): Connection['account'] =>
+  user && !user.disabled ? 'active' : 'disabled'
+
+const emailStateOf = ({ email, emailVerified }: ProviderProfile): SignInFacts['email'] => {
+  if (!email) return 'missing'
+  return emailVerified ? 'verified' : 'unverified'
+}
+
+const refusal = (problem: SignInProblem, { email }: ProviderProfile): AppError =>
+  problem === 'email_unverified' ? emailProblem(problem, email?.shown) : signInProblem(problem)
+
+/** The grant holds while the account is active and connected to this provider account. */
+const grantBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isStillValid'> => ({
   userId,
   async isStillValid(transaction) {
     const user = await lockUser(transaction, userId)
@@ -127,5 +157,5 @@ const entranceBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isS
   },
 })
 
-const isOvertaken = (error: unknown): boolean =>
+const isCreatedByAnother = (error: unknown): boolean =>
   isUniqueViolation(error, 'identities.subject') || (error instanceof AppError && error.reason === 'email_taken')

@@ -1,7 +1,7 @@
 import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
-import { seal, unseal } from '../lib/secrets.ts'
+import { open, seal } from '../lib/secrets.ts'
 import type { Queries } from '../storage/database.ts'
 import { findKeys, type KeyRecord, noteResealed, replaceSealed } from './key-store.ts'
 
@@ -46,7 +46,7 @@ export const createKeySealing = (rootSecret: RootSecret) => {
 }
 
 const openWith = (keys: DerivedKeys, key: KeyRecord): string | undefined =>
-  unseal(keys.for(SEALING), key.privateJwkSealed, key.id)?.toString()
+  open(keys.for(SEALING), key.privateJwkSealed, key.id)?.toString()
 
 const otherSecret = (): AppError =>
   new AppError(

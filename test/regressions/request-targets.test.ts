@@ -8,7 +8,7 @@ import { startOpenIdProvider } from '../support/openid-provider.ts'
 import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import { newcomer, newPerson, signedUp } from '../support/people.ts'
 import { allowCallbacks, providerSettings } from '../support/provider-service.ts'
-import { comeBack, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, startAt } from '../support/provider-sign-in.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedLine, loggedRequest } from '../support/request-log.ts'
 import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
@@ -87,7 +87,7 @@ describe('HEAD changes nothing', () => {
     const { pathname, search } = new URL(callback.url)
     const answer = await agent.send({ method: 'HEAD', path: pathname + search })
     assert.deepEqual([answer.status, answer.headers.allow, answer.setCookies], [405, 'GET, POST', []])
-    assertRedirect(await comeBack(agent, callback), '/shop')
+    assertRedirect(await returnFromProvider(agent, callback), '/shop')
     await assertSignedIn(agent)
   })
 

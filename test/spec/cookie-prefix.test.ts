@@ -5,7 +5,7 @@ import type { SetCookie } from '../support/cookie-jar.ts'
 import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
 import { currentUser, logIn, logOut, newPerson, signUp } from '../support/people.ts'
 import { assertNoSession, startServiceWith } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -203,7 +203,7 @@ describe('svc_oauth with an https base URL, whatever the setting', () => {
     const { attributes } = start.cookie(OAUTH) ?? {}
     assert.deepEqual(attributes, { path: '/', 'max-age': '600', httponly: '', secure: '', samesite: 'Lax' })
     assertTaken(start)
-    assertRedirect(await comeBack(visitor, await corp.visit(start.location ?? '')), '/')
+    assertRedirect(await returnFromProvider(visitor, await corp.visit(start.location ?? '')), '/')
     assert.ok(visitor.cookies.get('svc_access'), 'the others keep the names of the specification')
   })
 
@@ -212,7 +212,7 @@ describe('svc_oauth with an https base URL, whatever the setting', () => {
     const callback = await corp.visit(await startAt(attacker, 'corp'))
     const victim = createUserAgent(unprefixed)
     victim.cookies.set('svc_oauth', held(attacker, OAUTH))
-    assertNoSession(victim, await comeBack(victim, callback), 400)
+    assertNoSession(victim, await returnFromProvider(victim, callback), 400)
   })
 })
 

@@ -13,7 +13,7 @@ import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import { createUser, deleteUser, disableUser, enableUser, showUser } from '../support/operator.ts'
 import { currentUser, newPerson, signedUp, signUp } from '../support/people.ts'
 import { assertNoSession, pendingOn, startServiceWith, statusesOf } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { openOperator } from '../support/replicas.ts'
 import type { Service } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -409,7 +409,10 @@ describe('disabled users stay out', () => {
       const { user, person } = await arrived()
       const agent = newAgent()
       const callback = await byCorp(person)(await startAt(agent, 'corp'))
-      const [answer] = await Promise.all([comeBack(agent, callback), operator.users.setDisabled(user.id, true)])
+      const [answer] = await Promise.all([
+        returnFromProvider(agent, callback),
+        operator.users.setDisabled(user.id, true),
+      ])
       assert.ok([303, 403].includes(answer.status), answer.text)
       await assertSignedOut(agent)
     }
@@ -420,7 +423,7 @@ describe('disabled users stay out', () => {
     const agent = newAgent()
     const callback = await byCorp(person)(await startAt(agent, 'corp'))
     await disableUser(service, user.id)
-    assertNoSession(agent, await comeBack(agent, callback), 403)
+    assertNoSession(agent, await returnFromProvider(agent, callback), 403)
   })
 })
 
@@ -443,7 +446,7 @@ describe('who is deleted is forgotten, identities included', () => {
     const agent = newAgent()
     const callback = await byCorp(person)(await startAt(agent, 'corp'))
     await deleteUser(service, user.id)
-    assertRedirect(await comeBack(agent, callback), '/')
+    assertRedirect(await returnFromProvider(agent, callback), '/')
     assert.notEqual((await currentUser(agent)).id, user.id)
   })
 })
@@ -508,7 +511,7 @@ describe('people at once', () => {
         return { agent, callback: await byCorp(person)(await startAt(agent, 'corp')) }
       }),
     )
-    const answers = await Promise.all(waiting.map(({ agent, callback }) => comeBack(agent, callback)))
+    const answers = await Promise.all(waiting.map(({ agent, callback }) => returnFromProvider(agent, callback)))
     for (const answer of answers) assertRedirect(answer, '/')
     const users = await Promise.all(waiting.map(({ agent }) => currentUser(agent)))
     assert.equal(new Set(users.map(({ id }) => id)).size, 1)
@@ -524,7 +527,7 @@ describe('people at once', () => {
         return { agent, callback: await byCorp(newOpenIdPerson({ email }))(await startAt(agent, 'corp')) }
       }),
     )
-    const answers = await Promise.all(waiting.map(({ agent, callback }) => comeBack(agent, callback)))
+    const answers = await Promise.all(waiting.map(({ agent, callback }) => returnFromProvider(agent, callback)))
     const statuses = statusesOf(answers)
     assert.deepEqual(statuses, [303, ...Array.from({ length: 19 }, () => 409)])
   })
@@ -535,7 +538,7 @@ describe('people at once', () => {
       const agent = newAgent()
       const callback = await byCorp(newOpenIdPerson({ email: person.email }))(await startAt(agent, 'corp'))
       const other = newAgent()
-      const [byProvider, byPassword] = await Promise.all([comeBack(agent, callback), signUp(other, person)])
+      const [byProvider, byPassword] = await Promise.all([returnFromProvider(agent, callback), signUp(other, person)])
       const statuses = statusesOf([byProvider, byPassword])
       assert.deepEqual(statuses, [303, 409])
       await assertSignedIn(byProvider.status === 303 ? agent : other)

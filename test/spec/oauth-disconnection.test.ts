@@ -15,7 +15,7 @@ import { newOpenIdPerson } from '../support/openid-provider-people.ts'
 import { operate, operateJson } from '../support/operator.ts'
 import { currentUser, loggedIn, newPerson, signedUp } from '../support/people.ts'
 import { startServiceWith, statusesOf } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { openOperator } from '../support/replicas.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
@@ -124,8 +124,8 @@ describe('svc users set-password', () => {
       })
       await Promise.all([
         operator.users.setPassword(account.id, newPerson().password),
-        comeBack(late, signIn),
-        comeBack(linking, another),
+        returnFromProvider(late, signIn),
+        returnFromProvider(linking, another),
       ])
       assert.deepEqual(await providersOf(account.id), [])
       assert.deepEqual(await database.rows('SELECT id FROM sessions WHERE user_id = ?', account.id), [])

@@ -25,7 +25,7 @@ import { createUser, deleteUser, disableUser, setRoles, showUser } from '../supp
 import type { Person } from '../support/people.ts'
 import { currentUser, loggedIn, logIn, newPerson, signedUp, signUp } from '../support/people.ts'
 import { assertNoSession, pendingOn, startServiceWith, statusesOf } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { turnedClock } from '../support/turned-clock.ts'
 import type { Answer, Form, UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -211,12 +211,12 @@ describe('a proof by a linked provider', () => {
 
   test('cancelled: trying again is to prove again, return_to kept', async () => {
     const { agent, person, user, octo, url } = await provingByCorp()
-    const answer = await comeBack(agent, await corp.visit(url, { answer: 'cancel' }))
+    const answer = await returnFromProvider(agent, await corp.visit(url, { answer: 'cancel' }))
     assertNoSession(agent, answer, 403)
     assert.match(answer.text, /<form method="post" action="\/auth\/oauth\/corp">/)
     const again = await startAt(agent, 'corp', { pending: pendingOn(answer) })
     assert.equal(new URL(again).searchParams.get('prompt'), 'login')
-    assertRedirect(await comeBack(agent, await byCorp(person)(again)), '/kept')
+    assertRedirect(await returnFromProvider(agent, await byCorp(person)(again)), '/kept')
     assert.equal((await currentUser(agent)).id, user.id)
     await assertGetsIn('github', octo, user.id)
   })
@@ -248,7 +248,7 @@ describe('a proof by a linked provider', () => {
       const callback = await byCorp(person)(url)
       const other = newAgent()
       if (cookie === 'own') await startAt(other, 'corp')
-      const answer = await comeBack(other, callback)
+      const answer = await returnFromProvider(other, callback)
       assertNoSession(other, answer, 400)
       assert.doesNotMatch(answer.text, /name="pending"/, `with a cookie: ${cookie}`)
       assert.deepEqual(await namesOf(user.id), ['corp'])
@@ -260,7 +260,7 @@ describe('a proof by a linked provider', () => {
     const callback = await byCorp(person)(slipped)
     const owner = newAgent()
     await startAt(owner, 'corp')
-    const { text } = await comeBack(owner, callback)
+    const { text } = await returnFromProvider(owner, callback)
     const pending = /name="pending" value="([^"]+)"/.exec(text)?.[1]
     // As the browser does when the button of the page is pressed.
     await signInBy(owner, 'corp', byCorp(person), pending === undefined ? {} : { pending })
@@ -497,9 +497,9 @@ describe('no unverified local account can be used to lie in wait for its owner (
     assertRedirect(await claim(agent, pending), '/kept')
     assertNoSession(proving, await link(proving, theirs, attacker.password), 401)
     assertNoSession(proving, await claim(proving, theirs), 409)
-    assertPage(await comeBack(atHome, linking), 401)
-    assertPage(await comeBack(atHome, confirming), 401)
-    assertRedirect(await comeBack(signingIn, way), '/')
+    assertPage(await returnFromProvider(atHome, linking), 401)
+    assertPage(await returnFromProvider(atHome, confirming), 401)
+    assertRedirect(await returnFromProvider(signingIn, way), '/')
     assert.notEqual((await currentUser(signingIn)).id, user.id)
     await assertOwned(agent, user.id, attacker, person)
   })
@@ -516,7 +516,7 @@ describe('no unverified local account can be used to lie in wait for its owner (
       const [claimed] = await Promise.all([
         claim(agent, pending),
         logIn(late, attacker),
-        comeBack(atHome, linking),
+        returnFromProvider(atHome, linking),
         atHome.copy().refresh(),
         link(proving, theirs, attacker.password),
         other.post('/auth/account/password', change),
@@ -664,14 +664,14 @@ describe('account page: linked providers with link and unlink', () => {
     const { octo } = await withBoth()
     const { agent } = await signedUp(service)
     const callback = await byGithub(octo)(await startAt(agent, 'github', { intent: 'link' }))
-    assertPage(await comeBack(agent, callback), 409)
-    assertRedirect(await comeBack(agent, callback), '/auth/account')
+    assertPage(await returnFromProvider(agent, callback), 409)
+    assertRedirect(await returnFromProvider(agent, callback), '/auth/account')
     const cancelled = await github.visit(await startAt(agent, 'github', { intent: 'link' }), { answer: 'cancel' })
-    assertPage(await comeBack(agent, cancelled), 403)
-    assertRedirect(await comeBack(agent, cancelled), '/auth/account')
+    assertPage(await returnFromProvider(agent, cancelled), 403)
+    assertRedirect(await returnFromProvider(agent, cancelled), '/auth/account')
     const good = await byGithub(newGitHubPerson())(await startAt(agent, 'github', { intent: 'link' }))
-    assertRedirect(await comeBack(agent, good), '/auth/account?done=linked')
-    assertRedirect(await comeBack(agent, good), '/auth/account')
+    assertRedirect(await returnFromProvider(agent, good), '/auth/account?done=linked')
+    assertRedirect(await returnFromProvider(agent, good), '/auth/account')
   })
 
   test('when the provider is away, trying again is to link, or to confirm, again', async (t) => {
@@ -689,7 +689,7 @@ describe('account page: linked providers with link and unlink', () => {
   test('after a link that was cancelled, trying again is to link again', async () => {
     const { agent } = await signedUp(service)
     const cancelled = await github.visit(await startAt(agent, 'github', { intent: 'link' }), { answer: 'cancel' })
-    const answer = await comeBack(agent, cancelled)
+    const answer = await returnFromProvider(agent, cancelled)
     assertPage(answer, 403)
     assert.match(answer.text, /name="intent" value="link"/)
   })
@@ -699,7 +699,7 @@ describe('account page: linked providers with link and unlink', () => {
     agent.cookies.delete('svc_access')
     const callback = await byGithub(newGitHubPerson())(await startAt(agent, 'github', { intent: 'link' }))
     agent.cookies.delete('svc_access')
-    assertRedirect(await comeBack(agent, callback), '/auth/account?done=linked')
+    assertRedirect(await returnFromProvider(agent, callback), '/auth/account?done=linked')
     assert.equal((await currentUser(agent)).id, user.id)
   })
 
@@ -715,14 +715,14 @@ describe('account page: linked providers with link and unlink', () => {
     const { agent, person, user } = await arrived()
     const callback = await byGithub(newGitHubPerson())(await startAt(agent, 'github', { intent: 'link' }))
     await agent.post('/auth/logout')
-    assertNoSession(agent, await comeBack(agent, callback), 401)
+    assertNoSession(agent, await returnFromProvider(agent, callback), 401)
 
     assertRedirect(await signInBy(agent, 'corp', byCorp(person)), '/')
     assertRedirect(await signInBy(agent, 'corp', byCorp(person), { intent: 'confirm' }), '/auth/account?done=confirmed')
     const second = await byGithub(newGitHubPerson())(await startAt(agent, 'github', { intent: 'link' }))
     const stranger = newPerson()
     assertRedirect(await signUp(agent, stranger), '/')
-    assertPage(await comeBack(agent, second), 401)
+    assertPage(await returnFromProvider(agent, second), 401)
     assert.deepEqual(await namesOf(user.id), ['corp'])
     assert.deepEqual(await namesOf((await currentUser(agent)).id), [])
   })
@@ -737,12 +737,12 @@ describe('account page: linked providers with link and unlink', () => {
     const before = agent.copy()
     assertRedirect(await signInBy(agent, 'corp', byCorp(person)), '/')
     await assertSignedOut(before)
-    assertRedirect(await comeBack(agent, linking), '/auth/account?done=linked')
-    assertRedirect(await comeBack(agent, confirming), '/auth/account?done=confirmed')
+    assertRedirect(await returnFromProvider(agent, linking), '/auth/account?done=linked')
+    assertRedirect(await returnFromProvider(agent, confirming), '/auth/account?done=confirmed')
     const third = await byGithub(cat)(await startAt(agent, 'github', { intent: 'link' }))
     await agent.post('/auth/logout')
     assertRedirect(await signInBy(agent, 'corp', byCorp(person)), '/')
-    assertRedirect(await comeBack(agent, third), '/auth/account?done=linked')
+    assertRedirect(await returnFromProvider(agent, third), '/auth/account?done=linked')
     assert.deepEqual(await namesOf(user.id), ['corp', 'github', 'github'])
   })
 
@@ -751,7 +751,7 @@ describe('account page: linked providers with link and unlink', () => {
     const callback = await byCorp(person)(await startAt(agent, 'corp', { intent: 'confirm' }))
     const { person: other, user } = await arrived()
     assertRedirect(await signInBy(agent, 'corp', byCorp(other)), '/')
-    const answer = await comeBack(agent, callback)
+    const answer = await returnFromProvider(agent, callback)
     assertPage(answer, 401)
     assert.deepEqual(answer.setCookies, [])
     assert.equal((await currentUser(agent)).id, user.id)
@@ -764,7 +764,7 @@ describe('account page: linked providers with link and unlink', () => {
       const octo = newGitHubPerson()
       const callback = await byGithub(octo)(await startAt(agent, 'github', { intent: 'link' }))
       await command(service, user.id)
-      assertNoSession(agent, await comeBack(agent, callback), 401)
+      assertNoSession(agent, await returnFromProvider(agent, callback), 401)
       assert.deepEqual(await database.rows('SELECT id FROM identities WHERE subject = ?', String(octo.user.id)), [])
     }
   })
@@ -791,7 +791,7 @@ describe('account page: linked providers with link and unlink', () => {
     await assertSignedOut(elsewhere)
     assert.deepEqual(await namesOf(user.id), ['corp'])
     assertErrorPage(await agent.post('/auth/account/identities', form), 404)
-    assertRedirect(await comeBack(under, callback), '/')
+    assertRedirect(await returnFromProvider(under, callback), '/')
     assert.notEqual((await currentUser(under)).id, user.id, 'he is somebody new')
   })
 
@@ -803,7 +803,7 @@ describe('account page: linked providers with link and unlink', () => {
       const callback = await byGithub(octo)(await startAt(late, 'github'))
       const [unlinked] = await Promise.all([
         agent.post('/auth/account/identities', { identity_id: linked?.id ?? '' }),
-        comeBack(late, callback),
+        returnFromProvider(late, callback),
       ])
       assertRedirect(unlinked, '/auth/account?done=unlinked')
       const sessions = await database.rows('SELECT id FROM sessions WHERE user_id = ?', user.id)
@@ -894,7 +894,7 @@ describe('what changes how one signs in asks for a fresh sign-in', () => {
     const { agent, user } = await arrived()
     const callback = await byGithub(newGitHubPerson())(await startAt(agent, 'github', { intent: 'link' }))
     await age(user.id, 11)
-    assertRedirect(await comeBack(agent, callback), '/auth/account?done=linked')
+    assertRedirect(await returnFromProvider(agent, callback), '/auth/account?done=linked')
   })
 
   test('confirm by password: a new session in place of the old one', async () => {
@@ -921,7 +921,7 @@ describe('what changes how one signs in asks for a fresh sign-in', () => {
     const url = await startAt(agent, 'corp', { intent: 'confirm' })
     const { prompt, max_age } = Object.fromEntries(new URL(url).searchParams)
     assert.deepEqual([prompt, max_age], ['login', '0'])
-    assertRedirect(await comeBack(agent, await byCorp(person)(url)), '/auth/account?done=confirmed')
+    assertRedirect(await returnFromProvider(agent, await byCorp(person)(url)), '/auth/account?done=confirmed')
     await assertSignedOut(before)
     assert.equal((await currentUser(agent)).id, user.id)
     assert.match(await startAt(agent, 'github', { intent: 'link' }), /^http/)
@@ -942,8 +942,8 @@ describe('what changes how one signs in asks for a fresh sign-in', () => {
   test('a confirmation that was cancelled and is opened again does not say that it is done', async () => {
     const { agent } = await madeStale(await withBoth())
     const cancelled = await github.visit(await startAt(agent, 'github', { intent: 'confirm' }), { answer: 'cancel' })
-    assertPage(await comeBack(agent, cancelled), 403)
-    assertRedirect(await comeBack(agent, cancelled), '/auth/account')
+    assertPage(await returnFromProvider(agent, cancelled), 403)
+    assertRedirect(await returnFromProvider(agent, cancelled), '/auth/account')
   })
 
   test('confirm by another account’s password is refused', async () => {

@@ -18,7 +18,7 @@ import {
   startServiceWith,
   statusesOf,
 } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { turnedClock } from '../support/turned-clock.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
@@ -169,7 +169,7 @@ const atProvider = async (
   keepSecrets(new URL(url).searchParams)
   const callback = await provider.visit(url, { person })
   keepSecrets(new URL(callback.url).searchParams)
-  return comeBack(agent, callback)
+  return returnFromProvider(agent, callback)
 }
 
 type Rows = Record<string, Omit<Row, 'fault' | 'status' | 'problem'> & { fault: Fault }>
@@ -377,7 +377,7 @@ describe('slow: the answer comes, and others are served meanwhile', () => {
     )
     corp.fault = { token: 'hanging' }
     const before = corp.requestsFor('token').length
-    const waiting = agents.map((agent, index) => comeBack(agent, callbacks[index] ?? assert.fail()))
+    const waiting = agents.map((agent, index) => returnFromProvider(agent, callbacks[index] ?? assert.fail()))
     await eventually('all wait', () => corp.requestsFor('token').length === before + agents.length)
     assert.equal((await newAgent().get('/auth/login')).status, 200)
     const agent = newAgent()
@@ -434,11 +434,11 @@ describe('hostile answers to the browser', () => {
       const twice = withQuery(callback, (query) => {
         for (const value of ['a', 'b']) query.append(name, value)
       })
-      const answer = await comeBack(agent, twice)
+      const answer = await returnFromProvider(agent, twice)
       assertNoSession(agent, answer, 400)
       assert.ok(answer.text.includes(KEPT_FIELD), answer.text)
       assert.equal((await failureOf(service, answer)).problem, 'unreadable')
-      assertRedirect(await comeBack(agent, callback), '/kept?a=1&b=%2F#there')
+      assertRedirect(await returnFromProvider(agent, callback), '/kept?a=1&b=%2F#there')
     })
   }
 
@@ -446,7 +446,7 @@ describe('hostile answers to the browser', () => {
     const agent = newAgent()
     const callback = await arrive(agent)
     const twice = withQuery(callback, (query) => query.append('state', query.get('state') ?? ''))
-    const answer = await comeBack(agent, twice)
+    const answer = await returnFromProvider(agent, twice)
     assertNoSession(agent, answer, 400)
     assert.ok(!answer.text.includes(KEPT_FIELD) && !answer.text.includes(KEPT), answer.text)
     assert.equal((await failureOf(service, answer)).problem, 'unreadable')
@@ -464,7 +464,7 @@ describe('hostile answers to the browser', () => {
       const callback = withQuery(await arrive(agent), (query) => {
         for (const [name, value] of Object.entries(parameters)) query.append(name, value)
       })
-      assertRedirect(await comeBack(agent, callback), '/kept?a=1&b=%2F#there')
+      assertRedirect(await returnFromProvider(agent, callback), '/kept?a=1&b=%2F#there')
     })
   }
 
@@ -484,7 +484,7 @@ describe('hostile answers to the browser', () => {
       const callback = withQuery(await arrive(agent), (query) => query.set(name, value))
       const before = await countRows()
       const { length: asked } = rival.requests
-      const answer = await comeBack(agent, callback)
+      const answer = await returnFromProvider(agent, callback)
       assert.ok(answer.status === 400 || answer.status === 401, `${answer.status}`)
       assertErrorPage(answer, answer.status)
       assertNoSession(agent, answer, answer.status)
@@ -531,9 +531,9 @@ describe('one answer, one session, whatever the provider allows', () => {
     const callback = await arrive(agent, person)
     const { sessions: before } = await countRows()
     corp.fault = { token: 'lenient' }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => comeBack(agent.copy(), callback)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => returnFromProvider(agent.copy(), callback)))
     assert.deepEqual(statusesOf(answers), [303, ...Array.from({ length: 9 }, () => 400)])
-    const later = await comeBack(agent, callback)
+    const later = await returnFromProvider(agent, callback)
     corp.fault = {}
     assertNoSession(agent, later, 400)
     assert.equal((await countRows()).sessions, Number(before) + 1)
@@ -544,7 +544,7 @@ describe('one answer, one session, whatever the provider allows', () => {
     const attacker = newAgent()
     const callback = withQuery(await arrive(attacker), (query) => query.set('code', stolen))
     corp.fault = { token: 'lenient' }
-    const answer = await comeBack(attacker, callback)
+    const answer = await returnFromProvider(attacker, callback)
     corp.fault = {}
     assertNoSession(attacker, answer, 401)
   })
@@ -552,10 +552,10 @@ describe('one answer, one session, whatever the provider allows', () => {
   test('another subject with the same email: no session, but the page that asks for a proof', async () => {
     const first = newPerson()
     const agent = newAgent()
-    assertRedirect(await comeBack(agent, await arrive(agent, first)), '/kept?a=1&b=%2F#there')
+    assertRedirect(await returnFromProvider(agent, await arrive(agent, first)), '/kept?a=1&b=%2F#there')
     const before = await countRows()
     const other = newAgent()
-    const answer = await comeBack(other, await arrive(other, newPerson({ email: first.email })))
+    const answer = await returnFromProvider(other, await arrive(other, newPerson({ email: first.email })))
     assertNoSession(other, answer, 409)
     assert.doesNotMatch(answer.text, /onerror|subject-/)
     assert.deepEqual(await countRows(), before)
@@ -564,14 +564,14 @@ describe('one answer, one session, whatever the provider allows', () => {
   test('it signs with a new key: whoever tries again gets in', async () => {
     const person = newPerson()
     const agent = newAgent()
-    assertRedirect(await comeBack(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
+    assertRedirect(await returnFromProvider(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
     await corp.rotateKey()
-    const first = await comeBack(newAgent(), await arrive(newAgent(), person))
+    const first = await returnFromProvider(newAgent(), await arrive(newAgent(), person))
     assert.equal(first.status, 400, 'of another browser: not looked at')
     const [one, two] = [newAgent(), newAgent()]
-    const tried = await comeBack(one, await arrive(one, person))
+    const tried = await returnFromProvider(one, await arrive(one, person))
     if (tried.status !== 303) assertErrorPage(tried, 401)
-    assertRedirect(await comeBack(two, await arrive(two, person)), '/kept?a=1&b=%2F#there')
+    assertRedirect(await returnFromProvider(two, await arrive(two, person)), '/kept?a=1&b=%2F#there')
   })
 })
 
@@ -595,7 +595,7 @@ describe('what the provider is asked', () => {
       corp.fault = discovery ? { discovery } : {}
       const asked = new URL(await startAt(agent, name)).searchParams
       const callback = await corp.visit(`${corp.origin}/authorize?${asked.toString()}`, { person: newPerson() })
-      assertRedirect(await comeBack(agent, callback), '/')
+      assertRedirect(await returnFromProvider(agent, callback), '/')
       corp.fault = {}
       const { form, headers, method, query } = corp.requestsFor('token').at(-1) ?? assert.fail()
       const { code_verifier = '', client_secret, client_id, ...rest } = Object.fromEntries(form)
@@ -635,7 +635,7 @@ describe('what the provider is asked', () => {
     const agent = newAgent()
     const person = newPerson()
     const signIn = new URL(await startAt(agent, 'corp'))
-    assertRedirect(await comeBack(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
+    assertRedirect(await returnFromProvider(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
     const [link, confirm] = [
       new URL(await startAt(agent, 'rival', { intent: 'link' })),
       new URL(await startAt(agent, 'corp', { intent: 'confirm' })),
@@ -649,11 +649,11 @@ describe('what the provider is asked', () => {
   test('somebody who signed in there long ago does not confirm', async () => {
     const agent = newAgent()
     const person = newPerson()
-    assertRedirect(await comeBack(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
+    assertRedirect(await returnFromProvider(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
     const now = Math.floor(Date.now() / 1000)
     for (const auth_time of [0, now - 3600, -1, 'yesterday', null, String(now), {}]) {
       const callback = await arrive(agent, { ...person, auth_time }, 'corp', { intent: 'confirm' })
-      const answer = await comeBack(agent, callback)
+      const answer = await returnFromProvider(agent, callback)
       assert.equal(answer.status, 401, `auth_time ${JSON.stringify(auth_time)}: ${answer.location ?? ''}`)
     }
   })
@@ -765,7 +765,7 @@ const rows = async (sql: string, ...values: string[]) => (await databases.get(se
 const enter = async (person: Claims, name: 'corp' | 'rival' = 'corp') => {
   const agent = newAgent()
   const now = { ...person, auth_time: Math.floor(Date.now() / 1000) }
-  assertRedirect(await comeBack(agent, await arrive(agent, now, name)), '/kept?a=1&b=%2F#there')
+  assertRedirect(await returnFromProvider(agent, await arrive(agent, now, name)), '/kept?a=1&b=%2F#there')
   return agent
 }
 
@@ -783,7 +783,7 @@ const assertEverybodyHasAWay = async () => {
 const withTwo = async () => {
   const [atCorp, atRival] = [newPerson(), newPerson()]
   const one = await enter(atCorp)
-  const linked = await comeBack(one, await arrive(one, atRival, 'rival', { intent: 'link' }))
+  const linked = await returnFromProvider(one, await arrive(one, atRival, 'rival', { intent: 'link' }))
   assertRedirect(linked, '/auth/account?done=linked')
   const other = await enter(atRival, 'rival')
   const { id } = await currentUser(one)
@@ -827,7 +827,9 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
       const atRival = newPerson()
       const agents = await Promise.all(Array.from({ length: 5 }, () => enter(newPerson())))
       const back = await Promise.all(agents.map((agent) => arrive(agent, atRival, 'rival', { intent: 'link' })))
-      const answers = await Promise.all(agents.map((agent, index) => comeBack(agent, back[index] ?? assert.fail())))
+      const answers = await Promise.all(
+        agents.map((agent, index) => returnFromProvider(agent, back[index] ?? assert.fail())),
+      )
       assert.deepEqual(statusesOf(answers), [303, 409, 409, 409, 409])
       assert.equal((await rows('SELECT id FROM identities WHERE subject = ?', String(atRival.sub))).length, 1)
     }))
@@ -839,11 +841,11 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
       const [asCorp, asRival] = [newAgent(), newAgent()]
       const [cameByCorp, cameByRival] = [await arrive(asCorp, atCorp), await arrive(asRival, atRival, 'rival')]
       const answers = await Promise.all([
-        comeBack(one, third),
+        returnFromProvider(one, third),
         other.post('/auth/account/identities', { identity_id: corpId }),
-        comeBack(asCorp, cameByCorp),
+        returnFromProvider(asCorp, cameByCorp),
         one.post('/auth/account/delete'),
-        comeBack(asRival, cameByRival),
+        returnFromProvider(asRival, cameByRival),
         other.post('/auth/account/password', { new_password: 'a pass phrase of five words' }),
       ])
       for (const answer of answers) {
@@ -868,15 +870,15 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
         await arrive(waiting, atRival, 'rival', { intent: 'link' }),
       ]
       const comer = newAgent()
-      const page = await comeBack(comer, await arrive(comer, owner))
+      const page = await returnFromProvider(comer, await arrive(comer, owner))
       assertNoSession(comer, page, 409)
       const pending = pendingOn(page)
       const second = newAgent()
       const all = await Promise.all([
-        comeBack(waiting, links[0] ?? assert.fail()),
+        returnFromProvider(waiting, links[0] ?? assert.fail()),
         second.post('/auth/login', { email: lurker.email, password: lurker.password }),
         comer.post('/auth/oauth/corp/claim', { pending }),
-        comeBack(waiting.copy(), links[1] ?? assert.fail()),
+        returnFromProvider(waiting.copy(), links[1] ?? assert.fail()),
         waiting.copy().post('/auth/account/password', {
           current_password: lurker.password,
           new_password: 'another pass phrase of his',
@@ -911,11 +913,11 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
 test('a link that was refused does not say "linked" when its page is loaded again', async () => {
   const atRival = newPerson()
   const first = newAgent()
-  assertRedirect(await comeBack(first, await arrive(first, atRival, 'rival')), '/kept?a=1&b=%2F#there')
+  assertRedirect(await returnFromProvider(first, await arrive(first, atRival, 'rival')), '/kept?a=1&b=%2F#there')
   const { agent } = await signedUp(service)
   const callback = await arrive(agent, atRival, 'rival', { intent: 'link' })
-  assertErrorPage(await comeBack(agent, callback), 409)
-  const again = await comeBack(agent, callback)
+  assertErrorPage(await returnFromProvider(agent, callback), 409)
+  const again = await returnFromProvider(agent, callback)
   assert.notEqual(again.location, '/auth/account?done=linked')
 })
 
@@ -952,7 +954,7 @@ test('what a provider says cannot write on the terminal of who reads the log', a
     query.set('error', 'x\x1b[2J\x1b]0;title\x07')
     query.set('error_description', 'a\n10:00:00 info all is well\x9b2J')
   })
-  const answer = await comeBack(agent, callback)
+  const answer = await returnFromProvider(agent, callback)
   assertErrorPage(answer, 400)
   await failureOf(service, answer)
   const id = String(answer.headers['x-request-id'])
@@ -982,7 +984,7 @@ test('a provider that keeps somebody waiting past the grace of his refresh token
   await clock.turnTo(120_000)
   provider.fault = { token: 'hanging' }
   const asked = provider.requestsFor('token').length
-  const waiting = comeBack(agent, callback)
+  const waiting = returnFromProvider(agent, callback)
   await eventually('the provider is asked', () => provider.requestsFor('token').length > asked)
   await clock.turnTo(180_000)
   await provider.stop()
@@ -1009,7 +1011,7 @@ test('1,000 different letters come back; what would make too long an address is 
   const agent = newAgent()
   const target = `/${lettersIn(1000)}`
   assertRedirect(
-    await comeBack(agent, await arrive(agent, newPerson(), 'corp', { return_to: target })),
+    await returnFromProvider(agent, await arrive(agent, newPerson(), 'corp', { return_to: target })),
     encodeURI(target),
   )
   const other = newAgent()

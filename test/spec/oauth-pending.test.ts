@@ -42,7 +42,7 @@ const forge = (agent: UserAgent, content: unknown) => {
     clock: systemClock,
     purpose: 'oauth pending identity',
     lifetimeMs: 600_000,
-  }).close(content, agent.cookies.get('svc_oauth') ?? '')
+  }).seal(content, agent.cookies.get('svc_oauth') ?? '')
 }
 
 describe('what waits for a proof rests on a row in the database', () => {

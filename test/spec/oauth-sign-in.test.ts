@@ -16,7 +16,7 @@ import {
   startServiceWith,
   statusesOf,
 } from '../support/provider-service.ts'
-import { comeBack, signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { at, startReplicas } from '../support/replicas.ts'
 import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
@@ -101,7 +101,7 @@ describe('the login and signup pages offer configured OAuth providers; svc handl
     const { url } = await backFrom(agent, { return_to: '/by-form' })
     const { origin, pathname, searchParams } = new URL(url)
     const posted = { method: 'POST', url: origin + pathname, form: Object.fromEntries(searchParams) } as const
-    assertRedirect(await comeBack(agent, posted), '/by-form')
+    assertRedirect(await returnFromProvider(agent, posted), '/by-form')
     await assertSignedIn(agent)
   })
 
@@ -117,7 +117,7 @@ describe('the login and signup pages offer configured OAuth providers; svc handl
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/mine' })
     const besides = { return_to: 'https://evil.example/', redirect_uri: 'https://evil.example/', target: '/other' }
-    assertRedirect(await comeBack(agent, changed(callback, besides)), '/mine')
+    assertRedirect(await returnFromProvider(agent, changed(callback, besides)), '/mine')
   })
 })
 
@@ -231,26 +231,26 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     const person = newOpenIdPerson()
     const one = await backFrom(agent, { return_to: '/one' }, person)
     const two = await backFrom(agent, { return_to: '/two' }, person)
-    assertRedirect(await comeBack(agent, one), '/one')
-    assertRedirect(await comeBack(agent, two), '/two')
+    assertRedirect(await returnFromProvider(agent, one), '/one')
+    assertRedirect(await returnFromProvider(agent, two), '/two')
     await assertSignedIn(agent)
   })
 
   test('pressing back after it: who is signed in is sent on', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/there' })
-    assertRedirect(await comeBack(agent, callback), '/there')
+    assertRedirect(await returnFromProvider(agent, callback), '/there')
     const before = agent.cookies.get('svc_refresh')
-    assertRedirect(await comeBack(agent, callback), '/there')
+    assertRedirect(await returnFromProvider(agent, callback), '/there')
     assert.equal(agent.cookies.get('svc_refresh'), before, 'no other session')
   })
 
   test('a state is used once: who has logged out meanwhile gets a page', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/there' })
-    assertRedirect(await comeBack(agent, callback), '/there')
+    assertRedirect(await returnFromProvider(agent, callback), '/there')
     await agent.post('/auth/logout')
-    const again = await comeBack(agent, callback)
+    const again = await returnFromProvider(agent, callback)
     assertNoSession(agent, again, 400)
     assertKeeps(again, '/there')
   })
@@ -258,7 +258,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
   test('of many who bring the same answer back at once, one gets a session', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/once' })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => comeBack(agent.copy(), callback)))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => returnFromProvider(agent.copy(), callback)))
     const statuses = statusesOf(answers)
     assert.deepEqual(statuses, [303, ...Array.from({ length: 9 }, () => 400)])
     assert.equal(answers.filter((answer) => answer.cookie('svc_refresh')).length, 1)
@@ -292,19 +292,19 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     const away = async (form = {}) => provider.visit(await startAt(agent, 'corp', form))
     const [inTime, tooLate, withoutCookie] = [await away(), await away({ return_to: '/kept' }), await away()]
     await clock.turnTo(10 * MINUTE - 5000)
-    assertRedirect(await comeBack(agent, inTime), '/')
+    assertRedirect(await returnFromProvider(agent, inTime), '/')
     await agent.post('/auth/logout')
     await clock.turnTo(10 * MINUTE + 5000)
-    const answer = await comeBack(agent, tooLate)
+    const answer = await returnFromProvider(agent, tooLate)
     assertNoSession(agent, answer, 400)
     assertKeeps(answer, '/kept')
     assert.match(answer.text, /took too long/)
     agent.cookies.delete('svc_oauth')
-    assert.match((await comeBack(agent, withoutCookie)).text, /took too long/)
+    assert.match((await returnFromProvider(agent, withoutCookie)).text, /took too long/)
 
     await provider.rotateKey()
     await clock.turnTo(12 * MINUTE)
-    assertRedirect(await comeBack(agent, await away()), '/')
+    assertRedirect(await returnFromProvider(agent, await away()), '/')
 
     // What a provider says of itself is asked for again after an hour, even where the wall clock is set back meanwhile.
     const asked = provider.requestsFor('discovery').length
@@ -328,7 +328,7 @@ describe('no session from a state that this browser did not get for this provide
   for (const [title, changes] of Object.entries(bad)) {
     test(title, async () => {
       const agent = newAgent()
-      const answer = await comeBack(agent, changed(await backFrom(agent), changes))
+      const answer = await returnFromProvider(agent, changed(await backFrom(agent), changes))
       assertNoSession(agent, answer, 400)
       assert.match(answer.text, /This address leads nowhere/)
     })
@@ -341,22 +341,22 @@ describe('no session from a state that this browser did not get for this provide
     for (const index of [0, 20, Math.floor(state.length / 2), state.length - 2]) {
       const other = state[index] === 'A' ? 'B' : 'A'
       const spoiled = state.slice(0, index) + other + state.slice(index + 1)
-      assertNoSession(agent, await comeBack(agent, changed(callback, { state: spoiled })), 400)
+      assertNoSession(agent, await returnFromProvider(agent, changed(callback, { state: spoiled })), 400)
     }
-    assertRedirect(await comeBack(agent, callback), '/')
+    assertRedirect(await returnFromProvider(agent, callback), '/')
   })
 
   test('of another browser, with a state of its own or none: login CSRF', async () => {
     const attacker = newAgent()
     const callback = await backFrom(attacker)
     const victim = newAgent()
-    assertNoSession(victim, await comeBack(victim, callback), 400)
+    assertNoSession(victim, await returnFromProvider(victim, callback), 400)
     await startAt(victim, 'corp')
-    assertNoSession(victim, await comeBack(victim, callback), 400)
+    assertNoSession(victim, await returnFromProvider(victim, callback), 400)
     const { agent: signedIn, person } = await signedUp(service)
-    assertPage(await comeBack(signedIn, callback), 400)
+    assertPage(await returnFromProvider(signedIn, callback), 400)
     assert.equal((await currentUser(signedIn)).email, person.email)
-    assertRedirect(await comeBack(attacker, callback), '/')
+    assertRedirect(await returnFromProvider(attacker, callback), '/')
   })
 
   test('the code of somebody else under a state of one’s own: code injection', async () => {
@@ -364,7 +364,7 @@ describe('no session from a state that this browser did not get for this provide
     const stolen = parametersOf(await backFrom(victim)).get('code') ?? ''
     const attacker = newAgent()
     const own = await backFrom(attacker)
-    assertNoSession(attacker, await comeBack(attacker, changed(own, { code: stolen })), 400)
+    assertNoSession(attacker, await returnFromProvider(attacker, changed(own, { code: stolen })), 400)
   })
 
   test('of another provider: mix-up', async () => {
@@ -372,21 +372,21 @@ describe('no session from a state that this browser did not get for this provide
     const { searchParams: atCorp } = new URL((await backFrom(agent)).url)
     const toGithub = { method: 'GET', url: `${service.url}/auth/oauth/github/callback?${atCorp.toString()}` } as const
     const { length: asked } = github.requests
-    assertNoSession(agent, await comeBack(agent, toGithub), 400)
+    assertNoSession(agent, await returnFromProvider(agent, toGithub), 400)
     assert.equal(github.requests.length, asked, 'nothing is sent to the wrong one')
     const atGithub = await github.visit(await startAt(agent, 'github'))
     const toCorp = { method: 'GET', url: atGithub.url.replace('/github/', '/corp/') } as const
-    assertNoSession(agent, await comeBack(agent, toCorp), 400)
+    assertNoSession(agent, await returnFromProvider(agent, toCorp), 400)
   })
 
   test('a foreign, missing or repeated issuer (RFC 9207)', async () => {
     const agent = newAgent()
     for (const iss of ['https://evil.example', `${corp.issuer}/`, undefined]) {
       const callback = changed(await backFrom(agent), { iss })
-      assertNoSession(agent, await comeBack(agent, callback), 401)
+      assertNoSession(agent, await returnFromProvider(agent, callback), 401)
     }
     const twice = changed(await backFrom(agent), { iss: [corp.issuer, corp.issuer] })
-    assertNoSession(agent, await comeBack(agent, twice), 400)
+    assertNoSession(agent, await returnFromProvider(agent, twice), 400)
   })
 
   test('parameters that come twice, and no code', async () => {
@@ -394,10 +394,10 @@ describe('no session from a state that this browser did not get for this provide
     const callback = await backFrom(agent)
     const code = parametersOf(callback).get('code') ?? ''
     const state = parametersOf(callback).get('state') ?? ''
-    assertNoSession(agent, await comeBack(agent, changed(callback, { code: ['a', code] })), 400)
-    assertNoSession(agent, await comeBack(agent, changed(callback, { state: [state, state] })), 400)
-    assertNoSession(agent, await comeBack(agent, changed(callback, { error: ['a', 'b'] })), 400)
-    assertNoSession(agent, await comeBack(agent, changed(callback, { code: undefined })), 401)
+    assertNoSession(agent, await returnFromProvider(agent, changed(callback, { code: ['a', code] })), 400)
+    assertNoSession(agent, await returnFromProvider(agent, changed(callback, { state: [state, state] })), 400)
+    assertNoSession(agent, await returnFromProvider(agent, changed(callback, { error: ['a', 'b'] })), 400)
+    assertNoSession(agent, await returnFromProvider(agent, changed(callback, { code: undefined })), 401)
   })
 
   test('of another installation, with the same cookie', async (t) => {
@@ -406,14 +406,14 @@ describe('no session from a state that this browser did not get for this provide
     const callback = await someone()(await startAt(there, 'corp'))
     const here = newAgent()
     here.cookies.set('svc_oauth', there.cookies.get('svc_oauth') ?? '', '/auth/oauth')
-    assertNoSession(here, await comeBack(here, callback), 400)
+    assertNoSession(here, await returnFromProvider(here, callback), 400)
   })
 
   test('a cookie svc_oauth that came twice counts as none', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent)
     agent.cookies.set('svc_oauth', 'y'.repeat(43), '/auth')
-    assertNoSession(agent, await comeBack(agent, callback), 400)
+    assertNoSession(agent, await returnFromProvider(agent, callback), 400)
   })
 
   test('an error without a good state is nothing to believe', async () => {
@@ -428,7 +428,7 @@ describe('no session from a state that this browser did not get for this provide
   test('what the provider says of an error is not shown', async () => {
     const agent = newAgent()
     const words = { error: 'login_required', error_description: '<script>alert(1)</script> call 555-0100' }
-    const answer = await comeBack(agent, changed(await backFrom(agent), { code: undefined, ...words }))
+    const answer = await returnFromProvider(agent, changed(await backFrom(agent), { code: undefined, ...words }))
     assertNoSession(agent, answer, 400)
     assert.doesNotMatch(answer.text, /alert|555-0100|login_required/)
   })
@@ -459,7 +459,7 @@ describe('the return is a GET: a form answer is sent on to it', () => {
     const answer = await postAnswer(search.slice(1), {}, agent)
     assertRedirect(answer, `${pathname}?${new URLSearchParams(inOrder(search)).toString()}`)
     assert.deepEqual(answer.setCookies, [])
-    assertRedirect(await comeBack(agent, callback), '/')
+    assertRedirect(await returnFromProvider(agent, callback), '/')
   })
 
   test('hostile fields stay values, or stay behind', async () => {
@@ -506,7 +506,7 @@ describe('a provider that is down at start does not keep svc from starting', () 
     const agent = createUserAgent(late)
     const callback = await provider.visit(await startAt(agent, 'corp', { return_to: '/kept' }))
     await provider.stop()
-    const answer = await comeBack(agent, callback)
+    const answer = await returnFromProvider(agent, callback)
     assertNoSession(agent, answer, 503)
     assertKeeps(answer, '/kept')
     await provider.start()
@@ -519,9 +519,9 @@ test('a database that is locked is 503, and the same answer of the provider is g
   const agent = newAgent()
   const callback = await backFrom(agent, { return_to: '/kept' })
   const unlock = await database.lock()
-  assertErrorPage(await comeBack(agent, callback), 503)
+  assertErrorPage(await returnFromProvider(agent, callback), 503)
   await unlock()
-  assertRedirect(await comeBack(agent, callback), '/kept')
+  assertRedirect(await returnFromProvider(agent, callback), '/kept')
 })
 
 test('begun at one replica, ended at the other: a sign-in is in no process', async (t) => {
@@ -531,16 +531,16 @@ test('begun at one replica, ended at the other: a sign-in is in no process', asy
   const person = newOpenIdPerson()
   const callback = await someone(person)(await startAt(agent, 'corp', { return_to: '/x' }))
   const there = at(other, agent)
-  assertRedirect(await comeBack(there, callback), '/x')
+  assertRedirect(await returnFromProvider(there, callback), '/x')
   await assertSignedIn(agent)
   await agent.post('/auth/logout')
-  assertPage(await comeBack(agent, callback), 400)
+  assertPage(await returnFromProvider(agent, callback), 400)
 
   const account = { ...newPerson(), email: newOpenIdPerson().email ?? '' }
   const { agent: owner } = await signedUp(one, account)
   const newcomer = createUserAgent(one)
   const back = await someone(newOpenIdPerson({ email: account.email }))(await startAt(newcomer, 'corp'))
-  const page = await comeBack(newcomer, back)
+  const page = await returnFromProvider(newcomer, back)
   assertPage(page, 409)
   const { password } = account
   const proven = await at(other, newcomer).post('/auth/oauth/corp/link', { pending: pendingOn(page), password })
@@ -562,7 +562,7 @@ test('tokens of the provider are not stored; logs have no code, state, token or 
     const callback = await gitlab.visit(url)
     keep(new URL(url).searchParams)
     keep(parametersOf(callback))
-    return comeBack(agent, callback)
+    return returnFromProvider(agent, callback)
   }
   gitlab.fault = { jwks: 'status-500' }
   assertPage(await tryOnce(), 503)

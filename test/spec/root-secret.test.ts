@@ -14,7 +14,7 @@ import { operate, operateJson } from '../support/operator.ts'
 import { eventually } from '../support/patience.ts'
 import { loggedIn, signedUp } from '../support/people.ts'
 import { startServiceWith } from '../support/provider-service.ts'
-import { comeBack, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, startAt } from '../support/provider-sign-in.ts'
 import { at, startReplicas } from '../support/replicas.ts'
 import { type Service, startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
@@ -162,7 +162,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     })
     await rotate(service)
     await service.restart()
-    assertRedirect(await comeBack(agent, callback), '/there')
+    assertRedirect(await returnFromProvider(agent, callback), '/there')
     await assertSignedIn(agent)
   })
 

@@ -11,7 +11,7 @@ export const startAt = async (agent: UserAgent, name: string, form: Form = {}): 
 }
 
 /** Comes back from a provider: by address, or by the form that it posts from its own site. */
-export const comeBack = async (agent: UserAgent, callback: Callback): Promise<Answer> => {
+export const returnFromProvider = async (agent: UserAgent, callback: Callback): Promise<Answer> => {
   const { pathname, search } = new URL(callback.url)
   if (callback.method === 'GET') return agent.get(pathname + search)
   const relayed = await agent.send({
@@ -37,4 +37,4 @@ export const signInBy = async (
   name: string,
   visit: (authorizationUrl: string) => Promise<Callback>,
   form: Form = {},
-): Promise<Answer> => comeBack(agent, await visit(await startAt(agent, name, form)))
+): Promise<Answer> => returnFromProvider(agent, await visit(await startAt(agent, name, form)))

@@ -200,7 +200,7 @@ describe('what somebody is called, for a username', () => {
 
 const identifyAtGithub = (user: unknown, emails: unknown, issuer = 'https://github.com') => {
   const asked: string[] = []
-  const claims = describeGithub(issuer).identify(async (url) => {
+  const claims = describeGithub(issuer).fetchClaims(async (url) => {
     asked.push(url)
     return new URL(url).pathname.endsWith('/emails') ? emails : user
   })
@@ -246,7 +246,7 @@ describe('claims of GitHub', () => {
   })
 })
 
-const claimsOfDiscord = (user: unknown) => describeDiscord('https://discord.com').identify(async () => user)
+const claimsOfDiscord = (user: unknown) => describeDiscord('https://discord.com').fetchClaims(async () => user)
 
 test('claims of Discord: whoever has not verified his email has none that counts', async () => {
   const user = { id: '80351110224678912', username: 'nelly', email: 'n@example.com', verified: true }

@@ -7,7 +7,7 @@ import type { RouteDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type HttpResponse, page, type RequestContext, redirect } from '../request-context.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
-import { orConfirm, orExplain } from './oauth/problem-page.ts'
+import { orConfirm, orProblemPage } from './oauth/problem-page.ts'
 import { createWaysToSignIn } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 
@@ -144,8 +144,8 @@ export const createAccount = (deps: RouteDeps) => {
     /** Disconnects a provider. */
     unlink(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
       const id = context.form.get('identity_id')
-      const wish = { provider: undefined, target: '/auth/account' }
-      return orExplain(deps, context, wish, async () => {
+      const retryParams = { provider: undefined, returnTo: '/auth/account' }
+      return orProblemPage(deps, context, retryParams, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
         await noting(context, signedIn, 'provider_disconnect', async (found) => {
           found.method = await oauth.unlink(id, signedIn)

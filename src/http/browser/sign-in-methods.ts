@@ -7,7 +7,7 @@ import type { RouteDeps } from '../deps.ts'
 export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }: RouteDeps) => {
   const look = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
-    return { hasPassword, linked: await oauth.list(userId, hasPassword) }
+    return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
   }
 
   /** Also of a provider that was taken out of the settings. */

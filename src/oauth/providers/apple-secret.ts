@@ -5,19 +5,19 @@ interface AppleSecretDeps {
   teamId: string
   keyId: string
   clientId: string
-  /** PEM (PKCS #8) of a P-256 key, as Apple hands it out. */
+  /** PEM (PKCS #8) of a P-256 key: the file that Apple issues. */
   privateKey: string
   clock: Clock
 }
 
-/** Apple takes secrets for up to six months; these are used at once. */
+/** Apple accepts up to six months; these secrets are used at once. */
 const LIFETIME_SECONDS = 300
 const AUDIENCE = 'https://appleid.apple.com'
 
 const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
 
 /**
- * Makes client secrets as Apple wants them: JWTs signed with the developer's key (ES256).
+ * Makes the client secrets that Apple requires: JWTs signed with the developer's key (ES256).
  * https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
  */
 export const createAppleSecret = ({ teamId, keyId, clientId, privateKey, clock }: AppleSecretDeps): (() => string) => {

@@ -1,17 +1,17 @@
 import type { AuthorizationCodeGrantChecks, Configuration } from 'openid-client'
 import type { AuthorizationRequest } from './provider.ts'
 
-interface Request {
+interface UrlOptions {
   scopes: readonly string[]
-  /** Parameters besides those of every sign-in. */
-  more: Record<string, string>
+  /** Parameters besides those of every request. */
+  extraParams: Record<string, string>
 }
 
 /** Where a browser is sent to (RFC 6749 section 4.1.1, with PKCE: RFC 7636 section 4.3). */
 export const buildAuthorizationUrl = async (
   configuration: Configuration,
   { redirectUri, state, codeVerifier }: AuthorizationRequest,
-  { scopes, more }: Request,
+  { scopes, extraParams }: UrlOptions,
 ): Promise<URL> => {
   const client = await import('openid-client')
   return client.buildAuthorizationUrl(configuration, {
@@ -20,19 +20,26 @@ export const buildAuthorizationUrl = async (
     state,
     code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    ...more,
+    ...extraParams,
   })
 }
 
-/** Trades the code that came back for tokens; throws what the library throws. */
+interface CodeExchange {
+  request: AuthorizationRequest
+  callbackParams: URLSearchParams
+  checks?: AuthorizationCodeGrantChecks
+}
+
+/** Exchanges the code of a callback for tokens (RFC 6749 section 4.1.3); throws what the library throws. */
 export const exchangeCode = async (
   configuration: Configuration,
-  { redirectUri, state, codeVerifier }: AuthorizationRequest,
-  answer: URLSearchParams,
-  checks: AuthorizationCodeGrantChecks = {},
+  { request, callbackParams, checks = {} }: CodeExchange,
 ) => {
   const client = await import('openid-client')
-  return client.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${answer.toString()}`), {
+  const { redirectUri, state, codeVerifier } = request
+  return client.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${callbackParams.toString()}`), {
+    // The state that came back, compared with itself: the library wants one. Whether it is ours, unused and of this
+    // browser was checked when the sealed state was opened.
     expectedState: state,
     pkceCodeVerifier: codeVerifier,
     ...checks,

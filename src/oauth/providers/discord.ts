@@ -13,8 +13,8 @@ export const describeDiscord = (issuer: string): OAuth2Description => ({
   authorizationEndpoint: `${issuer}/oauth2/authorize`,
   tokenEndpoint: `${issuer}/api/oauth2/token`,
   reauthenticateParams: { prompt: 'consent' },
-  identify: async (ask): Promise<Claims> => {
-    const { id, username, email, verified } = ((await ask(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
+  fetchClaims: async (callApi): Promise<Claims> => {
+    const { id, username, email, verified } = ((await callApi(`${issuer}/api/users/@me`)) ?? {}) as DiscordUser
     return { sub: id, preferred_username: username, email, email_verified: verified }
   },
 })

@@ -2,7 +2,7 @@ import type { Configuration } from 'openid-client'
 import type { MonotonicClock } from '../../lib/time.ts'
 
 const LIFETIME_MS = 3_600_000
-/** How long a provider that does not answer is left alone, where there is something to go on with. */
+/** How long to wait before asking a provider again that did not answer, while an older document can be used. */
 const RETRY_MS = 60_000
 
 interface DiscoveryDeps {
@@ -11,14 +11,14 @@ interface DiscoveryDeps {
 }
 
 /**
- * What a provider says of itself, asked for when it is first needed and again every hour. A provider that is away keeps
- * nobody from trying again, and does not unsay what it said before.
+ * Keeps a provider's discovery document: it is fetched when it is first needed and again after an hour. A failure is not
+ * kept, so the next sign-in tries again; while the provider does not answer, the document that came before still counts.
  */
 export const createDiscovery = ({ clock, discover }: DiscoveryDeps) => {
   let known: { configuration: Configuration; atMs: number } | undefined
-  let underWay: Promise<Configuration> | undefined
+  let pendingFetch: Promise<Configuration> | undefined
 
-  const ask = async (): Promise<Configuration> => {
+  const refresh = async (): Promise<Configuration> => {
     try {
       const configuration = await discover()
       known = { configuration, atMs: clock.elapsedMs() }
@@ -28,18 +28,18 @@ export const createDiscovery = ({ clock, discover }: DiscoveryDeps) => {
       known.atMs = clock.elapsedMs() - LIFETIME_MS + RETRY_MS
       return known.configuration
     } finally {
-      underWay = undefined
+      pendingFetch = undefined
     }
   }
 
   return {
     configuration(): Promise<Configuration> {
       if (known && clock.elapsedMs() - known.atMs < LIFETIME_MS) return Promise.resolve(known.configuration)
-      underWay ??= ask()
-      return underWay
+      pendingFetch ??= refresh()
+      return pendingFetch
     },
 
-    /** To be called when what it said, or the keys that came with it, turn out to be old. */
+    /** Call it when the document, or the keys that came with it, turn out to be outdated. */
     forget(): void {
       if (known) known.atMs = clock.elapsedMs() - LIFETIME_MS
     },

@@ -1,6 +1,6 @@
 import { signInProblem } from '../errors.ts'
 import type { Claims } from '../profile.ts'
-import type { Ask, OAuth2Description } from './oauth2.ts'
+import type { CallApi, OAuth2Description } from './oauth2.ts'
 
 interface GithubUser {
   id?: unknown
@@ -13,22 +13,22 @@ interface GithubEmail {
   verified?: unknown
 }
 
-/** GitHub, or a GitHub Enterprise Server, which has its API under its own address. */
+/** GitHub, or a GitHub Enterprise Server, whose API is below its own address. */
 export const describeGithub = (issuer: string): OAuth2Description => {
   const api = issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3`
   return {
     authorizationEndpoint: `${issuer}/login/oauth/authorize`,
     tokenEndpoint: `${issuer}/login/oauth/access_token`,
     reauthenticateParams: { prompt: 'select_account' },
-    identify: (ask) => identify(ask, api),
+    fetchClaims: (callApi) => fetchClaims(callApi, api),
   }
 }
 
-const identify = async (ask: Ask, api: string): Promise<Claims> => {
-  const [user, emails] = await Promise.all([ask(`${api}/user`), ask(`${api}/user/emails?per_page=100`)])
+const fetchClaims = async (callApi: CallApi, api: string): Promise<Claims> => {
+  const [user, emails] = await Promise.all([callApi(`${api}/user`), callApi(`${api}/user/emails?per_page=100`)])
   const { id, login } = (user ?? {}) as GithubUser
   if (!Number.isSafeInteger(id)) throw signInProblem('unverifiable', new Error('the user has no numeric id'))
-  // The address in the profile is what he wishes to show, and need not be his.
+  // The address in the profile is whatever the user wants to show, verified or not.
   const primary = Array.isArray(emails) ? (emails as GithubEmail[]).find((it) => it?.primary === true) : undefined
   return { sub: String(id), preferred_username: login, email: primary?.email, email_verified: primary?.verified }
 }

@@ -6,10 +6,10 @@ import { exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { AuthorizationRequest } from './provider.ts'
 
-interface Return {
-  /** What the provider sent back. */
-  answer: URLSearchParams
-  attempt: AuthorizationRequest
+interface Callback {
+  configuration: Configuration
+  callbackParams: URLSearchParams
+  request: AuthorizationRequest
   settings: ProviderSettings
   clock: Clock
 }
@@ -17,33 +17,33 @@ interface Return {
 /** How far the clocks of a provider and ours may be apart. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** Trades the code of a provider's answer for whom it vouches for; throws what the library throws, and problems. */
-export const redeem = async (configuration: Configuration, given: Return): Promise<ProviderProfile> => {
-  const { answer, attempt, settings, clock } = given
-  const claims = await claimsOf(configuration, given)
-  const vouched = readClaims({ ...claims, ...appleName(answer, settings) }, String(claims.iss), settings)
-  return { ...vouched, signedInAtMs: signInTime(vouched, attempt, clock.now()) }
+/** Exchanges the code of a callback and reads the user from the ID token; throws what the library throws, and problems. */
+export const fetchOpenidProfile = async (callback: Callback): Promise<ProviderProfile> => {
+  const { callbackParams, request, settings, clock } = callback
+  const claims = await fetchClaims(callback)
+  const profile = readClaims({ ...claims, ...appleName(callbackParams, settings) }, String(claims.iss), settings)
+  return { ...profile, signedInAtMs: signInTime(profile, request, clock.now()) }
 }
 
-const claimsOf = async (config: Configuration, { answer, attempt, settings }: Return): Promise<Claims> => {
-  const checks = { expectedNonce: attempt.nonce, idTokenExpected: true }
-  const tokens = await exchangeCode(config, attempt, answer, checks)
+const fetchClaims = async ({ configuration, callbackParams, request, settings }: Callback): Promise<Claims> => {
+  const checks = { expectedNonce: request.nonce, idTokenExpected: true }
+  const tokens = await exchangeCode(configuration, { request, callbackParams, checks })
   const idToken = tokens.claims()
   if (!idToken) throw signInProblem('unverifiable', new Error('there is no ID token'))
-  requireOwnToken(idToken, config.clientMetadata().client_id)
-  requireFresh(idToken, attempt)
-  // At Microsoft only the ID token can say that an email is somebody's.
-  const isWhole =
-    idToken.email !== undefined || settings.kind === 'microsoft' || !config.serverMetadata().userinfo_endpoint
-  if (isWhole) return { ...idToken }
-  // That an email is verified counts when it is said with the email, and not of another.
+  requireOwnToken(idToken, configuration.clientMetadata().client_id)
+  requireRecentSignIn(idToken, request)
+  // Microsoft says only in the ID token whether an email is verified.
+  const isComplete =
+    idToken.email !== undefined || settings.kind === 'microsoft' || !configuration.serverMetadata().userinfo_endpoint
+  if (isComplete) return { ...idToken }
+  // The ID token has no email, so its `email_verified` says nothing about the email of the userinfo endpoint.
   const { email_verified: _, ...claims } = idToken
   const { fetchUserInfo } = await import('openid-client')
-  const told = await fetchUserInfo(config, tokens.access_token, idToken.sub)
-  return { ...told, auth_time: undefined, ...claims }
+  const userInfo = await fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+  return { ...userInfo, auth_time: undefined, ...claims }
 }
 
-/** Who was asked to sign in anew has done so just now. A time that is yet to come tells nothing. */
+/** A user who was asked to sign in again has done so just now. A time in the future is as good as none. */
 const signInTime = (
   { signedInAtMs }: ProviderProfile,
   { freshSinceMs }: AuthorizationRequest,
@@ -60,16 +60,16 @@ const requireOwnToken = ({ azp }: IDToken, clientId: string): void => {
   throw signInProblem('unverifiable', new Error('the ID token was issued to another client (azp)'))
 }
 
-/** Providers that do not say when somebody signed in are believed; one that says so must not say "long ago". */
-const requireFresh = ({ auth_time: signedInAt }: IDToken, { freshSinceMs }: AuthorizationRequest): void => {
+/** Providers that do not say when the user signed in are believed; one that says so must not say "long ago". */
+const requireRecentSignIn = ({ auth_time: signedInAt }: IDToken, { freshSinceMs }: AuthorizationRequest): void => {
   if (freshSinceMs === undefined || signedInAt === undefined) return
   if (signedInAt * 1000 >= freshSinceMs - CLOCK_TOLERANCE_MS) return
   throw signInProblem('unverifiable', new Error('the provider did not ask for a new sign-in'))
 }
 
-/** Apple tells a name the first time only, beside the code and unsigned: good enough to make a username of. */
-const appleName = (answer: URLSearchParams, { kind }: ProviderSettings): Claims => {
-  const user = kind === 'apple' ? answer.get('user') : null
+/** Apple sends a name the first time only, beside the code and unsigned: good enough to make a username from. */
+const appleName = (callbackParams: URLSearchParams, { kind }: ProviderSettings): Claims => {
+  const user = kind === 'apple' ? callbackParams.get('user') : null
   if (!user) return {}
   try {
     const { name } = JSON.parse(user) as { name?: { firstName?: unknown; lastName?: unknown } }

@@ -7,18 +7,18 @@ import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
 import { createProviderFetch, toProblem } from './provider-fetch.ts'
 
-/** What is known of a provider that speaks OAuth 2.0 alone, and so says nothing of itself. */
+/** What svc must know about a provider that supports OAuth 2.0 alone, and so has no discovery document. */
 export interface OAuth2Description {
   authorizationEndpoint: string
   tokenEndpoint: string
-  /** Asks who the bearer of an access token is: claims by their names in OpenID Connect. */
-  identify: (ask: Ask) => Promise<Claims>
-  /** Parameters that have somebody sign in, or choose an account, anew. */
+  /** Asks the provider's API for the user: claims by their names in OpenID Connect. */
+  fetchClaims: (callApi: CallApi) => Promise<Claims>
+  /** Parameters that make the provider ask the user to sign in, or to choose an account, again. */
   reauthenticateParams: Record<string, string>
 }
 
-/** Asks an address of the provider's API, as the person who signs in; resolves to the JSON. */
-export type Ask = (url: string) => Promise<unknown>
+/** Calls an address of the provider's API with the user's access token; resolves to the JSON. */
+export type CallApi = (url: string) => Promise<unknown>
 
 interface OAuth2ProviderDeps {
   settings: ProviderSettings
@@ -27,37 +27,37 @@ interface OAuth2ProviderDeps {
   describe: (issuer: string) => OAuth2Description
 }
 
-/** Providers of this kind answer with status 200 and an error inside. */
-const withHonestStatus =
-  (exchange: CustomFetch): CustomFetch =>
+/** Such providers report errors with status 200 and an `error` in the body; the library expects status 400. */
+const withErrorStatus =
+  (providerFetch: CustomFetch): CustomFetch =>
   async (url, options) => {
-    const response = await exchange(url, options)
+    const response = await providerFetch(url, options)
     if (!response.ok) return response
     const text = await response.text()
     const { status, headers } = response
-    return new Response(text, { headers, status: tellsOfError(text) ? 400 : status })
+    return new Response(text, { headers, status: hasErrorMember(text) ? 400 : status })
   }
 
-const tellsOfError = (text: string): boolean => {
+const hasErrorMember = (text: string): boolean => {
   try {
-    const answer: unknown = JSON.parse(text)
-    return typeof answer === 'object' && answer !== null && 'error' in answer
+    const body: unknown = JSON.parse(text)
+    return typeof body === 'object' && body !== null && 'error' in body
   } catch {
     return false
   }
 }
 
-/** A provider that speaks OAuth 2.0 without OpenID Connect: who signs in is asked of an API of its own. */
+/** A provider with OAuth 2.0 but without OpenID Connect: who signed in is asked from an API of its own. */
 export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: OAuth2ProviderDeps): Provider => {
   const { issuer, clientId, clientSecret, scopes } = settings
-  const { authorizationEndpoint, tokenEndpoint, identify, reauthenticateParams: anew } = describe(issuer)
-  const exchange = createProviderFetch(issuer)
+  const { authorizationEndpoint, tokenEndpoint, fetchClaims, reauthenticateParams } = describe(issuer)
+  const providerFetch = createProviderFetch(issuer)
 
   const configure = async (): Promise<Configuration> => {
     const client = await import('openid-client')
     const server = { issuer, authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint }
     const configuration = new client.Configuration(server, clientId, undefined, client.ClientSecretPost(clientSecret))
-    configuration[client.customFetch] = withHonestStatus(exchange)
+    configuration[client.customFetch] = withErrorStatus(providerFetch)
     configuration.timeout = timeoutMs / 1000
     if (issuer.startsWith('http:')) client.allowInsecureRequests(configuration)
     return configuration
@@ -65,10 +65,10 @@ export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: O
   let configured: Promise<Configuration> | undefined
   const configuration = (): Promise<Configuration> => (configured ??= configure())
 
-  const asker =
-    (accessToken: string): Ask =>
+  const callApiWith =
+    (accessToken: string): CallApi =>
     async (url) => {
-      const response = await exchange(url, {
+      const response = await providerFetch(url, {
         method: 'GET',
         headers: { authorization: `Bearer ${accessToken}`, accept: 'application/json', 'user-agent': 'svc' },
         body: undefined,
@@ -80,16 +80,16 @@ export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: O
     }
 
   return {
-    async authorizationUrl(attempt) {
-      const more = attempt.freshSinceMs === undefined ? {} : anew
-      return buildAuthorizationUrl(await configuration(), attempt, { scopes, more })
+    async authorizationUrl(request) {
+      const extraParams = request.freshSinceMs === undefined ? {} : reauthenticateParams
+      return buildAuthorizationUrl(await configuration(), request, { scopes, extraParams })
     },
 
-    async fetchProfile(answer, attempt) {
+    async fetchProfile(callbackParams, request) {
       try {
-        const tokens = await exchangeCode(await configuration(), attempt, answer)
-        const vouched = readClaims(await identify(asker(tokens.access_token)), issuer, settings)
-        return { ...vouched, signedInAtMs: attempt.freshSinceMs === undefined ? undefined : clock.now() }
+        const tokens = await exchangeCode(await configuration(), { request, callbackParams })
+        const profile = readClaims(await fetchClaims(callApiWith(tokens.access_token)), issuer, settings)
+        return { ...profile, signedInAtMs: request.freshSinceMs === undefined ? undefined : clock.now() }
       } catch (error) {
         throw toProblem(error)
       }

@@ -5,27 +5,27 @@ export interface ProviderSettings {
   /** As in `SVC_OAUTH_PROVIDERS`. */
   name: string
   kind: ProviderKind
-  /** What people read on its button. */
+  /** The text of its button. */
   label: string
   iconUrl: string | undefined
   clientId: string
-  /** Apple: the private key as PEM (PKCS #8), of which each secret is made. */
+  /** Apple: the private key as PEM (PKCS #8), which signs each secret. */
   clientSecret: string
-  /** As it was written: an issuer is compared character by character. */
+  /** As it was configured: an issuer is compared character by character. */
   issuer: string
   scopes: string[]
-  /** In lower case; none: any. */
+  /** In lower case; an empty list allows every domain. */
   allowedDomains: string[]
-  /** Emails count as verified also where the provider does not say so. */
+  /** Emails count as verified also when the provider does not say whether they are. */
   trustsEmail: boolean
   apple: { teamId: string; keyId: string } | undefined
 }
 
-/** What is known of a provider by its name. */
+/** What svc knows about a provider by its name. */
 export interface Preset {
   kind: ProviderKind
   label: string
-  /** Left out where nobody but the operator knows it. */
+  /** Undefined where only the operator can know it. */
   issuer?: string
   scopes: readonly string[]
 }
@@ -34,7 +34,7 @@ const OPENID_SCOPES = ['openid', 'email', 'profile']
 
 export const microsoftIssuer = (tenant: string): string => `https://login.microsoftonline.com/${tenant}/v2.0`
 
-/** By name. Microsoft's issuer has TENANT in the place of the tenant. A map, for "constructor" is a name as well. */
+/** By name; a map, because "constructor" is a name too. TENANT in Microsoft's issuer is replaced by the configured tenant. */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['google', { kind: 'google', label: 'Google', issuer: 'https://accounts.google.com', scopes: OPENID_SCOPES }],
   ['github', { kind: 'github', label: 'GitHub', issuer: 'https://github.com', scopes: ['read:user', 'user:email'] }],
@@ -44,7 +44,7 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['discord', { kind: 'discord', label: 'Discord', issuer: 'https://discord.com', scopes: ['identify', 'email'] }],
 ])
 
-/** The preset of that name, or else what goes for every OpenID Connect issuer: `my-corp` is shown as "My corp". */
+/** The preset of that name, or else that of any OpenID Connect issuer, with a label from the name: `my-corp` is "My corp". */
 export const presetOf = (name: string): Preset => PRESETS.get(name) ?? openidPreset(name)
 
 const openidPreset = (name: string): Preset => {
@@ -52,21 +52,21 @@ const openidPreset = (name: string): Preset => {
   return { kind: 'openid', label: words.charAt(0).toUpperCase() + words.slice(1), scopes: OPENID_SCOPES }
 }
 
-/** Kinds whose sign-in asks for an ID token with the scope `openid`. */
+/** Whether requests to this kind of provider need the scope `openid` to get an ID token. */
 export const asksForOpenid = (kind: ProviderKind): boolean =>
   kind === 'openid' || kind === 'google' || kind === 'microsoft' || kind === 'gitlab'
 
-/** Tenants of Microsoft that are nobody's own; the number is that of `consumers`. */
+/** Microsoft tenants that belong to no single organisation; the UUID is that of `consumers`. */
 const SHARED_TENANT = /^\/(?:common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad)(?:\/|$)/i
 
 const MICROSOFT_HOST = new URL(microsoftIssuer('common')).host
 
-/** Hosts at which anybody may open an account, and where no organisation decides which email it bears. */
+/** Hosts where anyone can open an account, so that no organisation decides which email an account has. */
 const PUBLIC_HOSTS = [...PRESETS.values()].flatMap(({ kind, issuer }) =>
   issuer === undefined || kind === 'microsoft' ? [] : [new URL(issuer).host],
 )
 
-/** Whether one organisation can be behind a provider, as far as it is known, so that it may vouch for its emails. */
+/** Whether one organisation may run this provider, as far as we can know, so that its emails can be trusted. */
 export const canBeOnesOwn = (kind: ProviderKind, issuer: string | undefined): boolean => {
   if (kind !== 'openid' && kind !== 'gitlab' && kind !== 'microsoft') return false
   if (issuer === undefined) return true

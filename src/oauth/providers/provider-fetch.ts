@@ -3,13 +3,12 @@ import { AppError } from '../../lib/errors.ts'
 import { isLoopbackUrl, mayLeadHere } from '../../lib/origin.ts'
 import { signInProblem } from '../errors.ts'
 
-/** No answer of an honest provider comes near. */
-const MAX_ANSWER_BYTES = 1024 * 1024
+/** Far more than any provider's response needs. */
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
-/** A provider sent more than anybody needs. */
-class AnswerTooLarge extends Error {
+class ResponseTooLarge extends Error {
   constructor() {
-    super(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`)
+    super(`the response is larger than ${MAX_RESPONSE_BYTES} bytes`)
   }
 }
 
@@ -18,17 +17,17 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
   let bytes = 0
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length
-    // Counted as it is unpacked: a small answer can unfold into a huge one.
-    if (bytes > MAX_ANSWER_BYTES) throw new AnswerTooLarge()
+    // Counted after decompression: a small response can decompress to a huge one.
+    if (bytes > MAX_RESPONSE_BYTES) throw new ResponseTooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
 }
 
 /**
- * TypeError for an address that a provider names and that must not be asked: one that can be read or changed on the way,
- * and one on this machine unless the provider itself is on it. What listens on loopback trusts every caller, and
- * this service would reach it for a provider elsewhere (server-side request forgery).
+ * TypeError for an address that a provider names and svc must not call: one without TLS, and one on this machine unless
+ * the provider itself runs there. Services on loopback often trust every caller, and a provider elsewhere could reach
+ * them through svc (server-side request forgery).
  */
 export const requireAddressOf = (issuer: string, url: string): void => {
   if (mayLeadHere(url) && !mayLeadHere(issuer)) {
@@ -38,12 +37,12 @@ export const requireAddressOf = (issuer: string, url: string): void => {
   throw new TypeError(`an address of the provider is missing, or without TLS: ${url.slice(0, 200)}`)
 }
 
-/** Statuses that a `Response` must have no body with. */
+/** Statuses with which a `Response` must not have a body. */
 const WITHOUT_BODY = [101, 204, 205, 304]
 
 /**
- * `fetch` for what is asked of one provider: the answer is read whole, up to 1 MiB, within the deadline of the request's
- * signal; no redirect is followed, and secrets leave this machine over TLS only.
+ * `fetch` for requests to one provider: a response has at most 1 MiB and must arrive within the deadline of the request's
+ * signal; redirects are not followed, and secrets leave this machine over TLS only.
  */
 export const createProviderFetch =
   (issuer: string): CustomFetch =>
@@ -55,8 +54,8 @@ export const createProviderFetch =
     return new Response(WITHOUT_BODY.includes(status) || status < 200 ? null : body, { status, headers })
   }
 
-/** Failures that say nothing about the person, only that the provider does not answer properly. */
-const AWAY = [
+/** The library's codes for a provider that does not answer, or not as the standards say. */
+const UNREACHABLE = [
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
@@ -66,13 +65,13 @@ const AWAY = [
   'OAUTH_INVALID_SERVER_METADATA',
 ]
 
-/** `error` of an authorization response (RFC 6749 section 4.1.2.1; Apple's own word for it). */
+/** `error` of an authorization response (RFC 6749 section 4.1.2.1), and Apple's own code. */
 const CANCELLED = ['access_denied', 'user_cancelled_authorize']
 const BUSY = ['server_error', 'temporarily_unavailable']
 
 const isBusy = (status: unknown): boolean => typeof status === 'number' && (status >= 500 || status === 429)
 
-/** What the library, or `fetch`, threw, as one of our problems. */
+/** Turns what the library or `fetch` threw into a sign-in problem. */
 export const toProblem = (error: unknown): unknown => {
   if (error instanceof AppError) return error
   if (!(error instanceof Error)) return signInProblem('unreachable', error)
@@ -85,5 +84,5 @@ export const toProblem = (error: unknown): unknown => {
     return signInProblem(isBusy(status) ? 'unreachable' : 'refused', error)
   }
   const isFromLibrary = typeof code === 'string' && code.startsWith('OAUTH_')
-  return signInProblem(isFromLibrary && !AWAY.includes(code) ? 'unverifiable' : 'unreachable', error)
+  return signInProblem(isFromLibrary && !UNREACHABLE.includes(code) ? 'unverifiable' : 'unreachable', error)
 }

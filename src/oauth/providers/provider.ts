@@ -1,25 +1,25 @@
 import type { ProviderProfile } from '../profile.ts'
 
-/** One sign-in that was sent to a provider, with what protects its way back. */
+/** One request to sign in that is sent to a provider, with what protects the way back from it. */
 export interface AuthorizationRequest {
-  /** Where the provider sends the browser to afterwards; compared character by character there. */
+  /** Where the provider sends the browser afterwards; providers compare it character by character. */
   redirectUri: string
   state: string
-  /** Comes back in the ID token: it was made for this sign-in (OpenID Connect Core section 3.1.2.1). */
+  /** Returns in the ID token, which shows that the token was made for this request (OpenID Connect Core section 3.1.2.1). */
   nonce: string
-  /** Proves that who began the sign-in also ends it (RFC 7636). */
+  /** Proves that the same client began the flow and ends it (RFC 7636). */
   codeVerifier: string
-  /** Since when the person must have signed in at the provider, where that is to be anew. */
+  /** The user must have signed in at the provider since then; undefined when an older sign-in will do. */
   freshSinceMs: number | undefined
 }
 
-/** Somebody else who knows who people are. */
+/** A service that knows its users and can say who they are. */
 export interface Provider {
-  /** Where to send a browser; `unavailable` when the provider cannot be asked. */
-  authorizationUrl(attempt: AuthorizationRequest): Promise<URL>
+  /** Where to send a browser; `unavailable` when the provider does not answer. */
+  authorizationUrl(request: AuthorizationRequest): Promise<URL>
   /**
-   * Whom the provider vouches for, by the parameters that it sent back. Every way in which it does not is an `AppError`
+   * The user who signed in at the provider, by the parameters that came with the callback. Every failure is an `AppError`
    * with a `SignInProblem` as its reason.
    */
-  fetchProfile(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<ProviderProfile>
+  fetchProfile(callbackParams: URLSearchParams, request: AuthorizationRequest): Promise<ProviderProfile>
 }

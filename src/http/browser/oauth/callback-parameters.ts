@@ -1,23 +1,23 @@
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { Fields } from '../../transport/url-encoded.ts'
 
-/** What a provider may send back (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
-const ANSWER_FIELDS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
+/** The parameters of a callback (RFC 6749 section 4.1.2, RFC 9207; `user` is Apple's). */
+const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'user'] as const
 
-/** Longer addresses are cut off by proxies. */
+/** Proxies refuse longer addresses. */
 export const MAX_CALLBACK_LENGTH = 8000
 
-/** The parameters of a provider's answer; `invalid_request` where one is repeated: nobody can tell which counts. */
+/** The parameters of a callback; `invalid_request` when one is repeated, since it is not clear which counts. */
 export const readCallbackParameters = ({ get }: Fields): URLSearchParams => {
-  const answer = new URLSearchParams()
-  for (const field of ANSWER_FIELDS) {
+  const params = new URLSearchParams()
+  for (const field of CALLBACK_PARAMETERS) {
     const value = get(field)
-    if (value !== undefined) answer.set(field, value)
+    if (value !== undefined) params.set(field, value)
   }
-  return answer
+  return params
 }
 
-/** The same, as a problem of the sign-in. */
+/** The same; repeated parameters are a sign-in problem. */
 export const requireCallbackParameters = (query: Fields): URLSearchParams => {
   try {
     return readCallbackParameters(query)
@@ -26,7 +26,7 @@ export const requireCallbackParameters = (query: Fields): URLSearchParams => {
   }
 }
 
-/** The state alone, where the rest cannot be read; undefined where it cannot be read itself. */
+/** `state` alone, also when another parameter is repeated; undefined when it is missing or repeated itself. */
 export const findState = ({ get }: Fields): string | undefined => {
   try {
     return get('state')

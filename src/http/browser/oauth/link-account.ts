@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
-import { emailProblem } from '../../../oauth/errors.ts'
-import type { PendingLink, TakenEmail } from '../../../oauth/oauth.ts'
+import { emailProblem, signInProblem } from '../../../oauth/errors.ts'
+import type { ExistingAccount, LinkRequest } from '../../../oauth/oauth.ts'
 import type { LinkAccountView, ProviderView } from '../../../pages/pages.ts'
 import type { EventInProgress } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
@@ -8,102 +8,118 @@ import { type HttpResponse, page, type RequestContext } from '../../request-cont
 import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
-import { orExplain, signInAs } from './problem-page.ts'
+import { orProblemPage, startSessionBy } from './problem-page.ts'
 
 /**
- * Somebody comes by a provider for the first time, and his email belongs to an account: he is asked to prove that it is
- * his before the two are linked. Linking them by the email alone would let whoever made the account first share it.
+ * The "link account" page. A user comes from this provider for the first time, and an account has their email: they must
+ * prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who had
+ * registered the address first would share the account with its owner.
  */
 export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
   const { oauth, users, limits, pages, providers, cookieWriter, accountLog } = deps
 
-  const view = (context: RequestContext, pending: PendingLink, taken: TakenEmail, binding: string): LinkAccountView => {
-    // The browser must be known for as long as the page is good.
-    context.setCookies([cookieWriter.oauth(binding)])
+  const view = (
+    context: RequestContext,
+    request: LinkRequest,
+    account: ExistingAccount,
+    browserSecret: string,
+  ): LinkAccountView => {
+    // Set again, so that the cookie lasts as long as the page can be used.
+    context.setCookies([cookieWriter.oauth(browserSecret)])
     return {
       csrfToken: context.csrfToken,
-      returnTo: returnToParameter(pending.target),
+      returnTo: returnToParameter(request.returnTo),
       provider,
-      email: taken.email,
-      pending: oauth.closePending(pending, binding),
-      hasPassword: taken.hasPassword,
-      providers: providers.filter(({ name }) => taken.providers.includes(name)),
-      canClaim: taken.isUnproven,
+      email: account.email,
+      pending: oauth.sealLinkRequest(request, browserSecret),
+      hasPassword: account.hasPassword,
+      providers: providers.filter(({ name }) => account.providers.includes(name)),
+      canClaim: account.isEmailUnverified,
       errors: {},
     }
   }
 
-  /** Answers a form of the page; `pending` is what it is about. */
-  const answerForm = (
+  /** Handles a form of the page, with the link request that the form brings back. */
+  const handleForm = (
     context: RequestContext,
-    action: (pending: PendingLink, binding: string) => Promise<HttpResponse>,
+    action: (request: LinkRequest, browserSecret: string) => Promise<HttpResponse>,
   ): Promise<HttpResponse> => {
-    const binding = context.cookies.oauth
-    return orExplain(deps, context, { provider, target: '/' }, async () => {
-      const pending = oauth.openPending(context.form.get('pending'), binding, provider.name)
-      return orExplain(deps, context, { provider, target: pending.target }, () => action(pending, binding ?? ''))
+    const browserSecret = context.cookies.oauth
+    const { request, problem } = oauth.readLinkRequest(context.form.get('pending'), browserSecret, provider.name)
+    return orProblemPage(deps, context, { provider, returnTo: request?.returnTo ?? '/' }, async () => {
+      if (!request) throw signInProblem(problem)
+      return action(request, browserSecret ?? '')
     })
   }
 
   const linkAndSignIn = async (
     context: RequestContext,
-    pending: PendingLink,
+    { pendingLink, returnTo }: LinkRequest,
     email: string,
     found: EventInProgress,
   ) => {
-    const { userId, target } = pending
+    const { userId } = pendingLink
     const result = await users.authenticate(email, context.form.get('password') ?? '', context)
     const isOwner = !('refusal' in result) && result.userId === userId
-    const grant = isOwner && (await oauth.linkProven(pending, context.cookies.oauth ?? '', result))
+    const grant = isOwner && (await oauth.linkPending(pendingLink, context.cookies.oauth ?? '', result))
     if (!grant) throw wrongPassword()
     accountLog.note(context, { event: 'provider_connect', method: provider.name, userId })
-    const answer = await startSession(deps, context, { grant, returnTo: target, found })
-    if (!answer) throw wrongPassword()
-    return answer
+    const response = await startSession(deps, context, { grant, returnTo, found })
+    if (!response) throw wrongPassword()
+    return response
   }
 
-  const linkByPassword = (context: RequestContext, pending: PendingLink, taken: TakenEmail, found: EventInProgress) => {
+  const linkByPassword = (
+    context: RequestContext,
+    request: LinkRequest,
+    { email }: ExistingAccount,
+    found: EventInProgress,
+  ) => {
     const { network } = context
     return limits.attempt(
       [
         ['loginOfAddress', network],
-        ['login', `${taken.email.toLowerCase()} ${network}`],
+        ['login', `${email.toLowerCase()} ${network}`],
       ],
-      () => linkAndSignIn(context, pending, taken.email, found),
+      () => linkAndSignIn(context, request, email, found),
     )
   }
 
   return {
-    /** The page; `conflict` when nothing could prove the account. */
-    ask(context: RequestContext, pending: PendingLink, taken: TakenEmail, binding: string): HttpResponse {
-      const shown = view(context, pending, taken, binding)
+    /** `conflict` when nothing can prove the account. */
+    showPage(
+      context: RequestContext,
+      request: LinkRequest,
+      account: ExistingAccount,
+      browserSecret: string,
+    ): HttpResponse {
+      const shown = view(context, request, account, browserSecret)
       if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim)
-        throw emailProblem('no_proof', taken.email)
+        throw emailProblem('no_proof', account.email)
       return page(409, pages.linkAccount(shown))
     },
 
     byPassword: (context: RequestContext): Promise<HttpResponse> =>
-      answerForm(context, async (pending, binding) => {
-        const taken = await oauth.requireTaken(pending.userId)
-        const showAgain = ({ errors, problem }: Refusal) =>
-          pages.linkAccount({ ...view(context, pending, taken, binding), errors, problem })
-        const event: EventInProgress = { event: 'login', method: 'password', userId: pending.userId }
+      handleForm(context, async (request, browserSecret) => {
+        const { userId } = request.pendingLink
+        const account = await oauth.requireAccount(userId)
+        const event: EventInProgress = { event: 'login', method: 'password', userId }
         return orShowAgain(
           context,
-          () => accountLog.watch(context, event, (found) => linkByPassword(context, pending, taken, found)),
-          showAgain,
+          () => accountLog.watch(context, event, (found) => linkByPassword(context, request, account, found)),
+          ({ errors, problem }: Refusal) =>
+            pages.linkAccount({ ...view(context, request, account, browserSecret), errors, problem }),
         )
       }),
 
-    claim: (context: RequestContext): Promise<HttpResponse> =>
-      answerForm(context, async (pending, binding) => {
-        const { userId, target } = pending
-        const by = { method: provider.name, userId }
+    reclaim: (context: RequestContext): Promise<HttpResponse> =>
+      handleForm(context, async ({ pendingLink, returnTo }, browserSecret) => {
+        const by = { method: provider.name, userId: pendingLink.userId }
         const grant = await accountLog.watch(context, { event: 'account_reclaim', ...by }, () =>
-          oauth.reclaim(pending, binding),
+          oauth.reclaim(pendingLink, browserSecret),
         )
         return accountLog.watch(context, { event: 'login', ...by }, (found) =>
-          signInAs(deps, context, grant, { target, found }),
+          startSessionBy(deps, context, grant, { returnTo, found }),
         )
       }),
   }

@@ -9,27 +9,27 @@ import { type HttpResponse, page, type RequestContext, redirect } from '../../re
 import { returnToParameter } from '../../return-to.ts'
 import { startSession } from '../start-session.ts'
 
-/** What somebody wanted of a provider. */
+/** What a user wanted from a provider, so that the problem page can offer to try again. */
 export interface RetryParams {
-  /** Undefined where it is not about one of those that there are. */
+  /** Undefined when no configured provider is concerned. */
   provider: ProviderView | undefined
-  target: string
+  returnTo: string
   intent?: 'link' | 'confirm' | undefined
-  /** What is to be linked once he has proved an account by the provider, sealed. */
-  pending?: string | undefined
+  /** Sealed: the provider that is connected once the user has proved the account. */
+  linkRequest?: string | undefined
 }
 
-/** Starts a session for who may come in; `forbidden` when he no longer may. */
-export const signInAs = async (
+/** Starts a session and sends the browser to `returnTo`; `forbidden` when there is no grant, or it is no longer valid. */
+export const startSessionBy = async (
   deps: RouteDeps,
   context: RequestContext,
   grant: SignInGrant | undefined,
-  { target, found }: { target: string; found: EventInProgress },
+  { returnTo, found }: { returnTo: string; found: EventInProgress },
 ): Promise<HttpResponse> => {
-  const answer = grant && (await startSession(deps, context, { grant, returnTo: target, found }))
-  // What let him in a moment ago does so no more: the account was disabled, deleted or disconnected.
-  if (!answer) throw signInProblem('disabled')
-  return answer
+  const response = grant && (await startSession(deps, context, { grant, returnTo, found }))
+  // The account was disabled, deleted or disconnected since the grant was given.
+  if (!response) throw signInProblem('disabled')
+  return response
 }
 
 const CONFIRMATION_PATH = '/auth/account/confirm'
@@ -45,46 +45,47 @@ export const orConfirm = async (action: () => Promise<HttpResponse>): Promise<Ht
 }
 
 /**
- * Does something with a provider; where that ends in a problem, says on a page what happened and what to do next. What
- * lies behind it goes to the log, never what the provider said to the page.
+ * Runs `action`. When it ends in a sign-in problem, logs the cause and shows a page that says what happened and what to do
+ * next. The cause never appears on the page: it can repeat what the provider said.
  */
-export const orExplain = async (
+export const orProblemPage = async (
   deps: RouteDeps,
   context: RequestContext,
-  wish: RetryParams,
+  retryParams: RetryParams,
   action: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> => {
   try {
     return await orConfirm(action)
   } catch (error) {
     if (!(error instanceof AppError) || !isSignInProblem(error.reason)) throw error
-    return explain(deps, context, wish, error, error.reason)
+    const { reason: problem } = error
+    deps.log.warn(
+      { request_id: context.requestId, provider: retryParams.provider?.name, problem, cause: causesOf(error) },
+      'sign-in by a provider failed',
+    )
+    return problemPage(deps, context, retryParams, error, problem)
   }
 }
 
-const explain = async (
-  { pages, findCurrentSession, log }: RouteDeps,
+const problemPage = async (
+  { pages, findCurrentSession }: RouteDeps,
   context: RequestContext,
-  { provider, target, intent, pending }: RetryParams,
+  { provider, returnTo, intent, linkRequest }: RetryParams,
   error: AppError,
   problem: SignInProblem,
 ): Promise<HttpResponse> => {
-  log.warn(
-    { request_id: context.requestId, provider: provider?.name, problem, cause: causesOf(error) },
-    'sign-in by a provider failed',
-  )
   const signedIn = (await findCurrentSession(context)) !== undefined
-  // Whoever presses "back" after he has signed in comes here again, and is where he wanted to be.
-  if (problem === 'used' && signedIn) return redirect(target)
+  // A user who presses "back" after the sign-in comes here again, and is signed in already.
+  if (problem === 'used' && signedIn) return redirect(returnTo)
   const { retryAfterSeconds } = error
   const view = {
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(target),
+    returnTo: returnToParameter(returnTo),
     provider,
     problem,
     intent,
-    // What is not accepted here would not be accepted the next time.
-    pending: problem === 'unreadable' ? undefined : pending,
+    // A link request that was refused would be refused again.
+    pending: problem === 'unreadable' ? undefined : linkRequest,
     email: emailOf(error),
     signedIn,
     requestId: context.requestId,
@@ -95,16 +96,16 @@ const explain = async (
 
 const MAX_CAUSE_LENGTH = 500
 
-/** Codes, tokens and secrets, which a provider may repeat in what it says; no word of a language looks like that. */
+/** Codes, tokens and secrets, which a provider may repeat in its messages; no word of a language looks like that. */
 const SECRET = /(?=[\w.~+/=%-]*(?:\d|[a-z][A-Z]))[\w.~+/=%-]{16,}|[\w.~+/=%-]{40,}/g
 
-/** The messages of an error and what caused it. No more of it: some carry the tokens that they are about. */
+/** The messages of an error's causes, and nothing else of them: some errors carry tokens in their properties. */
 const causesOf = (error: Error): string => {
   const messages: string[] = []
   let cause: unknown = error.cause
   while (cause instanceof Error && messages.length < 5) {
-    const { error: word, error_description: description } = cause as { error?: unknown; error_description?: unknown }
-    messages.push([cause.message, word, description].filter((text) => typeof text === 'string').join(' '))
+    const { error: code, error_description: description } = cause as { error?: unknown; error_description?: unknown }
+    messages.push([cause.message, code, description].filter((text) => typeof text === 'string').join(' '))
     cause = cause.cause
   }
   return messages.join(': ').replace(SECRET, '…').slice(0, MAX_CAUSE_LENGTH)

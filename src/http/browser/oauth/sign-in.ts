@@ -1,6 +1,13 @@
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { AuthorizationFlow, NewAuthorizationFlow, ProviderProfile } from '../../../oauth/oauth.ts'
+import type {
+  AuthorizationFlow,
+  NewAuthorizationFlow,
+  PendingLink,
+  ProviderProfile,
+  ReadLinkRequest,
+  ReadState,
+} from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventInProgress } from '../../account-log.ts'
@@ -16,7 +23,7 @@ import {
   requireCallbackParameters,
 } from './callback-parameters.ts'
 import { createLinkAccount } from './link-account.ts'
-import { orExplain, type RetryParams, signInAs } from './problem-page.ts'
+import { orProblemPage, type RetryParams, startSessionBy } from './problem-page.ts'
 
 type Intent = 'link' | 'confirm' | undefined
 
@@ -26,165 +33,159 @@ const readIntent = ({ get }: RequestContext['form']): Intent => {
   throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
 }
 
-/** What a user returns from a provider with. */
-interface Returned {
+/** A callback whose `state` was accepted. */
+interface Callback {
   flow: AuthorizationFlow
-  /** The secret of the browser. */
-  binding: string
-  /** The event that the return is. */
+  browserSecret: string
+  /** The event in the log that the callback is. */
   found: EventInProgress
 }
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
 
-/** Whom the provider vouches for, who so proves the account that is to be connected to what is pending. */
-interface Proven {
-  proven: NonNullable<AuthorizationFlow['pending']>
-  vouched: ProviderProfile
-  binding: string
-}
-
-/** Signing in by one provider: there (`POST /auth/oauth/{name}`) and back (its callback). */
+/** Sign-in with one provider: to it (`POST /auth/oauth/{name}`) and back from it (its callback). */
 export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) => {
   const { oauth, sessions, limits, findCurrentSession, cookieWriter, baseUrl, requestMetrics, accountLog } = deps
-  const proof = createLinkAccount(deps, provider)
+  const linkAccount = createLinkAccount(deps, provider)
 
-  const requireSignedIn = async (context: RequestContext): Promise<AuthenticatedSession> => {
-    const signedIn = await findCurrentSession(context)
-    if (!signedIn) throw signInProblem('logged_out')
-    return signedIn
+  const requireSession = async (context: RequestContext): Promise<AuthenticatedSession> => {
+    const session = await findCurrentSession(context)
+    if (!session) throw signInProblem('logged_out')
+    return session
   }
 
-  /** An errand for who is signed in: to link the provider, or to confirm by it. */
-  const ownErrand = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
-    const signedIn = await requireSignedIn(context)
-    if (intent === 'link') sessions.requireFresh(signedIn)
-    return { provider: provider.name, intent, target: '/auth/account', userId: signedIn.userId }
+  /** A flow for the account that is signed in. */
+  const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
+    const session = await requireSession(context)
+    if (intent === 'link') sessions.requireFresh(session)
+    return { provider: provider.name, intent, returnTo: '/auth/account', userId: session.userId }
   }
 
-  const errandOf = async (context: RequestContext, target: string, intent: Intent): Promise<NewAuthorizationFlow> => {
-    if (intent) return ownErrand(context, intent)
-    const sealed = context.form.get('pending')
-    if (sealed === undefined) return { provider: provider.name, intent: 'sign_in', target }
-    const { target: pendingTarget, ...pending } = oauth.openPending(sealed, context.cookies.oauth)
-    // Another provider than the one that is pending may be here: the account's own, which is to prove it.
-    await oauth.requireProvableBy(provider.name, pending.userId)
-    return { provider: provider.name, intent: 'sign_in', target: pendingTarget, pending }
+  const newSignInFlow = async (returnTo: string, link: ReadLinkRequest | undefined): Promise<NewAuthorizationFlow> => {
+    if (!link) return { provider: provider.name, intent: 'sign_in', returnTo }
+    if (!link.request) throw signInProblem(link.problem)
+    // The provider here need not be the pending one: it can be one of the account's own, which proves the account.
+    await oauth.requireLinkedProvider(provider.name, link.request.pendingLink.userId)
+    return { provider: provider.name, intent: 'sign_in', ...link.request }
   }
 
-  /** Who began the flow for his own account. It may be another session by now: he may have confirmed in another tab. */
-  const requireOwner = async (
+  /** The session may be newer than the flow: the user may have re-authenticated in another tab. */
+  const requireSessionOf = async (
     context: RequestContext,
     { userId }: AuthorizationFlow,
   ): Promise<AuthenticatedSession> => {
-    const signedIn = await requireSignedIn(context)
-    if (signedIn.userId !== userId) throw signInProblem('logged_out')
-    return signedIn
+    const session = await requireSession(context)
+    if (session.userId !== userId) throw signInProblem('logged_out')
+    return session
   }
 
-  /** The user has proved by this provider that the account is theirs: the pending one is connected to it. */
-  const linkProven = async (
+  /** The user has proved with this provider that the account is theirs: the pending provider is connected to it. */
+  const linkPending = async (
     context: RequestContext,
-    { proven, vouched, binding }: Proven,
+    pendingLink: PendingLink,
+    profile: ProviderProfile,
+    browserSecret: string,
   ): Promise<SignInGrant | undefined> => {
-    oauth.requireCurrent(proven)
-    const { userId } = proven
-    const grant = await oauth.linkProven(proven, binding, await oauth.signInAs(vouched, userId))
-    if (grant) accountLog.note(context, { event: 'provider_connect', method: proven.vouched.provider, userId })
+    oauth.requireUnexpired(pendingLink)
+    const { userId } = pendingLink
+    const grant = await oauth.linkPending(pendingLink, browserSecret, await oauth.signInAs(profile, userId))
+    const { provider: method } = pendingLink.profile
+    if (grant) accountLog.note(context, { event: 'provider_connect', method, userId })
     return grant
   }
 
-  const signIn = async (
-    context: RequestContext,
-    returned: Returned,
-    vouched: ProviderProfile,
-  ): Promise<HttpResponse> => {
-    const { flow, binding, found } = returned
-    const { pending: proven, target } = flow
-    if (proven)
-      return signInAs(deps, context, await linkProven(context, { proven, vouched, binding }), { target, found })
-    const { network } = context
-    const admitted = await oauth.signIn(vouched, (signUp) => limits.attempt([['signupOfAddress', network]], signUp))
-    if (!('taken' in admitted)) {
-      if (admitted.isNew) found.event = 'signup'
-      return signInAs(deps, context, admitted, { target, found })
+  const signIn = async (context: RequestContext, callback: Callback, profile: ProviderProfile) => {
+    const { flow, browserSecret, found } = callback
+    const { returnTo, pendingLink } = flow
+    if (pendingLink) {
+      const grant = await linkPending(context, pendingLink, profile, browserSecret)
+      return startSessionBy(deps, context, grant, { returnTo, found })
     }
-    Object.assign(found, { userId: admitted.taken.userId, reason: 'proof_required' })
-    const pending = await oauth.rememberPending(vouched, admitted.taken.userId, target, binding)
-    return proof.ask(context, pending, admitted.taken, binding)
+    const result = await oauth.signIn(profile, (signUp) =>
+      limits.attempt([['signupOfAddress', context.network]], signUp),
+    )
+    if ('grant' in result) {
+      if (result.isNew) found.event = 'signup'
+      return startSessionBy(deps, context, result.grant, { returnTo, found })
+    }
+    const { account } = result
+    Object.assign(found, { userId: account.userId, reason: 'proof_required' })
+    const created = await oauth.createPendingLink(profile, account.userId, browserSecret)
+    return linkAccount.showPage(context, { pendingLink: created, returnTo }, account, browserSecret)
   }
 
-  const conclude = async (context: RequestContext, returned: Returned): Promise<HttpResponse> => {
-    const { flow, binding, found } = returned
-    const owner = flow.intent === 'sign_in' ? undefined : await requireOwner(context, flow)
-    Object.assign(found, { userId: owner?.userId, sessionId: owner?.sessionId })
-    const vouched = await oauth.finish(flow, requireCallbackParameters(context.query), binding)
-    if (!owner) return signIn(context, returned, vouched)
+  const finish = async (context: RequestContext, callback: Callback): Promise<HttpResponse> => {
+    const { flow, browserSecret, found } = callback
+    const session = flow.intent === 'sign_in' ? undefined : await requireSessionOf(context, flow)
+    Object.assign(found, { userId: session?.userId, sessionId: session?.sessionId })
+    const profile = await oauth.finish(flow, requireCallbackParameters(context.query), browserSecret)
+    if (!session) return signIn(context, callback, profile)
     if (flow.intent === 'confirm') {
-      const target = `${flow.target}?done=confirmed`
-      return signInAs(deps, context, await oauth.signInAs(vouched, owner.userId), { target, found })
+      const grant = await oauth.signInAs(profile, session.userId)
+      return startSessionBy(deps, context, grant, { returnTo: `${flow.returnTo}?done=confirmed`, found })
     }
-    await oauth.linkOwn(vouched, owner)
-    return redirect(`${flow.target}?done=linked`)
+    await oauth.link(profile, session)
+    return redirect(`${flow.returnTo}?done=linked`)
   }
 
-  /** What whoever tries again wants still; what is pending stays with the browser that it was given to. */
-  const wishOf = ({ flow, problem }: ReturnType<typeof oauth.recall>, binding: string | undefined): RetryParams => ({
-    provider,
-    target: flow?.target ?? '/',
-    intent: flow?.intent === 'sign_in' ? undefined : flow?.intent,
-    pending:
-      flow?.pending && binding && !problem
-        ? oauth.closePending({ ...flow.pending, target: flow.target }, binding)
-        : undefined,
-  })
+  /** Only the browser that the flow belongs to gets its pending link back, to try again. */
+  const retryParamsOf = ({ flow, problem }: ReadState, browserSecret: string | undefined): RetryParams => {
+    if (!flow) return { provider, returnTo: '/' }
+    const { returnTo, pendingLink } = flow
+    const mayRetry = pendingLink && browserSecret && !problem
+    return {
+      provider,
+      returnTo,
+      intent: flow.intent === 'sign_in' ? undefined : flow.intent,
+      linkRequest: mayRetry ? oauth.sealLinkRequest({ pendingLink, returnTo }, browserSecret) : undefined,
+    }
+  }
 
-  const orExplainAndCount = (
-    context: RequestContext,
-    wish: RetryParams,
-    action: () => Promise<HttpResponse>,
-  ): Promise<HttpResponse> => orExplain(deps, context, wish, () => watchProvider(requestMetrics, provider.name, action))
+  const counted = (action: () => Promise<HttpResponse>) => () => watchProvider(requestMetrics, provider.name, action)
 
   return {
     start(context: RequestContext): Promise<HttpResponse> {
-      const target = requestedReturnTo(context, baseUrl)
+      const returnTo = requestedReturnTo(context, baseUrl)
       const intent = readIntent(context.form)
-      const sealed = context.form.get('pending')
-      const isGood = oauth.isPending(sealed, context.cookies.oauth)
-      const wish = { provider, target, intent, pending: isGood ? sealed : undefined }
-      return orExplainAndCount(context, wish, async () => {
+      const token = context.form.get('pending')
+      const { oauth: cookie } = context.cookies
+      const link = token === undefined ? undefined : oauth.readLinkRequest(token, cookie)
+      const retryParams = { provider, returnTo, intent, linkRequest: link?.request ? token : undefined }
+      const begin = async () => {
         limits.count('providerOfAddress', context.network)
-        const binding = isToken(context.cookies.oauth) ? context.cookies.oauth : newToken()
-        const url = await oauth.begin(await errandOf(context, target, intent), binding)
-        context.setCookies([cookieWriter.oauth(binding)])
+        const browserSecret = isToken(cookie) ? cookie : newToken()
+        const flow = intent ? await newAccountFlow(context, intent) : await newSignInFlow(returnTo, link)
+        const url = await oauth.begin(flow, browserSecret)
+        context.setCookies([cookieWriter.oauth(browserSecret)])
         return redirect(url.href)
-      })
+      }
+      return orProblemPage(deps, context, retryParams, counted(begin))
     },
 
     callback(context: RequestContext): Promise<HttpResponse> {
       const { query, cookies } = context
-      const binding = cookies.oauth
-      const recalled = oauth.recall(findState(query), provider.name, binding)
-      const { flow, problem } = recalled
+      const browserSecret = cookies.oauth
+      const state = oauth.readState(findState(query), provider.name, browserSecret)
+      const { flow, problem } = state
       const event: EventInProgress = { event: EVENTS[flow?.intent ?? 'sign_in'], method: provider.name }
-      return orExplainAndCount(context, wishOf(recalled, binding), () =>
+      const finishAndNote = () =>
         accountLog.watch(context, event, async (found) => {
-          if (problem || !flow || !binding) throw signInProblem(problem ?? 'unreadable')
-          const concluded = await conclude(context, { flow, binding, found })
-          requestMetrics?.countProviderSignIn(provider.name, 'redirect' in concluded ? 'succeeded' : 'proof_asked')
-          return concluded
-        }),
-      )
+          if (problem || !flow || !browserSecret) throw signInProblem(problem ?? 'unreadable')
+          const response = await finish(context, { flow, browserSecret, found })
+          requestMetrics?.countProviderSignIn(provider.name, 'redirect' in response ? 'succeeded' : 'proof_asked')
+          return response
+        })
+      return orProblemPage(deps, context, retryParamsOf(state, browserSecret), counted(finishAndNote))
     },
 
-    /** A provider that answers by a form posts from its own site, without our cookies: the `GET` will have them. */
+    /** A form that a provider's site posts comes without our cookies; the redirect to the `GET` brings them. */
     relay(context: RequestContext): HttpResponse {
-      const answer = readCallbackParameters(context.form).toString()
-      if (answer.length <= MAX_CALLBACK_LENGTH) return redirect(`/auth/oauth/${provider.name}/callback?${answer}`)
-      throw new AppError('invalid_request', `The answer is longer than ${MAX_CALLBACK_LENGTH} characters.`)
+      const params = readCallbackParameters(context.form).toString()
+      if (params.length <= MAX_CALLBACK_LENGTH) return redirect(`/auth/oauth/${provider.name}/callback?${params}`)
+      throw new AppError('invalid_request', `The parameters are longer than ${MAX_CALLBACK_LENGTH} characters.`)
     },
 
-    proveByPassword: proof.byPassword,
-    claim: proof.claim,
+    linkByPassword: linkAccount.byPassword,
+    reclaim: linkAccount.reclaim,
   }
 }

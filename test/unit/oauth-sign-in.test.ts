@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { insertIdentity } from '../../src/oauth/identity-store.ts'
 import type { ProviderProfile } from '../../src/oauth/profile.ts'
-import { toIdentity } from '../../src/oauth/profile.ts'
+import { newIdentity } from '../../src/oauth/profile.ts'
 import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
@@ -11,7 +11,7 @@ import { newUser, T0 } from '../contract/rows.ts'
 
 const { db } = await freshDatabase()
 
-/** The database, in which something happens right after identities were first looked at. */
+/** The database, in which something happens right after the first query for an identity. */
 const withInterruption = (interrupt: () => Promise<void>): Database => {
   let isOver = false
   return {
@@ -26,9 +26,9 @@ const withInterruption = (interrupt: () => Promise<void>): Database => {
   }
 }
 
-test('who is registered by another tab between one look and the next is let in, and need not prove himself', async () => {
+test('a user whose account another tab creates between two queries is signed in, and need not link the account', async () => {
   const user = newUser({ passwordHash: null, emailVerifiedAtMs: T0 })
-  const vouched: ProviderProfile = {
+  const profile: ProviderProfile = {
     provider: 'corp',
     issuer: 'https://id.corp.example',
     subject: user.id,
@@ -41,16 +41,16 @@ test('who is registered by another tab between one look and the next is let in, 
   const otherTab = () =>
     db.inTransaction(async (transaction) => {
       await insertUser(transaction, user)
-      await insertIdentity(transaction, toIdentity(vouched, user.id, T0))
+      await insertIdentity(transaction, newIdentity(profile, user.id, T0))
     })
-  const admission = createSignIn({
+  const { signIn } = createSignIn({
     db: withInterruption(otherTab),
     clock: { now: () => T0 },
     users: { createVouched: () => assert.fail('nobody is created') },
     signupOpen: true,
     providerNames: ['corp'],
   })
-  const admitted = await admission.signIn(vouched, () => assert.fail('it is no signup'))
-  assert.ok(!('taken' in admitted), 'let in')
-  assert.equal(admitted.userId, user.id)
+  const result = await signIn(profile, () => assert.fail('it is no signup'))
+  assert.ok('grant' in result, 'signed in')
+  assert.equal(result.grant.userId, user.id)
 })

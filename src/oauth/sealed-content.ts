@@ -1,0 +1,105 @@
+import type { AuthorizationFlow, LinkRequest, PendingLink } from './authorization-flow.ts'
+import type { ProviderProfile } from './profile.ts'
+
+// The content of sealed tokens, as JSON. A sign-in that begins on one version of svc must end on another, older or newer:
+// these keys never change, whatever the code calls the values.
+
+interface SealedProfile {
+  provider: string
+  issuer: string
+  subject: string
+  email?: { shown: string; lower: string } | undefined
+  emailVerified: boolean
+  hostedDomain?: string | undefined
+  name: string
+  signedInAtMs?: number | undefined
+}
+
+interface SealedPendingLink {
+  id?: string | undefined
+  vouched: SealedProfile
+  userId: string
+  vouchedAtMs: number
+}
+
+export interface SealedLinkRequest extends SealedPendingLink {
+  target: string
+}
+
+export interface SealedFlow {
+  provider: string
+  intent: AuthorizationFlow['intent']
+  target: string
+  userId?: string | undefined
+  pending?: SealedPendingLink | undefined
+  id: string
+  startedAtMs: number
+}
+
+const profileToSealed = (profile: ProviderProfile): SealedProfile => ({
+  provider: profile.provider,
+  issuer: profile.issuer,
+  subject: profile.subject,
+  email: profile.email && { shown: profile.email.shown, lower: profile.email.lower },
+  emailVerified: profile.emailVerified,
+  hostedDomain: profile.hostedDomain,
+  name: profile.name,
+  signedInAtMs: profile.signedInAtMs,
+})
+
+const profileFromSealed = (sealed: SealedProfile): ProviderProfile => ({
+  provider: sealed.provider,
+  issuer: sealed.issuer,
+  subject: sealed.subject,
+  email: sealed.email && { shown: sealed.email.shown, lower: sealed.email.lower },
+  emailVerified: sealed.emailVerified,
+  hostedDomain: sealed.hostedDomain,
+  name: sealed.name,
+  signedInAtMs: sealed.signedInAtMs,
+})
+
+const pendingLinkToSealed = ({ id, profile, userId, profileFetchedAtMs }: PendingLink): SealedPendingLink => ({
+  id,
+  vouched: profileToSealed(profile),
+  userId,
+  vouchedAtMs: profileFetchedAtMs,
+})
+
+const pendingLinkFromSealed = ({ id, vouched, userId, vouchedAtMs }: SealedPendingLink): PendingLink => ({
+  id,
+  profile: profileFromSealed(vouched),
+  userId,
+  profileFetchedAtMs: vouchedAtMs,
+})
+
+/** A link request as it is sealed into the "link account" page. */
+export const linkRequestToSealed = ({ pendingLink, returnTo }: LinkRequest): SealedLinkRequest => ({
+  ...pendingLinkToSealed(pendingLink),
+  target: returnTo,
+})
+
+export const linkRequestFromSealed = ({ target, ...pendingLink }: SealedLinkRequest): LinkRequest => ({
+  pendingLink: pendingLinkFromSealed(pendingLink),
+  returnTo: target,
+})
+
+/** A flow as it is sealed into `state`. */
+export const flowToSealed = (flow: AuthorizationFlow): SealedFlow => ({
+  provider: flow.provider,
+  intent: flow.intent,
+  target: flow.returnTo,
+  userId: flow.userId,
+  pending: flow.pendingLink && pendingLinkToSealed(flow.pendingLink),
+  id: flow.id,
+  startedAtMs: flow.startedAtMs,
+})
+
+export const flowFromSealed = (sealed: SealedFlow): AuthorizationFlow => ({
+  provider: sealed.provider,
+  intent: sealed.intent,
+  returnTo: sealed.target,
+  userId: sealed.userId,
+  pendingLink: sealed.pending && pendingLinkFromSealed(sealed.pending),
+  id: sealed.id,
+  startedAtMs: sealed.startedAtMs,
+})

@@ -1,0 +1,45 @@
+import type { SignInProblem } from './errors.ts'
+
+type Account = 'none' | 'active' | 'disabled'
+
+/** What decides about a sign-in with a provider. */
+export interface SignInFacts {
+  /** The account that the provider account is connected to. */
+  connectedAccount: Account
+  /** The email in the provider's profile. */
+  email: 'missing' | 'unverified' | 'verified'
+  /** The account that has this email; looked up only when no account is connected and the email is verified. */
+  accountWithEmail: Account
+  signup: 'open' | 'closed'
+}
+
+/** `link_account` asks the user to prove that the account with their email is theirs; a problem refuses the sign-in. */
+export type SignInOutcome =
+  | 'sign_in'
+  | 'create_account'
+  | 'link_account'
+  | Extract<SignInProblem, 'disabled' | 'signup_closed' | 'email_missing' | 'email_unverified'>
+
+/**
+ * Who comes back from a provider, and what happens then. The first row that fits decides. An email alone never signs
+ * anyone in: whoever created the account with it may not be its owner.
+ */
+const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOutcome])[] = [
+  [{ connectedAccount: 'active' }, 'sign_in'],
+  [{ connectedAccount: 'disabled' }, 'disabled'],
+  // Before the email's problem: users who correct their email would still get no account.
+  [{ email: 'missing', signup: 'closed' }, 'signup_closed'],
+  [{ email: 'unverified', signup: 'closed' }, 'signup_closed'],
+  [{ email: 'missing' }, 'email_missing'],
+  [{ email: 'unverified' }, 'email_unverified'],
+  [{ accountWithEmail: 'active' }, 'link_account'],
+  [{ accountWithEmail: 'disabled' }, 'disabled'],
+  [{ signup: 'open' }, 'create_account'],
+]
+
+/** What happens when a user comes back from a provider. */
+export const decideSignIn = (facts: SignInFacts): SignInOutcome =>
+  POLICY.find(([when]) => fits(facts, when))?.[1] ?? 'signup_closed'
+
+const fits = (facts: SignInFacts, when: Partial<SignInFacts>): boolean =>
+  (Object.keys(when) as (keyof SignInFacts)[]).every((name) => facts[name] === when[name])

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { decideSignIn, type SignInFacts, type SignInOutcome } from '../../src/oauth/sign-in-policy.ts'
+
+type Account = SignInFacts['connectedAccount']
+const ACCOUNTS: readonly Account[] = ['none', 'active', 'disabled']
+const EMAILS: readonly SignInFacts['email'][] = ['missing', 'unverified', 'verified']
+
+/** For users whose provider account is connected to no account: what happens, by the account with their email. */
+const NOT_CONNECTED: Record<SignInFacts['signup'], Record<SignInFacts['email'], Record<Account, SignInOutcome>>> = {
+  open: {
+    missing: { none: 'email_missing', active: 'email_missing', disabled: 'email_missing' },
+    unverified: { none: 'email_unverified', active: 'email_unverified', disabled: 'email_unverified' },
+    verified: { none: 'create_account', active: 'link_account', disabled: 'disabled' },
+  },
+  closed: {
+    missing: { none: 'signup_closed', active: 'signup_closed', disabled: 'signup_closed' },
+    unverified: { none: 'signup_closed', active: 'signup_closed', disabled: 'signup_closed' },
+    verified: { none: 'signup_closed', active: 'link_account', disabled: 'disabled' },
+  },
+}
+
+for (const signup of ['open', 'closed'] as const) {
+  describe(`signup ${signup}`, () => {
+    for (const email of EMAILS) {
+      for (const accountWithEmail of ACCOUNTS) {
+        const facts = { email, accountWithEmail, signup }
+        const title = `email ${email}, account with this email: ${accountWithEmail}`
+
+        test(`connected to an active account, ${title}: sign_in`, () =>
+          assert.equal(decideSignIn({ ...facts, connectedAccount: 'active' }), 'sign_in'))
+
+        test(`connected to a disabled account, ${title}: disabled`, () =>
+          assert.equal(decideSignIn({ ...facts, connectedAccount: 'disabled' }), 'disabled'))
+
+        const outcome = NOT_CONNECTED[signup][email][accountWithEmail]
+        test(`not connected, ${title}: ${outcome}`, () =>
+          assert.equal(decideSignIn({ ...facts, connectedAccount: 'none' }), outcome))
+      }
+    }
+  })
+}
