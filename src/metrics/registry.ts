@@ -37,7 +37,7 @@ const LEFT_OUT = [
 export type Snapshot = {
   name: string
   type: 'counter' | 'gauge' | 'histogram' | 'summary'
-  /** Combines the metrics of several processes. */
+  /** How the values of several processes are combined. */
   aggregator: string
 }[]
 

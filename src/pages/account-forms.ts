@@ -14,7 +14,7 @@ export const focusOf = ({ username, password, deletion }: AccountView): Focus =>
   return deletion.error ? 'password' : undefined
 }
 
-/** To change the username. */
+/** The form that changes the username. */
 export const usernameForm = ({ csrfToken, username }: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/username" novalidate>
 ${csrfInput(csrfToken)}
@@ -44,7 +44,7 @@ const newPasswordField = ({ password }: AccountView, focus: Focus): HtmlFragment
     focused: focus === 'new_password',
   })
 
-/** To change the password that there is. */
+/** The form that changes an existing password. */
 export const passwordForm = (view: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
@@ -61,7 +61,7 @@ ${newPasswordField(view, focus)}
 <button class="second">${texts.changePasswordButton}</button>
 </form>`
 
-/** To set a first password. */
+/** The form that sets a first password. */
 export const firstPasswordForm = (view: AccountView, focus: Focus): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
@@ -82,8 +82,8 @@ ${field({
 })}`
 
 /**
- * To delete the account. Closed at first: a password manager fills in the password, and one stray click must not be the
- * end of the account.
+ * The form that deletes the account. It is collapsed at first: password managers fill in the password, and one
+ * accidental click must not delete the account.
  */
 export const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>
   html`<details${deletion.error && html` open`}>

@@ -21,7 +21,7 @@ ${session.current ? undefined : endButton(session, device)}
 `
 }
 
-/** The list of sessions: one form, in which each button says which session it ends. */
+/** The list of sessions: one form with a button for each session. */
 export const sessionsSection = ({ csrfToken, sessions, moreSessions, nowMs }: AccountView): HtmlFragment =>
   html`<form method="post" action="/auth/account/sessions">
 ${csrfInput(csrfToken)}

@@ -5,7 +5,7 @@ import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { LinkedView, SignInView } from './views.ts'
 
-/** In the place of a form that needs a fresh sign-in: the way to it, which says for what. */
+/** Replaces a form that needs re-authentication: a link to it that names the purpose. */
 export const confirmLink = (words: string): HtmlFragment => html`<p><a href="/auth/account/confirm">${words}</a></p>`
 
 const gate = (): HtmlFragment => html`<div class="gate">
@@ -51,7 +51,7 @@ const list = ({ hasPassword, isFresh, linked }: SignInView, passwordIconUrl: str
   html`<ul class="sessions logins">
 ${passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isFresh))}</ul>`
 
-/** By what one can log in: one form, in which each button says what it disconnects, and a button for what is not yet. */
+/** The ways to sign in: one form with a button to disconnect each provider, and buttons to connect the others. */
 export const signInSection = (csrfToken: string, signIn: SignInView, passwordIconUrl: string): HtmlFragment => {
   const { isFresh, linked, linkable } = signIn
   const isRemovable = linked.some(({ removable }) => removable)

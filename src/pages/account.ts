@@ -34,7 +34,7 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 </form>
 </header>`
 
-/** Undefined where there is a password to ask for, else whether the sign-in is fresh enough to do without. */
+/** Undefined if the user has a password to ask for; otherwise whether the session is recent enough to do without. */
 const freshnessOf = ({ signIn }: AccountView): boolean | undefined =>
   signIn?.hasPassword === false ? signIn.isFresh : undefined
 
@@ -55,13 +55,13 @@ const deletionSection = (view: AccountView, focus: Focus): HtmlFragment => {
 const sessionsAbout = ({ signIn }: AccountView): string =>
   signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout
 
-/** Once the password was changed, what else logs in to the account is to be looked at. */
+/** After a password change, users should check which providers are connected to their account. */
 const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
 
 const noticeOf = (view: AccountView): string | undefined =>
   isReview(view) ? texts.doneButConnected : view.done && texts.done[view.done]
 
-/** The account page: who one is here, and what one may change about it. */
+/** The account page: the user's profile, and the forms to change it. */
 export const createAccountPage =
   (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {

@@ -11,7 +11,7 @@ export interface Asset {
   body: string
 }
 
-/** Names a file by its content. */
+/** The path of a file, with a hash of its content. */
 export const asset = (name: string, extension: string, contentType: string, body: string): Asset => {
   const hash = createHash('sha256').update(body).digest('hex').slice(0, 12)
   return { path: `/auth/assets/${name}.${hash}.${extension}`, contentType, body }
@@ -20,13 +20,13 @@ export const asset = (name: string, extension: string, contentType: string, body
 const STYLE = new URL('./style.css', import.meta.url)
 const SCRIPT = new URL('./show-password.js', import.meta.url)
 
-/** The first letter of the name, for the tile that stands where there is no logo. */
+/** The first letter of the name, for the tile that is shown without a logo. */
 export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
 
 const iconSvg = (appName: string, ground: string, ink: string): string =>
   html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><text x="16" y="22.5" fill="${ink}" font-family="system-ui,sans-serif" font-size="19" font-weight="650" text-anchor="middle">${initialOf(appName)}</text></svg>`.toString()
 
-/** The stylesheet with its colours, the script and the icon, for one name and one accent colour. */
+/** Creates stylesheet, script and icon for one name and one accent colour. */
 export const createAssets = (appName: string, accentColor: string) => {
   const theme = createTheme(accentColor)
   const { accent, accentInk } = theme.light

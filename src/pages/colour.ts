@@ -6,7 +6,7 @@ export const BLACK: Colour = [0, 0, 0]
 
 const HEX = /^#([\da-f]{2})([\da-f]{2})([\da-f]{2})$/i
 
-/** Reads `#rrggbb`; throws a TypeError on anything else. */
+/** Parses `#rrggbb`; throws a TypeError on any other text. */
 export const parseColour = (hex: string): Colour => {
   const [, red, green, blue] = HEX.exec(hex) ?? []
   if (!red || !green || !blue) throw new TypeError(`Not a colour of the form #rrggbb: ${hex}`)
@@ -17,7 +17,7 @@ export const parseColour = (hex: string): Colour => {
 export const toHex = (colour: Colour): string =>
   `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`
 
-/** `share` (0 to 1) of the way from one colour to the other. */
+/** Mixes two colours; `share` (0 to 1) is the part of the second. */
 export const mix = (from: Colour, to: Colour, share: number): Colour => {
   const channel = (index: 0 | 1 | 2): number => Math.round(from[index] + (to[index] - from[index]) * share)
   return [channel(0), channel(1), channel(2)]
@@ -37,7 +37,7 @@ export const contrast = (one: Colour, other: Colour): number => {
   return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
-/** The colour itself, or as little of the way towards `pole` as gives it `ratio` on every one of `grounds`. */
+/** The colour, mixed with as little of `pole` as gives it at least the contrast `ratio` on all `grounds`. */
 export const readableOn = (grounds: readonly Colour[], colour: Colour, pole: Colour, ratio: number): Colour => {
   for (let percent = 0; percent < 100; percent += 1) {
     const candidate = mix(colour, pole, percent / 100)

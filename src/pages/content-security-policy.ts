@@ -1,14 +1,14 @@
-/** What the pages must know of external providers. */
+/** The parts of the policy that depend on external providers. */
 export interface ProviderTargets {
-  /** As configured: http(s) addresses, or paths on this origin. */
+  /** Configured icons: http(s) addresses, or paths on this origin. */
   iconUrls: readonly string[]
-  /** Sources for `form-action` besides our own origin, such as `https:`. */
+  /** Sources for `form-action` in addition to our own origin, such as `https:`. */
   formActions: readonly string[]
 }
 
 const OWN_ORIGIN = 'https://own.invalid'
 
-// A URL's host may hold a semicolon, which would begin another directive.
+// The host of a URL may contain a semicolon, which would begin another directive.
 const SOURCE = /^https?:\/\/[\w.:[\]-]+$/
 const FORM_SOURCE = /^(?:https:|https?:\/\/[\w.[\]-]+(?::(?:\d+|\*))?)$/
 
@@ -18,7 +18,7 @@ const originOf = (imageUrl: string): string => {
   return origin === OWN_ORIGIN ? "'self'" : origin
 }
 
-/** Where images come from: our own origin, and those of the logo and of providers' icons that are elsewhere. */
+/** Sources of images: our own origin, and the origins of the logo and the providers' icons. */
 const imageSources = (imageUrls: readonly string[]): string =>
   [...new Set(["'self'", ...imageUrls.map(originOf)])].join(' ')
 
@@ -29,23 +29,26 @@ const formSources = (formActions: readonly string[]): string => {
   return ["'self'", ...formActions].join(' ')
 }
 
-/** A name as CSP knows hosts (CSP3 section 2.3.1). It has no addresses, but for this one. */
+/** A host name in the syntax of CSP (CSP3 section 2.3.1), which allows no address except this one. */
 const NAMED_HOST = /^(?:127\.0\.0\.1|(?:[a-z\d-]+\.)*[a-z][a-z\d-]*)(?::\d{1,5})?$/i
 
 /**
- * The folder of our assets under the hosts of a page, without a scheme, which is that of the page or better. The rest of
- * the origin belongs to the application, which may hold what people have uploaded. A source with a path needs a name:
- * under an address, such as `192.0.2.1`, it is the whole origin.
+ * The sources for the folder of our assets on the hosts of a page. They have no scheme, so that the scheme of the page
+ * or
+ * a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A source
+ * with
+ * a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
  */
 const assetSources = (hosts: readonly string[]): string =>
   [...new Set(hosts.map((host) => (NAMED_HOST.test(host) ? `${host}/auth/assets/` : "'self'")))].join(' ')
 
-// Browsers apply form-action to every redirect that follows a form, not to its own address alone. A button that leads
-// to a provider ends on the provider's hosts, and a company's provider sends on to others that nobody here can know:
-// where there are providers, it is `https:` as a whole.
+// Browsers apply form-action to every redirect after a form, not only to the form's address. A button for a provider
+// ends on the provider's hosts, and a company's provider redirects to further hosts that svc cannot know: with
+// providers,
+// the source is therefore `https:`.
 /**
- * Makes the `Content-Security-Policy` of a page from the hosts under which it may have been opened. TypeError on an
- * address or a source that does not belong there.
+ * Creates a function that returns the `Content-Security-Policy` of a page from the hosts on which it may have been
+ * opened. Throws a TypeError on an invalid address or source.
  */
 export const policyFor = (
   logoUrl: string | undefined,

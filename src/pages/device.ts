@@ -1,6 +1,6 @@
 import { texts } from './texts.ts'
 
-// The order decides: most browsers also claim to be Chrome, and Chrome to be Safari.
+// The first match counts: most browsers also claim to be Chrome, and Chrome claims to be Safari.
 const BROWSERS: readonly (readonly [string, RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\b(?:OPR|OPiOS|Opera)\//],
@@ -14,7 +14,7 @@ const BROWSERS: readonly (readonly [string, RegExp])[] = [
   ['Safari', /\bVersion\/[\d.]+.*\bSafari\//],
 ]
 
-// Android claims to be Linux, and an iPhone to be like a Mac.
+// Android also claims to be Linux, and an iPhone to be like a Mac.
 const SYSTEMS: readonly (readonly [string, RegExp])[] = [
   ['iPhone', /\biPhone\b/],
   ['iPad', /\biPad\b/],
@@ -27,13 +27,13 @@ const SYSTEMS: readonly (readonly [string, RegExp])[] = [
 
 const PROGRAM = /^([\w.-]{1,40})\//
 
-// A header may be 8 KB long; what names the device is at its beginning.
+// A header may be 8 KB long; the device is named at its beginning.
 const READ_CHARACTERS = 400
 
 const firstMatch = (table: typeof BROWSERS, userAgent: string): string | undefined =>
   table.find(([, pattern]) => pattern.test(userAgent))?.[0]
 
-/** What a person would call the device behind a `User-Agent`: "Firefox on Linux", "curl", "Unknown device". */
+/** A readable name for the device behind a `User-Agent`: "Firefox on Linux", "curl", "Unknown device". */
 export const deviceName = (userAgent: string): string => {
   const read = userAgent.slice(0, READ_CHARACTERS)
   const browser = firstMatch(BROWSERS, read)

@@ -6,11 +6,14 @@ import type { ErrorView } from './views.ts'
 
 const failureOf = (status: number) => texts.failures.get(status) ?? texts.failureUnexpected
 
-// The page of the form may be older than what another tab did: the login page sends on whoever is logged in.
+// Another tab may have logged in since the form was loaded: the login page redirects a user who is logged in.
 const startAgain = ({ returnTo }: ErrorView): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<a href="${entryHref('/auth/login', returnTo)}">${texts.startAgain}</a> `
 
-/** The page of a request that failed: what happened, what to do, and the id that finds it in the log. */
+/**
+ * The page of a failed request: what happened, what to do, and the request ID, with which an operator finds the log
+ * line.
+ */
 export const createErrorPage =
   (layout: Layout) =>
   (view: ErrorView): string => {

@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { texts } from './texts.ts'
 import type { FieldProblem, FormProblem } from './views.ts'
 
-/** One labelled input. Its `name` is its id. */
+/** One labelled input. Its `name` is also its ID. */
 export interface Field {
   name: string
   label: string
@@ -12,18 +12,18 @@ export interface Field {
   hint?: string
   optional?: boolean
   problem?: FieldProblem | undefined
-  /** The id of a message elsewhere that is about this field too. */
+  /** The ID of a message elsewhere that also describes this field. */
   describedBy?: string | undefined
   focused?: boolean
   minLength?: number
-  /** Where every character counts as one; never on a password, which a browser would cut off unseen. */
+  /** Only for fields of ASCII text; never for a password, which browsers would truncate without a message. */
   maxLength?: number
 }
 
 const showButton = (name: string): HtmlFragment =>
   html`<button class="show" type="button" hidden data-shows="${name}" aria-label="${texts.showPassword}" data-show="${texts.show}" data-show-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button>`
 
-/** The ids of what is said about the field. A problem takes the place of the hint, which it mostly repeats. */
+/** The IDs of the texts about the field. A problem replaces the hint, which it usually repeats. */
 const descriptionOf = ({ name, hint, problem, describedBy }: Field): string | undefined => {
   const own = problem ? `${name}-problem` : hint && `${name}-hint`
   return own && describedBy ? `${own} ${describedBy}` : (own ?? describedBy)
@@ -35,7 +35,7 @@ const attribute = (name: string, value: string | number | undefined): HtmlFragme
 const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   attribute('value', it.value),
   !it.optional && html` required`,
-  // Of an email field browsers ignore it (HTML section 6.8.5).
+  // Browsers ignore it on email fields (HTML section 6.8.5).
   it.type === 'text' && html` autocapitalize="none"`,
   it.type !== 'password' && html` spellcheck="false"`,
   attribute('minlength', it.minLength),
@@ -45,7 +45,10 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   it.focused && html` autofocus`,
 ]
 
-/** Label, problem, input and hint, tied to one another. The problem stands above, where no autofill list covers it. */
+/**
+ * Label, problem, input and hint, linked by their IDs. The problem is above the input, where no autofill list covers
+ * it.
+ */
 export const field = (it: Field): HtmlFragment => html`<div class="field">
 <label for="${it.name}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
 ${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${texts.fieldProblems[it.problem]}</p>`}
@@ -53,14 +56,14 @@ ${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${t
 ${it.type === 'password' && showButton(it.name)}${!it.problem && it.hint && html`<p class="hint" id="${it.name}-hint">${it.hint}</p>`}
 </div>`
 
-/** Where to go afterwards, where that was said. */
+/** The hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<input type="hidden" name="return_to" value="${returnTo}">`
 
-/** The token that every form carries. */
+/** The hidden field for the CSRF token, which every form contains. */
 export const csrfInput = (token: string): HtmlFragment => html`<input type="hidden" name="csrf_token" value="${token}">`
 
-/** For password managers: tells them whose password it is. It has no name, so it is not sent. */
+/** Tells password managers which account the password belongs to. It has no name, so it is not sent. */
 export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`
 
@@ -75,14 +78,14 @@ const requestNote = (problem: FormProblem): HtmlFragment | undefined =>
     ? undefined
     : html`<p class="about">${texts.requestId} <code>${problem.requestId}</code></p>`
 
-/** The id of what `formProblem` makes. */
+/** The ID of the element of `formProblem`. */
 export const FORM_PROBLEM_ID = 'form-problem'
 
-/** What is wrong with the form as a whole. */
+/** An error of the whole form. */
 export const formProblem = (problem: FormProblem | undefined, focused = false): HtmlFragment | undefined =>
   problem &&
   html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${requestNote(problem)}`
 
-/** What has just been done. It takes the focus, so that it is read out and not scrolled past. */
+/** The message after a successful action. It takes the focus, so that screen readers read it and it is in view. */
 export const notice = (text: string | undefined): HtmlFragment | undefined =>
   text === undefined ? undefined : html`<p class="box done" role="status" tabindex="-1" autofocus>${text}</p>`

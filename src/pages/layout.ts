@@ -4,7 +4,7 @@ import { toHex } from './colour.ts'
 import { texts } from './texts.ts'
 import type { Palette } from './theme.ts'
 
-/** What the configuration says about looks. */
+/** The configured appearance. */
 export interface Branding {
   appName: string
   /** An http(s) address, or a path on this origin. */
@@ -20,29 +20,29 @@ interface LayoutDeps {
   icon: Asset
 }
 
-/** What one page says of itself. */
+/** The content of one page. */
 interface Page {
   title: string
-  /** Something was wrong with the form: the title says so, which is the first thing a screen reader reads. */
+  /** Whether the form had an error. The title then says so, since screen readers read it first. */
   wrong?: boolean
-  /** The page has a password to show: load the script. */
+  /** Whether the page has a password field, which needs the script. */
   scripted?: boolean
   body: HtmlFragment
 }
 
 interface Panel extends Page {
-  /** Above the heading: the status of an error, or what one was about to do. */
+  /** Shown above the heading: the status of an error, or the interrupted action. */
   over?: string | undefined
   below?: HtmlFragment | undefined
 }
 
 export interface Layout {
   appName: string
-  /** Logo or name, linked to the application. */
+  /** The logo or name, with a link to the application. */
   brand: HtmlFragment
-  /** A whole document. */
+  /** Renders a whole document. */
   document(page: Page): string
-  /** A document of one heading, one panel, and a line beneath it that leads elsewhere. */
+  /** Renders a document with one heading, one panel, and a line with links below. */
   panel(page: Panel): string
 }
 
@@ -60,7 +60,7 @@ const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragme
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
-/** The frame of all pages: what is the same for each of them is made once. */
+/** Creates the frame of all pages. The parts that all pages share are rendered once. */
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = headOf(deps, appName)

@@ -16,7 +16,7 @@ ${field({
   type: 'password',
   autocomplete: 'current-password',
   problem: view.errors.password,
-  // Not at once: what stands above is to be read first.
+  // No autofocus: the user should first read the text above.
   focused: Boolean(view.errors.password),
 })}
 <button class="first">${texts.connect(view.provider.label)}</button>
@@ -46,7 +46,7 @@ ${consequences.map(
 </form>`
 }
 
-// Folded away where there is another way: it ends what somebody else may have here.
+// Collapsed if the user can prove ownership in another way: reclaiming ends all other access to the account.
 const claim = (view: LinkAccountView): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
@@ -55,7 +55,7 @@ ${claimForm(view)}
 </details>`
     : claimForm(view)
 
-/** Nothing where it can only be claimed: that speaks for itself. */
+/** Empty if the account can only be reclaimed, which needs no explanation. */
 const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): string | undefined => {
   if (hasPassword) return texts.connectByProof(provider.label)
   if (providers.length === 0) return undefined
@@ -63,7 +63,7 @@ const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): st
   return texts.connectBy(provider.label, connected)
 }
 
-/** The page on which somebody who comes by a new provider shows that the account with that email is his. */
+/** The page on which a user who signs in with a new provider proves ownership of the account with their email. */
 export const createLinkAccountPage =
   (layout: Layout) =>
   (view: LinkAccountView): string =>

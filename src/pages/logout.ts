@@ -17,7 +17,7 @@ ${csrfInput(csrfToken)}
 const farewell = (): HtmlFragment => html`<p>${texts.loggedOutAdvice}</p>
 <a class="first" href="/auth/login">${texts.logIn}</a>`
 
-/** Asks before logging out; tells who is not logged in that it is so. */
+/** The page with the logout button; for a visitor who is not logged in, a page that says so. */
 export const createLogoutPage =
   (layout: Layout) =>
   (view: LogoutView): string =>

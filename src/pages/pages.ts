@@ -29,11 +29,11 @@ export type { Branding } from './layout.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
 
-/** Everything that a browser is shown. Each page is a function of its view, and returns a whole document. */
+/** All pages. Each function takes a view and returns a whole document. */
 export interface Pages {
   /** Stylesheet, script and icons; their paths change with their content. */
   assets: Asset[]
-  /** For the `Content-Security-Policy` header of a page that may have been opened under these hosts. */
+  /** The `Content-Security-Policy` header of a page that may have been opened on these hosts. */
   contentSecurityPolicy: (hosts: readonly string[]) => string
   login(view: LoginView): string
   signup(view: SignupView): string
@@ -44,15 +44,16 @@ export interface Pages {
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
   error(view: ErrorView): string
-  /** The address of our own icon for a well-known provider, by its name in the configuration. */
+  /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
 }
 
 const NO_PROVIDERS: ProviderTargets = { iconUrls: [], formActions: [] }
 
 /**
- * Builds the pages for one name, logo and accent colour, and the providers there are; reads the style and the script.
- * TypeError on a bad colour, address or source.
+ * Creates the pages for one name, logo, accent colour and list of providers; reads the stylesheet and the script.
+ * Throws a
+ * TypeError on an invalid colour, address or source.
  */
 export const createPages = ({
   providers = NO_PROVIDERS,

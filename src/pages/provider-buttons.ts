@@ -4,21 +4,21 @@ import { csrfInput } from './form.ts'
 import { texts } from './texts.ts'
 import type { ProviderIntent, ProviderView } from './views.ts'
 
-/** Where a form about a provider goes: to the provider itself, or to a step on the way back. */
+/** The action of a provider's form: the start of the sign-in, or a step after it. */
 export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
   const path = `/auth/oauth/${encodeURIComponent(name.toWellFormed())}`
   return step ? `${path}/${step}` : path
 }
 
-/** What the button is for, where that is not a session. */
+/** The purpose of the button, if it is not a sign-in. */
 export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | undefined =>
   intent && html`<input type="hidden" name="intent" value="${intent}">`
 
-/** What a person brings back from a provider, sealed by the service. */
+/** The pending account link from a provider, sealed by the service. */
 export const pendingInput = (pending: string): HtmlFragment =>
   html`<input type="hidden" name="pending" value="${pending}">`
 
-/** A provider's icon, or a tile with its initial, so that names stand below one another. */
+/** A provider's icon, or a tile with its initial, so that all names are aligned. */
 export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFragment =>
   iconUrl
     ? html`<img src="${iconUrl}" alt="" width="20" height="20">`
@@ -27,12 +27,12 @@ export const providerIcon = (label: string, iconUrl: string | undefined): HtmlFr
 interface Buttons {
   csrfToken: string
   providers: readonly ProviderView[]
-  /** Goes with each of them. */
+  /** Fields of each form. */
   hiddenInputs?: HtmlFragment | undefined
   words: (label: string) => string
 }
 
-/** A button for each provider, a form each: they go to different places. Nothing where there are none. */
+/** A form with a button for each provider, since each has a different action. Empty without providers. */
 export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: Buttons): HtmlFragment | undefined => {
   if (providers.length === 0) return undefined
   const inputs = html`${csrfInput(csrfToken)}${hiddenInputs}`
@@ -46,6 +46,6 @@ export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: B
 ${forms}</div>`
 }
 
-/** Between a form and the buttons that do as well. */
+/** The separator between a form and the buttons that can be used in its place. */
 export const orLine = (): HtmlFragment => html`<div class="or"><span>${texts.or}</span></div>
 `

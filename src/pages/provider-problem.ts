@@ -7,8 +7,8 @@ import { texts } from './texts.ts'
 import type { ProviderProblem, ProviderProblemView } from './views.ts'
 
 /**
- * What to do first: try again, make an account, or go to where one logs in (or to one's account), with or without
- * another try as the second.
+ * The first action to offer: try again, create an account, or go to the login or account page; and whether trying again
+ * is offered as the second.
  */
 type Step = 'retry' | 'signup' | 'entry' | 'entry_before_retry'
 
@@ -52,7 +52,7 @@ ${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${pending
 const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
   signedIn ? undefined : html`<a class="first" href="${entryHref('/auth/signup', returnTo)}">${texts.createAccount}</a>`
 
-/** The way back to where other ways are. */
+/** The link back to the page with the other ways to sign in. */
 const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
   const look = isFirst ? 'first' : 'second'
   if (!signedIn)
@@ -72,7 +72,7 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 </div>`
 }
 
-/** The page of a sign-in by a provider that ended without a session: what happened, why, and what to do next. */
+/** The page of a sign-in with a provider that ended without a session: what happened, why, and what to do next. */
 export const createProviderProblemPage =
   (layout: Layout) =>
   (view: ProviderProblemView): string => {

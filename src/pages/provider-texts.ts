@@ -1,6 +1,6 @@
 import type { ProviderProblem } from './views.ts'
 
-/** What the words about a provider can speak of. */
+/** The values that texts about a provider can contain. */
 interface About {
   /** The provider's name. */
   label: string
@@ -10,7 +10,7 @@ interface About {
 
 interface Words {
   title: (about: About) => string
-  /** Why, and what to do about it. */
+  /** The reason and the remedy. */
   why: (about: About) => string
 }
 
@@ -19,7 +19,7 @@ const address = (email: string | undefined): string => email ?? 'your email addr
 const instead = ({ label }: About): string =>
   `Create an account with a password instead; you can connect ${label} to it on your account page afterwards.`
 
-/** How each way of not getting in by a provider is told. */
+/** The texts for each reason why a sign-in with a provider failed. */
 export const providerProblems: Record<ProviderProblem, Words> = {
   cancelled: {
     title: () => 'You cancelled',

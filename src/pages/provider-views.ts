@@ -2,11 +2,11 @@
 export interface ProviderView {
   name: string
   label: string
-  /** On this origin, or among those that `createPages` was told of, or the policy stops it. */
+  /** On this origin, or on one that was passed to `createPages`: otherwise the policy blocks it. */
   iconUrl?: string | undefined
 }
 
-/** How a sign-in by a provider can end without a session; `texts.providerProblems` says it in words. */
+/** The reasons why a sign-in with a provider can end without a session; `texts.providerProblems` has their texts. */
 export type ProviderProblem =
   | 'cancelled'
   | 'refused'
@@ -27,7 +27,7 @@ export type ProviderProblem =
   | 'last_way'
   | 'no_proof'
 
-/** What a person wanted of a provider, where that is not a session. */
+/** The purpose of a visit to a provider, if it is not a sign-in. */
 export type ProviderIntent = 'link' | 'confirm'
 
 export interface ProviderProblemView {
@@ -37,11 +37,11 @@ export interface ProviderProblemView {
   problem: ProviderProblem
   /** Kept when trying again. */
   intent?: ProviderIntent | undefined
-  /** Kept when trying again: what was to be connected when another provider was to prove the account. */
+  /** Kept when trying again: the pending account link, if another provider was to prove ownership of the account. */
   pending?: string | undefined
   signedIn: boolean
   requestId: string
-  /** As the provider says it. */
+  /** The email that the provider sent. */
   email?: string | undefined
   retryAfterSeconds?: number | undefined
 }
@@ -52,14 +52,14 @@ export interface LinkedView {
   iconUrl?: string | undefined
   email: string | undefined
   linkedAtMs: number
-  /** Not the last way to log in. */
+  /** Whether it may be disconnected: it is not the last way to sign in. */
   removable: boolean
 }
 
-/** By what one gets into the account. */
+/** The ways to sign in to the account. */
 export interface SignInView {
   hasPassword: boolean
-  /** The session began a short while ago: what could lock its owner out may be done at once. */
+  /** Whether the session began recently enough for changes that could lock the user out. */
   isFresh: boolean
   linked: readonly LinkedView[]
   linkable: readonly ProviderView[]

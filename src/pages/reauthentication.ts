@@ -27,7 +27,7 @@ const providerWays = ({ csrfToken, hasPassword, providers }: ReauthenticationVie
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-/** The page on which somebody who is logged in shows once more who he is, before what could lock him out. */
+/** The page for re-authentication, before a change that could lock the user out. */
 export const createReauthenticationPage =
   (layout: Layout) =>
   (view: ReauthenticationView): string => {

@@ -12,7 +12,7 @@ const causes = ({ issuer, nowMs }: RedirectLoopView): HtmlFragment => html`<ul c
 <li>${texts.loopOutage}</li>
 </ul>`
 
-/** The page for a user whom the application sends back to the login page without end: what it means, and ways on. */
+/** The page that ends a redirect loop between the application and the login page: the cause, and links to go on. */
 export const createRedirectLoopPage =
   (layout: Layout) =>
   (view: RedirectLoopView): string =>

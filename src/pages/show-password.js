@@ -1,4 +1,4 @@
-// Reveals the buttons that show a password: they are hidden where there is no script to work them.
+// Reveals the buttons that show a password. They are hidden without scripts, since they would not work.
 for (const button of document.querySelectorAll('button[data-shows]')) {
   const input = document.getElementById(button.dataset.shows)
   const show = (visible) => {
@@ -7,7 +7,7 @@ for (const button of document.querySelectorAll('button[data-shows]')) {
     button.setAttribute('aria-label', visible ? button.dataset.hideLabel : button.dataset.showLabel)
   }
   button.addEventListener('click', () => show(input.type === 'password'))
-  // Sent as text, a password could end up in the list of what was typed before.
+  // If it were sent as text, the browser could store the password among the suggestions of the field.
   input.form.addEventListener('submit', () => show(false))
   button.hidden = false
 }

@@ -4,11 +4,11 @@ import { orLine, providerButtons } from './provider-buttons.ts'
 import { texts } from './texts.ts'
 import type { LoginView } from './views.ts'
 
-/** A link between login and signup that forgets nothing about where to go afterwards. */
+/** A link between login and signup that keeps `return_to`. */
 export const entryHref = (path: '/auth/login' | '/auth/signup', returnTo: string | undefined): string =>
   returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
 
-/** Ways in by somebody else's account, below the form; nothing where there are none. */
+/** The buttons of the external providers, below the form; empty without providers. */
 export const providerForms = ({
   csrfToken,
   providers,

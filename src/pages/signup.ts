@@ -12,8 +12,8 @@ const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
   return wrong ?? (problem ? 'problem' : 'email')
 }
 
-// The email is what one logs in with, so it is the "username" that a password manager must save, and stands right
-// before the password; the username of ours is a nickname to it.
+// Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
+// the password; svc's username is a nickname for it.
 const fields = ({ email, username, errors }: SignupView, focus: string): HtmlFragment => html`${field({
   name: 'email',
   label: texts.email,
@@ -60,7 +60,7 @@ ${providerForms(view)}`
 
 const closedBody = (appName: string): HtmlFragment => html`<p>${texts.signUpClosedAdvice(appName)}</p>`
 
-/** The page to create an account, or, where new ones are not open, the page that says so. */
+/** The signup page, or the page that says that signup is closed. */
 export const createSignupPage =
   (layout: Layout) =>
   (view: SignupView): string => {

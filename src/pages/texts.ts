@@ -3,7 +3,7 @@ import type { FieldProblem } from './views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
-/** 90 → "2 minutes": never less than the wait really is. */
+/** Rounds up: 90 → "2 minutes". The text is never shorter than the wait. */
 const wait = (seconds: number): string => {
   if (seconds < 60) return counted(Math.max(1, Math.ceil(seconds)), 'second', 'seconds')
   if (seconds < 3600) return counted(Math.ceil(seconds / 60), 'minute', 'minutes')
@@ -28,7 +28,7 @@ const fieldProblems: Record<FieldProblem, string> = {
 
 interface Failure {
   title: string
-  /** What to do about it. */
+  /** The remedy. */
   advice: string
 }
 
@@ -45,7 +45,7 @@ const failures: ReadonlyMap<number, Failure> = new Map([
   [503, { title: 'Back in a moment', advice: 'You are not logged out. Reload this page shortly.' }],
 ])
 
-/** Every text of the pages, by key. Another language is another object of this shape. */
+/** All texts of the pages. Another language would be another object of this type. */
 export const texts = {
   lang: 'en',
   /** For dates and times. */

@@ -1,10 +1,10 @@
 import { BLACK, type Colour, contrast, mix, parseColour, readableOn, toHex, WHITE } from './colour.ts'
 
-/** Contrast of text, and of what shows where a control is (WCAG 2.2, 1.4.3 and 1.4.11). */
+/** Minimum contrast of text, and of the outlines of controls (WCAG 2.2, 1.4.3 and 1.4.11). */
 const TEXT = 4.5
 const SHAPE = 3
 
-/** Every colour of the pages, for one scheme; each becomes a custom property of its name. */
+/** All colours of the pages in one colour scheme. Each becomes a custom property with the same name. */
 export interface Palette {
   wash: Colour
   page: Colour
@@ -27,7 +27,7 @@ export interface Palette {
 }
 
 interface Scheme {
-  /** What text darkens or lightens towards. */
+  /** The colour towards which text is darkened or lightened. */
   pole: Colour
   page: string
   surface: string
@@ -37,9 +37,9 @@ interface Scheme {
   muted: string
   danger: string
   good: string
-  /** How much of the accent goes into the greys: one family, whatever the brand. */
+  /** The share of the accent in the greys, so that they match any accent. */
   tint: number
-  /** The same, at the top of the page. */
+  /** The share of the accent at the top of the page. */
   wash: number
 }
 
@@ -71,7 +71,9 @@ const DARK: Scheme = {
   wash: 0.08,
 }
 
-/** The accent as it is where it can be: a very dark one is lightened on a dark page, or the button would be lost. */
+/**
+ * The accent, unchanged if possible: a very dark one is lightened on a dark page, where the button would be invisible.
+ */
 const buttonColours = (accent: Colour, scheme: Scheme, grounds: readonly Colour[]) => {
   const edge = readableOn(grounds, accent, scheme.pole, SHAPE)
   const button = scheme === DARK ? edge : accent
@@ -112,7 +114,7 @@ const palette = (accent: Colour, scheme: Scheme): Palette => {
   }
 }
 
-/** The colours of both schemes, made from the accent (`#rrggbb`): readable whatever it is. */
+/** The colours of both schemes, derived from the accent (`#rrggbb`) and readable with any accent. */
 export const createTheme = (accentColor: string): { light: Palette; dark: Palette } => {
   const accent = parseColour(accentColor)
   return { light: palette(accent, LIGHT), dark: palette(accent, DARK) }
@@ -125,6 +127,6 @@ const declarations = (colours: Palette): string =>
     .map(([name, colour]: [string, Colour]) => `--${kebab(name)}:${toHex(colour)}`)
     .join(';')
 
-/** The custom properties that the stylesheet is written with. */
+/** The custom properties that the stylesheet uses. */
 export const themeCss = ({ light, dark }: { light: Palette; dark: Palette }): string =>
   `:root{${declarations(light)}}\n@media (prefers-color-scheme:dark){:root{${declarations(dark)}}}\n`

@@ -14,7 +14,7 @@ interface Formats {
 
 let formats: Formats | undefined
 
-// Made at the first use: they cost a start more than all else here.
+// Created at the first use, since they would slow down the start.
 const localFormats = (): Formats => {
   formats ??= {
     day: new Intl.DateTimeFormat(texts.locale, { dateStyle: 'medium', timeZone: 'UTC' }),
@@ -44,6 +44,6 @@ export const dayOf = (atMs: number): HtmlFragment =>
 export const momentOf = (atMs: number): HtmlFragment =>
   html`<time datetime="${toTimestamp(atMs)}">${momentText(atMs)}</time>`
 
-/** "3 minutes ago", with the moment itself as its title; a date when that is more than 30 days back. */
+/** "3 minutes ago", with the exact time as its title; a date if the time is more than 30 days ago. */
 export const agoOf = (atMs: number, nowMs: number): HtmlFragment =>
   html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}">${agoText(atMs, nowMs)}</time>`

@@ -18,14 +18,14 @@ const FIELD_PROBLEMS = [
   'username_taken',
 ] as const
 
-/** What is wrong with one field; `texts.fieldProblems` says it in words. */
+/** The errors of one field; `texts.fieldProblems` has their texts. */
 export type FieldProblem = (typeof FIELD_PROBLEMS)[number]
 
-/** Whether the reason of an error is one that stands at a field. */
+/** Whether the reason of an error belongs to a field. */
 export const isFieldProblem = (reason: string | undefined): reason is FieldProblem =>
   FIELD_PROBLEMS.some((problem) => problem === reason)
 
-/** What is wrong with a form as a whole. The id of the request leads an operator to its line in the log. */
+/** An error of a whole form. With the request ID, an operator finds the line in the log. */
 export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
@@ -37,7 +37,7 @@ interface FormView {
 }
 
 interface EntryView extends FormView {
-  /** Where to go afterwards; kept in the form and on the links between login and signup. */
+  /** `return_to`, kept in the form and in the links between login and signup. */
   returnTo: string | undefined
   /** As typed. */
   email: string
@@ -58,31 +58,31 @@ export interface SignupView extends EntryView {
     username?: FieldProblem | undefined
     password?: FieldProblem | undefined
   }
-  /** New accounts are not open. */
+  /** Signup is closed. */
   closed: boolean
 }
 
-/** Somebody comes by a new provider, and the email belongs to an account. */
+/** A sign-in with a new provider whose email belongs to an existing account. */
 export interface LinkAccountView extends FormView {
-  /** The new one, which is to be connected. */
+  /** The new provider, which will be connected. */
   provider: ProviderView
   email: string
-  /** Sealed by the service; goes back with each form. */
+  /** Sealed by the service; each form sends it back. */
   pending: string
   hasPassword: boolean
-  /** Those that are connected to the account already. */
+  /** The providers that are already connected to the account. */
   providers: readonly ProviderView[]
-  /** Nobody ever proved that the email is his: its owner may take the account. */
+  /** Whether the account's email was never proved, so that the owner of the email may reclaim the account. */
   canClaim: boolean
   returnTo: string | undefined
   errors: { password?: FieldProblem | undefined }
 }
 
-/** Somebody who is logged in shows once more who he is. */
+/** A signed-in user re-authenticates. */
 export interface ReauthenticationView extends FormView {
   email: string
   hasPassword: boolean
-  /** Those that are connected to the account. */
+  /** The providers that are connected to the account. */
   providers: readonly ProviderView[]
   errors: { password?: FieldProblem | undefined }
 }
@@ -106,7 +106,7 @@ export interface AccountView extends FormView {
   user: { email: string; username: string; createdAtMs: number }
   nowMs: number
   sessions: readonly SessionView[]
-  /** How many there are besides those. */
+  /** Number of further sessions that are not listed. */
   moreSessions: number
   done?:
     | 'username'
@@ -118,20 +118,20 @@ export interface AccountView extends FormView {
     | 'unlinked'
     | 'confirmed'
     | undefined
-  /** `value` is what stands in the field: the username, or what was typed. */
+  /** `value` is the content of the field: the username, or the text that was typed. */
   username: { value: string; error?: FieldProblem | undefined }
   password: {
     errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
   }
   deletion: { error?: FieldProblem | undefined }
-  /** Undefined where no provider is configured and none is linked. */
+  /** Undefined if no provider is configured and none is connected. */
   signIn?: SignInView | undefined
 }
 
-/** The application does not accept the session of a signed-in user, and redirects to the login page without end. */
+/** The application refuses the session of a signed-in user, and redirects to the login page again and again. */
 export interface RedirectLoopView {
   email: string
-  /** The path of the application that does so, with its query. */
+  /** The path and query of the application that redirects. */
   returnTo: string
   /** The `iss` of access tokens. */
   issuer: string
@@ -141,10 +141,10 @@ export interface RedirectLoopView {
 
 export interface ErrorView {
   status: number
-  /** For people; shown. */
+  /** The message, which is shown. */
   message: string
   requestId: string
   retryAfterSeconds: number | undefined
-  /** Where to go after logging in, of a form that was refused for its age: the page then offers to start again. */
+  /** `return_to` of a form that was refused because it was too old: the page then offers to start again. */
   returnTo?: string | undefined
 }
