@@ -39,6 +39,13 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
+/** Files that a document names and that are not there, as `document: file`. `src/` and its own folder may be left out. */
+const findMissingFiles = (name: string, text: string): string[] =>
+  [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|js|json|md|sh|sql|txt))`/g)]
+    .map(([, file = '']) => file)
+    .filter((file) => !['', 'src', path.dirname(name)].some((folder) => existsSync(path.join(ROOT, folder, file))))
+    .map((file) => `${name}: ${file}`)
+
 /** Settings that a document names and svc does not have; `<NAME>` stands for any provider. */
 const findUnknownSettings = (name: string, text: string): string[] =>
   [...text.matchAll(/\bSVC_(?:OAUTH_<NAME>_)?[A-Z0-9_]*[A-Z0-9]\b/g)]
@@ -106,6 +113,18 @@ describe('the documents', () => {
       'README.md: #two',
       'README.md: docs/gone.png',
     ])
+  })
+
+  test('decisions and guides for developers name files that exist', () => {
+    const named = documents.filter((name) => /^docs\/(?:decisions\/|debugging)|^CONTRIBUTING/.test(name))
+    assert.deepEqual(
+      named.flatMap((name) => findMissingFiles(name, read(name))),
+      [],
+    )
+    assert.deepEqual(
+      findMissingFiles('x.md', '`main.ts`, `src/main.ts`, `package.json`, `users/gone.ts`, `*-store.ts`'),
+      ['x.md: users/gone.ts'],
+    )
   })
 
   test('they name no setting that there is not', () => {

@@ -9,6 +9,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 const COVERED: readonly string[] = [
   '{README,CHANGELOG,CONTRACT,SECURITY}.md',
   'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',
+  'docs/decisions/*.md',
   'bench/**/*.{md,ts}',
   'scripts/**/*.{ts,sh}',
   '.github/**/*.md',
