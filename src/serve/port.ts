@@ -3,27 +3,30 @@ import { createServer } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 
-type Place = Pick<Config, 'host' | 'port'>
+type ListenAddress = Pick<Config, 'host' | 'port'>
 
-/** The port of the settings, or a free one where that is 0: it stands in every token, so nothing starts without. */
-export const findPort = async (place: Place): Promise<number> => place.port || requireFreePort(place)
+/**
+ * The configured port, or a free one if it is 0. Needed before anything starts, because without `SVC_BASE_URL` the port is
+ * part of the issuer in every token.
+ */
+export const findPort = async (address: ListenAddress): Promise<number> => address.port || requireFreePort(address)
 
-/** The same, and `unavailable` when something listens there. */
-export const requireFreePort = async (place: Place): Promise<number> => {
+/** The same, but throws `unavailable` when another program listens on the port. */
+export const requireFreePort = async (address: ListenAddress): Promise<number> => {
   const probe = createServer()
   try {
-    await once(probe.listen(place.port, place.host), 'listening')
+    await once(probe.listen(address.port, address.host), 'listening')
   } catch (error) {
-    throw listenError(error, place)
+    throw listenError(error, address)
   }
-  const address = probe.address()
+  const actual = probe.address()
   probe.close()
   await once(probe, 'close')
-  return typeof address === 'object' && address ? address.port : 0
+  return typeof actual === 'object' && actual ? actual.port : 0
 }
 
-/** Says of a failure to listen which setting it is about. */
-export const listenError = (error: unknown, { host, port }: Place): unknown => {
+/** Turns an error of `listen` into one that names the setting to change. */
+export const listenError = (error: unknown, { host, port }: ListenAddress): unknown => {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') {
     return new AppError('unavailable', `Port ${port} on ${host} is taken: set SVC_PORT to another.`)

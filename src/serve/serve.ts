@@ -7,33 +7,33 @@ import { type Log, settleLog } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
 
-/** Past this, what is still under way is cut off. */
+/** After the drain and this time, requests that are still running are cut off. */
 const STOP_WITHIN_MS = 9500
 
 interface ServeDeps {
   log: Log
-  /** Shown to a person in place of the log's line. */
+  /** On a terminal: shows a summary for people in place of the line in the log. */
   greet: ((lines: string) => void) | undefined
 }
 
 /** `svc serve`: runs until it is told to stop. */
-export const serve = async (given: Config, deps: ServeDeps): Promise<void> => {
+export const serve = async (configured: Config, deps: ServeDeps): Promise<void> => {
   const { log } = deps
-  const announce = (config: Config, listen: string): void => {
-    sayServing(describe(config, listen), deps)
+  const reportServing = (config: Config, listen: string): void => {
+    printOverview(toOverview(config, listen), deps)
   }
-  if (given.workers > 1) {
+  if (configured.workers > 1) {
     const { serveWithWorkers } = await import('./supervisor.ts')
-    return serveWithWorkers(given, { log, announce, stopWithinMs: STOP_WITHIN_MS })
+    return serveWithWorkers(configured, { log, reportServing, stopWithinMs: STOP_WITHIN_MS })
   }
-  const config = { ...given, port: await findPort(given) }
+  const config = { ...configured, port: await findPort(configured) }
   for (const warning of config.warnings) log.warn(warning)
   const service = await createService({
     config,
     log,
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
-  // Before anybody is told that it serves: from then on it may be told to stop.
+  // Before the service reports that it serves: from then on it may be told to stop.
   const grace = closeWithGrace({ delay: config.drainMs + STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
     else log.info({ signal }, 'stopping')
@@ -46,16 +46,30 @@ export const serve = async (given: Config, deps: ServeDeps): Promise<void> => {
     await service.stop()
     throw listenError(error, config)
   })
-  announce(config, listen)
+  reportServing(config, listen)
 }
 
-const sayServing = (facts: ReturnType<typeof describe>, { log, greet }: ServeDeps): void => {
-  if (greet) greet(greeting(facts))
-  else log.info(facts, 'svc is serving')
+/** The fields of the log line "svc is serving". */
+interface Overview {
+  listen: string
+  workers?: number
+  base_url: string
+  database: string
+  secret: string
+  signup: 'on' | 'off'
+  webhooks: string
+  metrics: string
+  providers: string
+  mail: 'off'
+}
+
+const printOverview = (overview: Overview, { log, greet }: ServeDeps): void => {
+  if (greet) greet(overviewText(overview))
+  else log.info(overview, 'svc is serving')
   log.flush()
 }
 
-const describe = (config: Config, listen: string) => ({
+const toOverview = (config: Config, listen: string): Overview => ({
   listen,
   ...(config.workers > 1 && { workers: config.workers }),
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
@@ -72,27 +86,26 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
     ? undefined
     : `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}/auth/metrics`
 
-const describeDatabase = ({ database, secret }: Config) => {
-  // A PostgreSQL database has no folder for a secret, so that it is always set.
+const describeDatabase = ({ database, secret }: Config): Pick<Overview, 'database' | 'secret'> => {
+  // With PostgreSQL there is no folder for a secret file, so SVC_SECRET is always set.
   if (database.kind === 'postgres') return { database: database.target.shown, secret: 'SVC_SECRET' }
   const file = resolve(database.file)
   return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
 }
 
-/** The first thing that a person sees. */
-const greeting = (facts: ReturnType<typeof describe>): string => `
+const overviewText = (overview: Overview): string => `
   svc is serving
 
-  Listening    ${facts.listen}${facts.workers ? `, ${facts.workers} workers` : ''}
-  Public       ${facts.base_url}
-  Database     ${facts.database}
-  Secret       ${facts.secret}
-  Signup       ${facts.signup}
-  Webhooks     ${facts.webhooks}
-  Metrics      ${facts.metrics}
-  Providers    ${facts.providers}${facts.providers === 'off' ? '' : `, back to ${facts.base_url}/auth/oauth/NAME/callback`}
-  Mail         ${facts.mail}
+  Listening    ${overview.listen}${overview.workers ? `, ${overview.workers} workers` : ''}
+  Public       ${overview.base_url}
+  Database     ${overview.database}
+  Secret       ${overview.secret}
+  Signup       ${overview.signup}
+  Webhooks     ${overview.webhooks}
+  Metrics      ${overview.metrics}
+  Providers    ${overview.providers}${overview.providers === 'off' ? '' : `, back to ${overview.base_url}/auth/oauth/NAME/callback`}
+  Mail         ${overview.mail}
 
-  Open ${facts.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
+  Open ${overview.base_url}/auth/signup to create the first account, and press Ctrl+C to stop.
 
 `

@@ -11,29 +11,28 @@ import { createWorkers, type Workers } from './workers.ts'
 
 interface SupervisorDeps {
   log: Log
-  /** Says that it serves. */
-  announce: (config: Config, listen: string) => void
+  reportServing: (config: Config, listen: string) => void
   /** How long a stop may take beyond the drain, in milliseconds. */
   stopWithinMs: number
 }
 
-/** `svc serve` with `SVC_WORKERS` above 1: a supervisor, and the workers that it forks. */
+/** `svc serve` with `SVC_WORKERS` above 1: starts workers, replaces those that end, and answers Prometheus for all. */
 export const serveWithWorkers = async (
-  given: Config,
-  { log, announce, stopWithinMs }: SupervisorDeps,
+  configured: Config,
+  { log, reportServing, stopWithinMs }: SupervisorDeps,
 ): Promise<void> => {
-  // Workers share the port in a way that would let a stranger in too, another svc: none may be there before.
-  const config = { ...given, port: await requireFreePort(given) }
+  // On Linux, workers listen with SO_REUSEPORT, which would not fail if another svc listened on the same port.
+  const config = { ...configured, port: await requireFreePort(configured) }
   for (const warning of config.warnings) log.warn(warning)
   await prepare(config, log)
 
-  // Secrets are bytes, which JSON would turn into something else.
+  // The settings contain secrets as bytes, which JSON cannot represent.
   cluster.setupPrimary({ args: [WORKER_COMMAND], serialization: 'advanced' })
   const workers = createWorkers({ config, log, stopWithinMs })
   const metrics = await loadMetrics(config, log, workers)
-  const lastResort = { onSecondSignal: workers.kill, onSecondError: workers.kill, onTimeout: workers.kill }
+  const killNow = { onSecondSignal: workers.kill, onSecondError: workers.kill, onTimeout: workers.kill }
   const delay = config.drainMs + stopWithinMs
-  const grace = closeWithGrace({ delay, logger: false, ...lastResort }, async ({ signal, err }) => {
+  const grace = closeWithGrace({ delay, logger: false, ...killNow }, async ({ signal, err }) => {
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
     else log.info({ signal }, 'stopping')
     await workers.stop().finally(() => metrics?.stop())
@@ -45,18 +44,18 @@ export const serveWithWorkers = async (
     return workers.start()
   }
   const listen = await start().catch(async (error: unknown) => {
-    // Told to stop while it started: that is no failure.
+    // A signal to stop during the start is no failure.
     if (workers.isStopping()) return undefined
     grace.uninstall()
-    // How the others end says no more.
+    // The first error is reported. How the other workers end does not matter any more.
     await workers.stop().catch(() => {})
     await metrics?.stop()
     throw error
   })
-  if (listen !== undefined) announce(config, listen)
+  if (listen !== undefined) reportServing(config, listen)
 }
 
-/** The supervisor answers Prometheus for all workers, which each have their own part of the truth. */
+/** The metrics of all workers together, which the supervisor serves. */
 const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, workers: Workers) => {
   if (metricsPort === undefined) return undefined
   const { createFleetMetrics } = await import('../metrics/fleet.ts')
@@ -69,7 +68,7 @@ const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, worke
   })
 }
 
-/** What would fail in every worker fails here, once: the database, its schema, the secret, the first signing key. */
+/** Opens and migrates the database before the workers do, so that an error appears once and not in every worker. */
 const prepare = async (config: Config, log: Log): Promise<void> => {
   const bootstrapped = await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })
   try {

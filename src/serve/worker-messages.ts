@@ -3,41 +3,49 @@ import type { Config } from '../config/config.ts'
 import { AppError, type ErrorCode } from '../lib/errors.ts'
 import type { Snapshot } from '../metrics/registry.ts'
 
-/** What a worker is started with in place of `serve`; means something to a child of a supervisor only. */
+/** The argument of a worker process, in place of `serve`. Only a child of a supervisor accepts it. */
 export const WORKER_COMMAND = 'worker'
 
-/** What a worker tells its supervisor: it is there, it serves, it takes no more than it has, it cannot begin, and metrics. */
-export type Report =
-  | { kind: 'asks' }
-  | { kind: 'serves'; listen: string }
-  | { kind: 'lives' }
-  | { kind: 'leaves' }
-  | { kind: 'fails'; failure: Failure }
-  | { kind: 'measures'; metrics: Snapshot | undefined }
+export type MessageFromWorker =
+  /** The process runs and waits for its settings. */
+  | { kind: 'started' }
+  | { kind: 'serving'; listen: string }
+  /** The answer to a ping. */
+  | { kind: 'pong' }
+  /** The worker stops: it finishes its requests and accepts no new connections. */
+  | { kind: 'stopping' }
+  | { kind: 'failed'; failure: SerializedError }
+  | { kind: 'metrics'; metrics: Snapshot | undefined }
 
-/** What a worker works by: the settings of its supervisor's own start, whatever has changed since. */
-export interface Settings {
+/** The supervisor's own settings, so that a worker that is replaced later gets the same. */
+export interface WorkerSettings {
   config: Config
   /** How long a stop may take beyond the drain, in milliseconds. */
   stopWithinMs: number
 }
 
-/** What a supervisor tells its workers. */
-export type Order = ({ kind: 'begin' } & Settings) | { kind: 'ping' } | { kind: 'stop' } | { kind: 'measure' }
+export type MessageToWorker =
+  | ({ kind: 'settings' } & WorkerSettings)
+  | { kind: 'ping' }
+  | { kind: 'stop' }
+  | { kind: 'get-metrics' }
 
-interface Failure {
+interface SerializedError {
   code: ErrorCode | undefined
   message: string
   cause: string | undefined
 }
 
-/** Sends a message to the other side; `then` is called when it is sent, or when there is nobody any more. */
-export const tell = (worker: Worker, message: Report | Order, then: () => void = () => {}): void => {
-  worker.send(message, then)
+/** Sends a message to the other process. Calls `done` when it is sent, or cannot be because the process has ended. */
+export const send = (
+  worker: Worker,
+  message: MessageFromWorker | MessageToWorker,
+  done: () => void = () => {},
+): void => {
+  worker.send(message, done)
 }
 
-/** An error in a form that another process can be told. */
-export const toFailure = (error: unknown): Failure => {
+export const serializeError = (error: unknown): SerializedError => {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   return {
     code: error instanceof AppError ? error.code : undefined,
@@ -46,8 +54,7 @@ export const toFailure = (error: unknown): Failure => {
   }
 }
 
-/** The error that another process has told of. */
-export const toError = ({ code, message, cause }: Failure): Error => {
-  const details = cause === undefined ? {} : { cause: new Error(cause) }
-  return code === undefined ? new Error(message, details) : new AppError(code, message, details)
+export const deserializeError = ({ code, message, cause }: SerializedError): Error => {
+  const options = cause === undefined ? {} : { cause: new Error(cause) }
+  return code === undefined ? new Error(message, options) : new AppError(code, message, options)
 }

@@ -2,102 +2,113 @@ import cluster from 'node:cluster'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Snapshot } from '../metrics/registry.ts'
-import { PING_EVERY_MS, watchWorker } from './heartbeat.ts'
-import { type Report, type Settings, tell, toError } from './worker-messages.ts'
+import { PING_EVERY_MS, startHeartbeat } from './heartbeat.ts'
+import { deserializeError, type MessageFromWorker, send, type WorkerSettings } from './worker-messages.ts'
 
-/** How a worker ended; `problem` says why, where it could still tell. */
-interface End {
+/** How a worker process ended. */
+export interface WorkerExit {
   code: number | null
   signal: string | null
+  /** The error that the worker reported, or why it was killed. */
   problem?: string
 }
 
-/** Threads beyond those for password hashes, as in bin/svc.js. */
+/** Threads for everything but password hashes, as in bin/svc.js. */
 const OTHER_THREADS = 4
 
-export interface WorkerDeps extends Settings {
+export interface WorkerDeps extends WorkerSettings {
   log: Log
-  /** How often each of them is looked after. */
   pingEveryMs?: number
 }
 
-/** Starts a worker process; the parts of its life are promises. One that is stuck is killed. */
-export const startWorker = ({ config, stopWithinMs, log, pingEveryMs = PING_EVERY_MS }: WorkerDeps) => {
-  const served = Promise.withResolvers<string>()
-  const left = Promise.withResolvers<void>()
-  const ended = Promise.withResolvers<End>()
+/** A worker as its supervisor sees it. */
+export interface WorkerProcess {
+  pid: number | undefined
+  /** Resolves to the address that the worker listens on. Rejects if the worker ends before. */
+  serving: Promise<string>
+  /** Resolves when the worker accepts no new connections, so that it can be replaced. */
+  stopping: Promise<void>
+  /** Resolves when the process has ended. */
+  ended: Promise<WorkerExit>
+  /** Lets the worker finish its requests. A worker that does not serve yet has none, and is killed. */
+  stop(): void
+  /** Undefined when the worker does not serve or ends before it answers. A stuck worker does not answer. */
+  measure(): Promise<Snapshot | undefined>
+  kill(): boolean
+}
+
+/** Starts a worker process, and kills it when it is stuck. */
+export const startWorker = (deps: WorkerDeps): WorkerProcess => {
+  const { config, stopWithinMs, log, pingEveryMs = PING_EVERY_MS } = deps
+  const serving = Promise.withResolvers<string>()
+  const stopping = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<WorkerExit>()
   let isServing = false
   let failure: Error | undefined
-  let measuring: PromiseWithResolvers<Snapshot | undefined> | undefined
+  let pendingMetrics: PromiseWithResolvers<Snapshot | undefined> | undefined
 
-  const measured = (metrics: Snapshot | undefined): void => {
-    measuring?.resolve(metrics)
-    measuring = undefined
+  const resolveMetrics = (metrics: Snapshot | undefined): void => {
+    pendingMetrics?.resolve(metrics)
+    pendingMetrics = undefined
   }
 
-  const end = (code: number | null, signal: string | null): void => {
-    watch.end()
+  const onExit = (code: number | null, signal: string | null): void => {
+    heartbeat.stop()
     const how = signal ?? `exit code ${code}`
-    served.reject(failure ?? new AppError('internal_error', `A worker ended before it could serve (${how}).`))
-    left.resolve()
-    measured(undefined)
+    serving.reject(failure ?? new AppError('internal_error', `A worker ended before it could serve (${how}).`))
+    stopping.resolve()
+    resolveMetrics(undefined)
     ended.resolve({ code, signal, ...(failure && { problem: failure.message }) })
   }
 
-  const hear = (report: Report): void => {
-    watch.heard()
-    if (report.kind === 'asks') tell(worker, { kind: 'begin', config, stopWithinMs })
-    if (report.kind === 'leaves') left.resolve()
-    if (report.kind === 'fails') failure = toError(report.failure)
-    if (report.kind === 'measures') measured(report.metrics)
-    if (report.kind === 'serves') {
+  const onMessage = (message: MessageFromWorker): void => {
+    heartbeat.messageReceived()
+    if (message.kind === 'started') send(worker, { kind: 'settings', config, stopWithinMs })
+    if (message.kind === 'stopping') stopping.resolve()
+    if (message.kind === 'failed') failure = deserializeError(message.failure)
+    if (message.kind === 'metrics') resolveMetrics(message.metrics)
+    if (message.kind === 'serving') {
       isServing = true
-      watch.serves()
-      served.resolve(report.listen)
+      heartbeat.servingBegan()
+      serving.resolve(message.listen)
     }
   }
 
-  const giveUp = (what: string): void => {
-    log.warn({ pid: worker.process.pid }, `worker ${what}: it is killed`)
-    failure = new AppError('internal_error', `A worker ${what}.`)
+  const onStuck = (problem: string): void => {
+    log.warn({ pid: worker.process.pid }, `worker ${problem}: it is killed`)
+    failure = new AppError('internal_error', `A worker ${problem}.`)
     worker.process.kill('SIGKILL')
   }
 
-  served.promise.catch(() => {})
+  // A replacement that fails to start is no unhandled rejection: `ended` reports it.
+  serving.promise.catch(() => {})
   const worker = cluster.fork({ UV_THREADPOOL_SIZE: String(config.hashesAtOnce + OTHER_THREADS) })
-  const watch = watchWorker({ pingEveryMs, ping: () => tell(worker, { kind: 'ping' }), giveUp })
-  worker.on('message', hear)
-  worker.once('exit', end)
+  const heartbeat = startHeartbeat({ pingEveryMs, ping: () => send(worker, { kind: 'ping' }), onStuck })
+  worker.on('message', onMessage)
+  worker.once('exit', onExit)
   worker.on('error', (error: Error) => {
-    // Where no process could be made, there is none that could exit.
+    // A process that could not be created emits no `exit`.
     if (worker.process.pid !== undefined) return
     failure = error
-    end(null, null)
+    onExit(null, null)
   })
 
   return {
     pid: worker.process.pid,
-    /** Where it listens, once it does; rejects when it ends before. */
-    served: served.promise,
-    /** Resolves when it takes no new connections any more. */
-    left: left.promise,
-    /** Resolves when the process is gone. */
+    serving: serving.promise,
+    stopping: stopping.promise,
     ended: ended.promise,
-    /** Lets it finish what it has begun; one that does not serve yet has begun nothing. */
     stop(): void {
-      if (isServing) tell(worker, { kind: 'stop' })
+      if (isServing) send(worker, { kind: 'stop' })
       else worker.process.kill('SIGKILL')
     },
-    /** Resolves to its metrics as soon as it answers; to undefined when it has none, or ends. */
     async measure(): Promise<Snapshot | undefined> {
       if (!isServing) return undefined
-      if (measuring) return measuring.promise
-      measuring = Promise.withResolvers()
-      tell(worker, { kind: 'measure' })
-      return measuring.promise
+      if (pendingMetrics) return pendingMetrics.promise
+      pendingMetrics = Promise.withResolvers()
+      send(worker, { kind: 'get-metrics' })
+      return pendingMetrics.promise
     },
     kill: (): boolean => worker.process.kill('SIGKILL'),
   }
 }
-
-export type WorkerProcess = ReturnType<typeof startWorker>

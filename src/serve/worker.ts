@@ -5,13 +5,13 @@ import type { Config } from '../config/config.ts'
 import { type Log, settleLog } from '../lib/log.ts'
 import { createService, type Service } from '../service.ts'
 import { listenError } from './port.ts'
-import { type Order, type Settings, tell, toFailure } from './worker-messages.ts'
+import { type MessageToWorker, send, serializeError, type WorkerSettings } from './worker-messages.ts'
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const
 
-/** The life of a worker: it serves until it is told to stop, or its supervisor is gone. */
+/** Runs a worker process, which serves until its supervisor tells it to stop, or has ended. */
 export const runWorker = async (worker: Worker, openLog: (config: Config) => Log): Promise<void> => {
-  const { config, stopWithinMs } = await askForSettings(worker)
+  const { config, stopWithinMs } = await requestSettings(worker)
   const log = openLog(config).child({ pid: process.pid })
   try {
     const service = await createService({
@@ -19,22 +19,22 @@ export const runWorker = async (worker: Worker, openLog: (config: Config) => Log
       log,
       ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
     })
-    stopWhenTold({ worker, service, config, log, stopWithinMs })
-    measureWhenAsked(worker, service, log)
+    stopOnRequest({ worker, service, config, log, stopWithinMs })
+    sendMetricsOnRequest(worker, service, log)
     answerPings(worker)
-    tell(worker, { kind: 'serves', listen: await listen(service, config) })
+    send(worker, { kind: 'serving', listen: await listen(service, config) })
   } catch (error) {
-    // Told and not written: what goes wrong for every worker is to be read once.
-    tell(worker, { kind: 'fails', failure: toFailure(error) }, () => process.exit(1))
+    // Sent to the supervisor and not logged here: an error that all workers have is printed once.
+    send(worker, { kind: 'failed', failure: serializeError(error) }, () => process.exit(1))
   }
 }
 
-const askForSettings = (worker: Worker): Promise<Settings> =>
+const requestSettings = (worker: Worker): Promise<WorkerSettings> =>
   new Promise((resolve) => {
-    worker.on('message', (order: Order) => {
-      if (order.kind === 'begin') resolve(order)
+    worker.on('message', (message: MessageToWorker) => {
+      if (message.kind === 'settings') resolve(message)
     })
-    tell(worker, { kind: 'asks' })
+    send(worker, { kind: 'started' })
   })
 
 const listen = async (service: Service, config: Config): Promise<string> => {
@@ -45,52 +45,52 @@ const listen = async (service: Service, config: Config): Promise<string> => {
   }
 }
 
-const measureWhenAsked = (worker: Worker, service: Service, log: Log): void => {
-  const measure = async (): Promise<void> => {
+const sendMetricsOnRequest = (worker: Worker, service: Service, log: Log): void => {
+  const sendMetrics = async (): Promise<void> => {
     const metrics = await service.measure().catch((error: unknown) => {
       log.error({ err: error }, 'metrics cannot be read')
       return undefined
     })
-    tell(worker, { kind: 'measures', metrics })
+    send(worker, { kind: 'metrics', metrics })
   }
-  worker.on('message', (order: Order) => {
-    if (order.kind === 'measure') void measure()
+  worker.on('message', (message: MessageToWorker) => {
+    if (message.kind === 'get-metrics') void sendMetrics()
   })
 }
 
 const answerPings = (worker: Worker): void => {
-  worker.on('message', (order: Order) => {
-    if (order.kind === 'ping') tell(worker, { kind: 'lives' })
+  worker.on('message', (message: MessageToWorker) => {
+    if (message.kind === 'ping') send(worker, { kind: 'pong' })
   })
 }
 
-interface StopDeps extends Settings {
+interface StopDeps extends WorkerSettings {
   worker: Worker
   service: Service
   log: Log
 }
 
-const stopWhenTold = ({ worker, service, config, log, stopWithinMs }: StopDeps): void => {
+const stopOnRequest = ({ worker, service, config, log, stopWithinMs }: StopDeps): void => {
   let isStopping = false
   const delay = config.drainMs + stopWithinMs
   const grace = closeWithGrace({ delay, logger: false, skip: [...STOP_SIGNALS] }, async ({ err }) => {
     isStopping = true
     if (err) log.error({ err }, 'stopping after an error that nobody expected')
-    tell(worker, { kind: 'leaves' })
-    // Where the supervisor is gone, the next one wants the port at once.
+    send(worker, { kind: 'stopping' })
+    // Without a drain when the supervisor has ended, because its successor needs the port at once.
     await service.stop(worker.isConnected() ? config.drainMs : 0)
     await settleLog(log)
   })
-  // Only the first order counts: a signal to the whole process group comes beside the supervisor's.
+  // A signal to the whole process group arrives in addition to the supervisor's message; only the first counts.
   const stop = (): void => {
     if (!isStopping) grace.close()
   }
   for (const signal of STOP_SIGNALS) process.on(signal, stop)
-  worker.on('message', (order: Order) => {
-    if (order.kind === 'stop') stop()
+  worker.on('message', (message: MessageToWorker) => {
+    if (message.kind === 'stop') stop()
   })
   worker.on('disconnect', () => {
-    // Without this, Node ends the process at once, requests or not.
+    // Without this, Node would end the process at once and drop its requests.
     worker.exitedAfterDisconnect = true
     stop()
   })

@@ -1,89 +1,107 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../lib/errors.ts'
-import { startWorker, type WorkerDeps, type WorkerProcess } from './worker-process.ts'
+import { startWorker, type WorkerDeps, type WorkerExit, type WorkerProcess } from './worker-process.ts'
 
-/** A worker that has lived so long did not die of its start. */
+/** A worker that ran for this long did not fail because of its start. */
 const SETTLED_MS = 30_000
 const FIRST_DELAY_MS = 100
-const LONGEST_DELAY_MS = 10_000
+const MAX_DELAY_MS = 10_000
 
-/** How long to wait before the next worker in the place of one that lived so long: at first not at all. */
+/**
+ * Returns how long to wait before a worker is replaced, from how long it ran. The first replacement is immediate; the delay
+ * doubles while workers end soon after their start.
+ */
 export const createBackoff = () => {
   let delayMs = 0
-  return (livedMs: number): number => {
-    const waitMs = livedMs < SETTLED_MS ? delayMs : 0
-    delayMs = Math.min(LONGEST_DELAY_MS, Math.max(FIRST_DELAY_MS, waitMs * 2))
+  return (ranForMs: number): number => {
+    const waitMs = ranForMs < SETTLED_MS ? delayMs : 0
+    delayMs = Math.min(MAX_DELAY_MS, Math.max(FIRST_DELAY_MS, waitMs * 2))
     return waitMs
   }
 }
 
-/** By itself: whoever did not serve yet is ended by a signal. */
-const isFailure = ({ code }: { code: number | null }): boolean => code !== 0 && code !== null
+/** Whether a worker failed. One that was killed has no exit code: the supervisor kills workers that do not serve yet. */
+const isFailure = ({ code }: WorkerExit): boolean => code !== 0 && code !== null
 
-/** The worker processes of a supervisor: as many as the settings say, and another one for each that dies. */
-export const createWorkers = (parts: WorkerDeps) => {
-  const { config, log } = parts
+/** The worker processes of a supervisor. */
+export interface Workers {
+  /** Resolves to the address that all workers listen on. Rejects with the error of the first worker that fails. */
+  start(): Promise<string>
+  /** Resolves when all workers have finished their requests and ended. */
+  stop(): Promise<void>
+  /** Ends all workers at once. */
+  kill(): void
+  isStopping(): boolean
+  alive(): Iterable<WorkerProcess>
+}
+
+/** Keeps as many workers running as the settings say: each worker that ends is replaced. */
+export const createWorkers = (deps: WorkerDeps): Workers => {
+  const { config, log } = deps
   const alive = new Set<WorkerProcess>()
   const stopping = new AbortController()
 
-  const add = (): WorkerProcess => {
-    const worker = startWorker(parts)
+  const startOne = (): WorkerProcess => {
+    const worker = startWorker(deps)
     alive.add(worker)
     void worker.ended.then(() => alive.delete(worker))
     return worker
   }
 
-  const noteEnd = async ({ pid, ended }: WorkerProcess): Promise<void> => {
-    const end = await ended
-    if (stopping.signal.aborted && !isFailure(end)) return
-    log[end.code === 0 ? 'info' : 'warn']({ pid, ...end }, 'worker ended')
+  const logEnd = async ({ pid, ended }: WorkerProcess): Promise<void> => {
+    const exit = await ended
+    if (stopping.signal.aborted && !isFailure(exit)) return
+    log[exit.code === 0 ? 'info' : 'warn']({ pid, ...exit }, 'worker ended')
   }
 
-  /** Another worker for one that has left, after the pause that is due. A start that fails outright is a life of 0 ms. */
-  const replace = async (pause: (livedMs: number) => number, livedMs: number): Promise<WorkerProcess | undefined> => {
-    await sleep(pause(livedMs), undefined, { signal: stopping.signal }).catch(() => {})
+  /** Starts a replacement after the delay. If the start itself fails, tries again as after a run of 0 ms. */
+  const replace = async (
+    nextDelayMs: (ranForMs: number) => number,
+    ranForMs: number,
+  ): Promise<WorkerProcess | undefined> => {
+    await sleep(nextDelayMs(ranForMs), undefined, { signal: stopping.signal }).catch(() => {})
     if (stopping.signal.aborted) return undefined
     try {
-      const worker = add()
-      void worker.served.then(() => log.info({ pid: worker.pid }, 'worker serves')).catch(() => {})
+      const worker = startOne()
+      void worker.serving.then(() => log.info({ pid: worker.pid }, 'worker serves')).catch(() => {})
       return worker
     } catch (error) {
       log.error({ err: error }, 'worker cannot be started')
-      return replace(pause, 0)
+      return replace(nextDelayMs, 0)
     }
   }
 
-  const keepPlace = async (first: WorkerProcess): Promise<void> => {
-    const pause = createBackoff()
+  /** Replaces one worker, and each of its replacements, until the supervisor stops. */
+  const keepRunning = async (first: WorkerProcess): Promise<void> => {
+    const nextDelayMs = createBackoff()
     let worker: WorkerProcess | undefined = first
     while (worker) {
-      const sinceMs = performance.now()
-      void noteEnd(worker)
-      await worker.left
-      worker = await replace(pause, performance.now() - sinceMs)
+      const startedAtMs = performance.now()
+      void logEnd(worker)
+      await worker.stopping
+      worker = await replace(nextDelayMs, performance.now() - startedAtMs)
     }
   }
 
   return {
-    /** Resolves to where all of them listen; rejects with what kept the first of them from it. */
     async start(): Promise<string> {
-      const first = Array.from({ length: config.workers }, add)
-      const [listen = ''] = await Promise.all(first.map(({ served }) => served))
-      for (const worker of first) void keepPlace(worker)
+      const first = Array.from({ length: config.workers }, startOne)
+      const [listen = ''] = await Promise.all(first.map(({ serving }) => serving))
+      for (const worker of first) void keepRunning(worker)
       return listen
     },
 
-    /** Resolves when all have finished what they had begun and are gone. */
     async stop(): Promise<void> {
       stopping.abort()
-      const ends = [...alive].map(async (worker) => {
+      const exits = [...alive].map(async (worker) => {
         worker.stop()
         return worker.ended
       })
-      if ((await Promise.all(ends)).some(isFailure)) throw new AppError('internal_error', 'Not all workers ended well.')
+      if ((await Promise.all(exits)).some(isFailure)) {
+        throw new AppError('internal_error', 'Not all workers ended well.')
+      }
     },
 
-    /** Ends all of them at once. */
     kill: (): void => {
       for (const worker of alive) worker.kill()
     },
@@ -93,5 +111,3 @@ export const createWorkers = (parts: WorkerDeps) => {
     alive: (): Iterable<WorkerProcess> => alive,
   }
 }
-
-export type Workers = ReturnType<typeof createWorkers>

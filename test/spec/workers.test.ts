@@ -153,7 +153,7 @@ const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
   return { workers, end, logged: (text: string) => lines.filter((line) => line.includes(text)) }
 }
 
-const saysThatItServes = `process.send({ kind: 'serves', listen: 'nowhere' })\n`
+const saysThatItServes = `process.send({ kind: 'serving', listen: 'nowhere' })\n`
 const doesNothing = `setInterval(() => {}, 1000)\n`
 
 describe('a worker that is alive and does not work', () => {
