@@ -122,7 +122,9 @@ const findHalfWebhook = (environment: Environment): string[] => {
   return []
 }
 
-/** Reads the certificates of the database, so that a missing file is an error at the start and not at the first query. */
+/**
+ * Reads the certificates of the database, so that a missing file is an error at the start and not at the first query.
+ */
 const findUnreadableCertificates = ({ database }: ReadSettings, readFile: (path: string) => string): string[] => {
   if (database?.kind !== 'postgres') return []
   const { rootCertificateFile, certificateFile, keyFile } = database.target.tls

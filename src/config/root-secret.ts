@@ -30,7 +30,8 @@ export const previousSecretFile = (databaseFile: string): string => `${rootSecre
 
 /**
  * Opens the root secret beside a database file, with the previous one; the first start creates it. `refresh` of the
- * result reads the files again if they have changed, so that a rotation by another process takes effect without a restart.
+ * result reads the files again if they have changed, so that a rotation by another process takes effect without a
+ * restart.
  */
 export const openSecretFile = (databaseFile: string, { onChange, onProblem }: Listeners = {}): RootSecret => {
   let known = readSecretPair(databaseFile)
@@ -64,8 +65,8 @@ interface VersionedPair extends SecretPair {
 }
 
 const readSecretPair = (databaseFile: string): VersionedPair => {
-  // The version first, so that a change during the reads is noticed later. Then the current secret before the previous one,
-  // because a rotation writes them the other way round.
+  // The version first, so that a change during the reads is noticed later. Then the current secret before the previous
+  // one, because a rotation writes them the other way round.
   const version = fileVersionOf(databaseFile)
   const current = readOrCreateSecret(databaseFile)
   const file = previousSecretFile(databaseFile)
@@ -74,8 +75,8 @@ const readSecretPair = (databaseFile: string): VersionedPair => {
 }
 
 /**
- * Replaces the root secret in the file with a new one and keeps the old one as the previous secret. Each step is on disk
- * before the next, so that a crash at any point leaves the secret of the database in one of the files.
+ * Replaces the root secret in the file with a new one and keeps the old one as the previous secret. Each step is on
+ * disk before the next, so that a crash at any point leaves the secret of the database in one of the files.
  */
 export const rotateSecretFile = (databaseFile: string): void => {
   // If the path is a symbolic link, its target is replaced and the link stays.
@@ -119,8 +120,8 @@ const requireContinuity = (known: SecretPair, next: SecretPair, file: string): v
 }
 
 /**
- * Reads the root secret beside a database file; the first start creates it with mode 0600. It is on disk before anything
- * is encrypted with it. Of two processes that start at the same time, one creates it and both use it.
+ * Reads the root secret beside a database file; the first start creates it with mode 0600. It is on disk before
+ * anything is encrypted with it. Of two processes that start at the same time, one creates it and both use it.
  */
 const readOrCreateSecret = (databaseFile: string): Uint8Array => {
   const file = rootSecretFile(databaseFile)

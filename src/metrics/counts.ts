@@ -13,14 +13,28 @@ const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   unknown: true,
 }
 
-/** Receives events as they happen, from HTTP and from the core. */
-export const createCounts = (registry: Registry, providers: readonly string[]) => ({
+interface HttpCounts extends RequestMetrics {
+  /** Counts a request that a rate limit refused. */
+  countLimited: (limit: LimitName) => void
+}
+
+interface CoreCounts {
+  observeHash: (seconds: number) => void
+  countDelivery: (outcome: DeliveryOutcome) => void
+  /** Adds the rows that a cleanup job has deleted. */
+  countDeleted: (job: string, rows: number) => void
+}
+
+/** The metrics that are counted as things happen. */
+export interface Counts extends HttpCounts, CoreCounts {}
+
+export const createCounts = (registry: Registry, providers: readonly string[]): Counts => ({
   ...createHttpCounts(registry),
-  ...createRuleCounts(registry),
+  ...createCoreCounts(registry),
   countProviderSignIn: createProviderCount(registry, providers),
 })
 
-const createHttpCounts = (registry: Registry) => {
+const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSignIn'> => {
   const counter = createCounters(registry)
   const countUnreadable = counter<string>(
     'svc_http_unreadable_requests_total',
@@ -36,7 +50,7 @@ const createHttpCounts = (registry: Registry) => {
     'svc_rate_limit_refusals_total',
     'Tries that were refused because there had been too many, by limit.',
     'limit',
-    LIMIT_NAMES.map(toWord),
+    LIMIT_NAMES.map(toSnakeCase),
   )
   return {
     observeRequest: createRequestDurations(registry),
@@ -50,8 +64,8 @@ const createHttpCounts = (registry: Registry) => {
       'outcome',
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
-    countLimited: (limit: LimitName): void => countLimited(toWord(limit)),
-  } satisfies Omit<RequestMetrics, 'countProviderSignIn'> & { countLimited: (limit: LimitName) => void }
+    countLimited: (limit) => countLimited(toSnakeCase(limit)),
+  }
 }
 
 const createProviderCount = (
@@ -68,7 +82,7 @@ const createProviderCount = (
   return (provider, outcome) => metric.inc({ provider, outcome })
 }
 
-const createRuleCounts = (registry: Registry) => {
+const createCoreCounts = (registry: Registry): CoreCounts => {
   const counter = createCounters(registry)
   const hashDurations = new Histogram({
     name: 'svc_password_hash_duration_seconds',
@@ -77,7 +91,7 @@ const createRuleCounts = (registry: Registry) => {
     registers: [registry],
   })
   return {
-    observeHash: (seconds: number): void => hashDurations.observe(seconds),
+    observeHash: (seconds) => hashDurations.observe(seconds),
     countDelivery: counter<DeliveryOutcome>(
       'svc_webhook_deliveries_total',
       'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
@@ -93,7 +107,7 @@ const createRuleCounts = (registry: Registry) => {
 }
 
 /**
- * Counters with one label. All known values exist from the start, so that Prometheus sees the first event as a rise.
+ * Creates counters with one label. Known values begin at 0, so that Prometheus sees their first event as an increase.
  */
 const createCounters =
   (registry: Registry) =>
@@ -104,5 +118,5 @@ const createCounters =
     return (value: Value, by = 1): void => (children.get(value) ?? metric.labels(value)).inc(by)
   }
 
-/** Converts a name to the form of label values: `login_of_address`. */
-const toWord = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+/** Turns `loginOfAddress` into `login_of_address`. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

@@ -2,28 +2,31 @@ import { within } from '../lib/time.ts'
 import type { PoolLoad } from '../storage/database.ts'
 import type { OutboxLoad } from '../webhooks/webhooks.ts'
 
-/** Readings of the database and of its content. */
+/** What metrics read from the database. */
 export interface DatabaseHealth {
   requireHealthy: () => Promise<void>
-  /** Undefined if there is no pool. */
+  /** Undefined with SQLite, which has no pool. */
   poolLoad: () => PoolLoad | undefined
   /** Undefined while webhooks are off. */
   outbox: () => Promise<OutboxLoad | undefined>
 }
 
-interface State {
+interface DatabaseState {
   isUp: boolean
   outbox?: OutboxLoad | undefined
 }
 
-/** Prometheus usually gives up after ten seconds: the database must answer well before that. */
+/** Probes the database. Never rejects. */
+export type DatabaseProbe = () => Promise<DatabaseState>
+
+/** Well below the ten seconds after which Prometheus gives up by default. */
 const DEADLINE_MS = 2000
 
-/** Queries the database, once for all simultaneous callers. Never rejects, and never takes long. */
-export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth): (() => Promise<State>) => {
-  let probing: Promise<State> | undefined
+/** Probes within two seconds; probes at the same time share one query. */
+export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth): DatabaseProbe => {
+  let probing: Promise<DatabaseState> | undefined
 
-  const probe = async (): Promise<State> => {
+  const probe = async (): Promise<DatabaseState> => {
     try {
       await requireHealthy()
       return { isUp: true, outbox: await outbox() }

@@ -1,12 +1,12 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
 import { within } from '../lib/time.ts'
-import { createMetricsListener } from './listener.ts'
+import { createMetricsListener, type MetricsListener } from './listener.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
-/** A worker process, as its supervisor sees it. */
+/** A process whose metrics are combined with those of others. */
 interface Member {
-  /** Resolves to the metrics, or to undefined without any. May never settle. */
+  /** Undefined when it has none. Never resolves for a process that is stuck. */
   measure: () => Promise<Snapshot | undefined>
   /** Resolves when the process has ended. */
   ended: Promise<unknown>
@@ -21,42 +21,45 @@ interface FleetMetricsDeps {
   members: () => Iterable<Member>
 }
 
-/** A worker waits two seconds at most for its database; Prometheus usually waits ten for the metrics. */
+/** Above the two seconds that a process may wait for its database, and below the ten seconds of Prometheus. */
 const DEADLINE_MS = 4000
 
-/** Serves the metrics of several processes to Prometheus as those of one service. */
-export const createFleetMetrics = ({ version, log, host, port, members }: FleetMetricsDeps) => {
+/** Serves the metrics of several processes as those of one service. */
+export const createFleetMetrics = (deps: FleetMetricsDeps): MetricsListener => {
+  const { version, log, host, port, members } = deps
   const registry = createRegistry({ version, serving: 0 })
   const latest = new Map<Member, Snapshot>()
-  let departed: Snapshot = []
+  /**
+   * The counters of processes that have ended. Without them a counter would fall, which Prometheus takes for a restart.
+   */
+  let ended: Snapshot = []
 
-  /** Keeps the counts of a process that has ended: Prometheus would treat a counter that falls as restarted. */
-  const bury = (member: Member): void => {
+  const moveToEnded = (member: Member): void => {
     const last = latest.get(member) ?? []
     latest.delete(member)
-    departed = sum([departed, last.filter(isCumulative)])
+    ended = sum([ended, last.filter(isCumulative)])
   }
 
-  /** Resolves to whether the process has answered. */
-  const ask = async (member: Member): Promise<boolean> => {
-    const told = await within(DEADLINE_MS, member.measure(), undefined)
-    if (!told) return false
-    if (!latest.has(member)) void member.ended.then(() => bury(member))
-    latest.set(member, told)
+  /** Updates the latest snapshot of one process. Resolves to whether it answered in time. */
+  const update = async (member: Member): Promise<boolean> => {
+    const snapshot = await within(DEADLINE_MS, member.measure(), undefined)
+    if (!snapshot) return false
+    if (!latest.has(member)) void member.ended.then(() => moveToEnded(member))
+    latest.set(member, snapshot)
     return true
   }
 
   const read = async (): Promise<string> => {
     const own = await takeSnapshot(registry)
-    const asked = [...members()]
-    const answered = await Promise.all(asked.map(ask))
-    const isFresh = new Map(asked.map((member, index) => [member, answered[index]]))
-    // No await from here on: a process that ends now is counted once, either as alive or as ended.
-    const told = [...latest].map(([member, snapshot]) =>
-      // A process that is too busy to answer keeps its last counts.
+    const current = [...members()]
+    const answered = await Promise.all(current.map(update))
+    const isFresh = new Map(current.map((member, index) => [member, answered[index]]))
+    // No `await` from here on: a process that ends now must be counted once, in `latest` or in `ended`.
+    const snapshots = [...latest].map(([member, snapshot]) =>
+      // A process that did not answer keeps its counters. Its gauges would be out of date.
       isFresh.get(member) ? snapshot : snapshot.filter(isCumulative),
     )
-    return AggregatorRegistry.aggregate([...told, own.filter(isOfWholeService), departed]).metrics()
+    return AggregatorRegistry.aggregate([...snapshots, own.filter(isOfWholeService), ended]).metrics()
   }
 
   return createMetricsListener({ log, host, port, contentType: registry.contentType, read })
@@ -67,5 +70,5 @@ const sum = (snapshots: Snapshot[]): Snapshot =>
 
 const isCumulative = ({ type }: Snapshot[number]): boolean => type === 'counter' || type === 'histogram'
 
-/** The supervisor's own metrics that can be added; its idle event loop says nothing about the workers. */
+/** The supervisor's own metrics that add up. Its event loop is idle and says nothing about the workers. */
 const isOfWholeService = ({ name }: Snapshot[number]): boolean => /^(?:svc|process)_/.test(name)

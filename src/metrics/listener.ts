@@ -10,15 +10,22 @@ interface MetricsListenerDeps {
   port: number
   log: Log
   contentType: string
-  /** All metrics as text. */
+  /** Returns all metrics in the text format of Prometheus. */
   read: () => Promise<string>
+}
+
+export interface MetricsListener {
+  /** Resolves when it listens. Throws `unavailable`, naming the setting, when it cannot. */
+  start(): Promise<void>
+  stop(): Promise<void>
 }
 
 const PATH = '/auth/metrics'
 
-/** Serves Prometheus on a separate port: metrics are not for everyone who can log in. */
-export const createMetricsListener = ({ host, port, log, contentType, read }: MetricsListenerDeps) => {
-  const answer = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
+/** Serves the metrics on a port of their own, so that the public port, which everyone reaches, does not show them. */
+export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListener => {
+  const { host, port, log, contentType, read } = deps
+  const handle = async ({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<void> => {
     const send = (status: number, body: string, headers: Record<string, string> = {}): void => {
       const length = Buffer.byteLength(body)
       response.writeHead(status, { 'Content-Type': PLAIN, ...COMMON, 'Content-Length': length, ...headers }).end(body)
@@ -33,11 +40,10 @@ export const createMetricsListener = ({ host, port, log, contentType, read }: Me
       send(500, 'The metrics cannot be read.\n')
     }
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const server = createServer((request, response) => void handle(request, response))
   containSocketErrors(server)
 
   return {
-    /** Resolves when it listens. If the port is not available, the error names the setting. */
     async start(): Promise<void> {
       try {
         await once(server.listen({ host, port }), 'listening')

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts'
-import { createCounts } from './counts.ts'
-import { createMetricsListener } from './listener.ts'
-import { createReadings, type Sources } from './readings.ts'
+import { type Counts, createCounts } from './counts.ts'
+import { createMetricsListener, type MetricsListener } from './listener.ts'
+import { addReadings, type MetricsSources } from './readings.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
 interface MetricsDeps {
@@ -9,23 +9,27 @@ interface MetricsDeps {
   log: Log
   host: string
   port: number
-  /** Their names in the settings. */
+  /** The names of the configured providers. */
   providers: readonly string[]
 }
 
-/** The metrics of this process. Loaded only when metrics are on, since the library is slow to load. */
-export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps) => {
+/** The metrics of one process: what is counted as it happens, what is read at each scrape, and the listener. */
+export interface Metrics extends Counts, MetricsListener {
+  /** To be called once, before the first scrape. */
+  readFrom(sources: MetricsSources): void
+  /** The metrics of this process, for a supervisor that adds up several. */
+  snapshot(): Promise<Snapshot>
+}
+
+/** To be imported only when metrics are on: the library takes long to load. */
+export const createMetrics = ({ version, log, host, port, providers }: MetricsDeps): Metrics => {
   const registry = createRegistry({ version, serving: 1 })
   const { contentType } = registry
 
   return {
     ...createCounts(registry, providers),
-    /** Connects the readings. Call it once. */
-    readFrom: (sources: Sources): void => createReadings(registry, sources),
-    /** The metrics for the supervisor, which answers for all workers. */
-    snapshot: (): Promise<Snapshot> => takeSnapshot(registry),
+    readFrom: (sources) => addReadings(registry, sources),
+    snapshot: () => takeSnapshot(registry),
     ...createMetricsListener({ log, host, port, contentType, read: () => registry.metrics() }),
   }
 }
-
-export type Metrics = ReturnType<typeof createMetrics>

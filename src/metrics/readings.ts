@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
-import { createDatabaseProbe, type DatabaseHealth } from './database-health.ts'
+import { createDatabaseProbe, type DatabaseHealth, type DatabaseProbe } from './database-health.ts'
 
-/** The sources that are read at each scrape. */
-export interface Sources {
+/** What the gauges are read from, at each scrape. */
+export interface MetricsSources {
   hashQueue: () => QueueLoad
   database: DatabaseHealth
 }
@@ -11,15 +11,15 @@ export interface Sources {
 interface Description {
   name: string
   help: string
-  /** How the values of several processes are combined; the default is the sum. */
+  /** How the values of several processes are combined: `sum` by default. */
   aggregator?: 'sum' | 'min' | 'max'
 }
 
 type Awaitable<T> = T | Promise<T>
 
-/** Registers the metrics that are read at each scrape. */
-export const createReadings = (registry: Registry, { hashQueue, database }: Sources): void => {
-  /** A gauge of one number; without a number it has no value. */
+/** Adds the metrics whose values are read at each scrape. */
+export const addReadings = (registry: Registry, { hashQueue, database }: MetricsSources): void => {
+  /** A gauge of one number. Without a number it has no value. */
   const gauge = (description: Description, read: () => Awaitable<number | undefined>) =>
     new Gauge({
       aggregator: 'sum',
@@ -33,7 +33,7 @@ export const createReadings = (registry: Registry, { hashQueue, database }: Sour
     })
 
   addHashQueue(registry, gauge, hashQueue)
-  // Read before the database query, which uses a connection itself.
+  // The pool before the database, because the probe itself uses a connection of the pool.
   addPool(registry, gauge, database.poolLoad)
   addDatabase(gauge, createDatabaseProbe(database))
 }
@@ -73,7 +73,7 @@ const addPool = (registry: Registry, gauge: AddGauge, poolLoad: DatabaseHealth['
   gauge(waiting, () => poolLoad()?.waiting)
 }
 
-const addDatabase = (gauge: AddGauge, probe: ReturnType<typeof createDatabaseProbe>): void => {
+const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
   gauge(
     {
       name: 'svc_database_up',
@@ -82,7 +82,7 @@ const addDatabase = (gauge: AddGauge, probe: ReturnType<typeof createDatabasePro
     },
     async () => ((await probe()).isUp ? 1 : 0),
   )
-  // All processes query the same database, so the maximum is as good as any value.
+  // Every process reads the same database, so the maximum of their values is the value.
   gauge(
     {
       name: 'svc_webhook_events_open',

@@ -1,13 +1,13 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
-interface Facts {
+interface RegistryOptions {
   version: string
-  /** 1, or 0 for a supervisor, which does not serve itself. */
+  /** 1, or 0 for a supervisor, which leaves serving to its workers. */
   serving: 0 | 1
 }
 
-/** Creates the registry of this process, with the default metrics of a Node program. */
-export const createRegistry = ({ version, serving }: Facts): Registry => {
+/** Creates the registry of this process, with the default metrics of Node.js. */
+export const createRegistry = ({ version, serving }: RegistryOptions): Registry => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -21,10 +21,7 @@ export const createRegistry = ({ version, serving }: Facts): Registry => {
   return registry
 }
 
-/**
- * Default metrics that are left out: gauges that are named totals, and those that visit every connection through a
- * private API of Node.
- */
+/** Gauges whose names end in `_total`, and metrics that list every connection by a private API of Node.js. */
 const LEFT_OUT = [
   'nodejs_active_resources_total',
   'nodejs_active_handles',
@@ -42,11 +39,11 @@ export type Snapshot = {
 }[]
 
 export const takeSnapshot = async (registry: Registry): Promise<Snapshot> => {
-  // The library's types say number, but the values are strings.
+  // The library's types declare numbers where the values are strings.
   const metrics = (await registry.getMetricsAsJSON()) as unknown as Snapshot
   return metrics.map((metric) => (isLag(metric) ? { ...metric, aggregator: 'max' } : metric))
 }
 
-/** For event loops the slowest process counts: the library's average would hide it. */
+/** Whether a metric is a lag of the event loop. The slowest process counts: the library's average would hide it. */
 const isLag = ({ name, aggregator }: Snapshot[number]): boolean =>
   aggregator === 'average' && name.startsWith('nodejs_eventloop_lag_')

@@ -6,8 +6,8 @@ import { AppError } from '../lib/errors.ts'
 type ListenAddress = Pick<Config, 'host' | 'port'>
 
 /**
- * The configured port, or a free one if it is 0. Needed before anything starts, because without `SVC_BASE_URL` the port is
- * part of the issuer in every token.
+ * The configured port, or a free one if it is 0. Needed before anything starts, because without `SVC_BASE_URL` the port
+ * is part of the issuer in every token.
  */
 export const findPort = async (address: ListenAddress): Promise<number> => address.port || requireFreePort(address)
 

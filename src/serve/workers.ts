@@ -8,8 +8,8 @@ const FIRST_DELAY_MS = 100
 const MAX_DELAY_MS = 10_000
 
 /**
- * Returns how long to wait before a worker is replaced, from how long it ran. The first replacement is immediate; the delay
- * doubles while workers end soon after their start.
+ * Returns how long to wait before a worker is replaced, from how long it ran. The first replacement is immediate; the
+ * delay doubles while workers end soon after their start.
  */
 export const createBackoff = () => {
   let delayMs = 0
@@ -20,7 +20,9 @@ export const createBackoff = () => {
   }
 }
 
-/** Whether a worker failed. One that was killed has no exit code: the supervisor kills workers that do not serve yet. */
+/**
+ * Whether a worker failed. One that was killed has no exit code: the supervisor kills workers that do not serve yet.
+ */
 const isFailure = ({ code }: WorkerExit): boolean => code !== 0 && code !== null
 
 /** The worker processes of a supervisor. */

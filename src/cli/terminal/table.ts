@@ -54,7 +54,9 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
   }
 
   return {
-    /** The next rows, below the titles on the first page. A terminal that is too narrow for a row gets records instead. */
+    /**
+     * The next rows, below the titles on the first page. A terminal that is too narrow for a row gets records instead.
+     */
     page(rows: Row[]): string {
       const texts = rows.map((row) => columns.map(({ value }) => printable(value(row))))
       fullWidths = fullWidths.map((fullWidth, index) =>
@@ -76,7 +78,9 @@ export const recordText = (pairs: (readonly [string, string])[], paint: Paint): 
     .join('')
 }
 
-/** The width of each column, undefined for one that is left out. Undefined if the terminal is too narrow for the rest. */
+/**
+ * The width of each column, undefined for one that is left out. Undefined if the terminal is too narrow for the rest.
+ */
 const fit = (
   columns: Pick<Column<never>, 'minWidth' | 'optional'>[],
   fullWidths: number[],
