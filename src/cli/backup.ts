@@ -14,12 +14,12 @@ export const addBackup = (program: Command, { loadConfig }: CommandContext): voi
     'svc backup /var/backups/svc-$(date +%F).db',
   ]).addHelpText(
     'after',
-    '\nThe secret is not in the copy: keep it too, in another place. To restore, put both back and start the service.',
+    '\nThe copy does not contain the secret: back it up too, in another place. To restore, put both back and start the service.',
   )
   withJson(backup).action(async (name: string, { json }: JsonOption) => {
     const config = loadConfig()
     if (config.database.kind === 'postgres') {
-      throw new AppError('conflict', 'svc backup copies a SQLite file; a PostgreSQL database is saved with pg_dump')
+      throw new AppError('conflict', 'svc backup copies a SQLite file; use pg_dump for a PostgreSQL database')
     }
     const file = resolve(name)
     const secret = await secretLocation(config, config.database.file)
@@ -28,7 +28,7 @@ export const addBackup = (program: Command, { loadConfig }: CommandContext): voi
     await (json
       ? printJson({ file, bytes: size, secret })
       : print(
-          `Wrote ${file} (${size} bytes).\nThe copy is of no use without the secret, so keep that too: ${secret}\n`,
+          `Wrote ${file} (${size} bytes).\nThe copy is useless without the secret, so back that up too: ${secret}\n`,
         ))
   })
 }
@@ -38,7 +38,7 @@ const writeNewFile = async (file: string, copy: () => Promise<void>): Promise<vo
   try {
     closeSync(openSync(file, 'wx', 0o600))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new AppError('conflict', `${file} exists already`)
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new AppError('conflict', `${file} already exists`)
     throw new AppError('unavailable', `${file} cannot be written`, { cause: error })
   }
   try {

@@ -21,7 +21,7 @@ export const addConfig = (program: Command, context: CommandContext): void => {
     'svc config --json',
   ]).addHelpText(
     'after',
-    '\nSecrets are never shown, URLs without their query, and the one of the database without its password.',
+    '\nSecrets are never shown. URLs are shown without their query, and the database URL without its password.',
   )
   withJson(config).action(async ({ json }: JsonOption) => {
     const loaded = context.loadConfig()

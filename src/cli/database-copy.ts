@@ -29,9 +29,9 @@ export const addDatabaseCopy = (database: Command): void => {
     'svc database copy --from-file /run/secrets/database-url --to sqlite:/var/lib/svc/svc.db',
   ])
     .option('--from <url>', 'the database to copy, as in SVC_DATABASE_URL')
-    .option('--from-file <file>', 'a file with its URL: a password in a URL is seen in the list of processes')
+    .option('--from-file <file>', 'a file that contains the URL: other users can see a password on the command line')
     .option('--to <url>', 'the database to copy to')
-    .option('--to-file <file>', 'a file with its URL')
+    .option('--to-file <file>', 'a file that contains the URL')
     .addHelpText('after', NOTES)
   withJson(copy).action(async ({ from, fromFile, to, toFile, json }: CopyOptions) => {
     const source = readTarget(copy, { option: '--from', url: from, file: fromFile })
@@ -40,8 +40,8 @@ export const addDatabaseCopy = (database: Command): void => {
 }
 
 const NOTES = `
-Stop every svc that uses the source before: what is written meanwhile makes the copy differ, which is told.
-A copy that was interrupted goes on where it stopped when the same command is run again; until it is complete,
+Stop every svc that uses the source first: changes that are written during the copy make it differ, which the
+comparison at the end reports. To continue an interrupted copy, run the same command again; until it is complete,
 no svc starts with it. At the end both sides are read again and compared by counts and checksums.`
 
 interface TargetOption {
@@ -82,8 +82,8 @@ const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boo
   const secret = secretSettings(from)
   if (json) await printJson({ ...names, equal: isEqual, tables: comparisons.map(comparisonToJson), secret })
   else await printList([comparisons], { columns: COLUMNS, toJson: comparisonToJson, empty: '' }, json)
-  if (!isEqual) throw new AppError('conflict', `the copy differs from what it was made of. ${COPY_ANEW}`)
-  if (!json) await print(`\n${names.to} is a copy of ${names.from}, and complete.\n${nextSteps(to, secret)}`)
+  if (!isEqual) throw new AppError('conflict', `the copy differs from its source. ${COPY_ANEW}`)
+  if (!json) await print(`\n${names.to} is now a complete copy of ${names.from}.\n${nextSteps(to, secret)}`)
 }
 
 const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promise<Comparison[]> => {
@@ -108,7 +108,7 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
   } catch (error) {
     progress.stop()
     if (hasBegun && error instanceof AppError && error.code === 'unavailable') {
-      printNotice('interrupted; the same command goes on where it stopped')
+      printNotice('interrupted; run the same command again to continue')
     }
     throw error
   }
@@ -128,7 +128,7 @@ const secretSettings = (from: DatabaseTarget): string => {
 }
 
 const nextSteps = (to: DatabaseTarget, secret: string): string => `
-Start svc with the same root secret, so that sessions and keys stay good:
+Start svc with the same root secret, so that sessions and keys stay valid:
   SVC_DATABASE_URL=${to.kind === 'sqlite' ? `sqlite:${resolve(to.file)}` : `${to.target.shown} (with its password)`}
   ${secret}
 `

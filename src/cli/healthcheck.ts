@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5000
 
 /** `svc healthcheck`, for containers and process supervisors. */
 export const addHealthcheck = (program: Command, { loadConfig }: CommandContext): void => {
-  addCommand(program, 'healthcheck', 'ask the running service whether it is ready; exit 0 when it is, else 1', [
+  addCommand(program, 'healthcheck', 'check whether the running service is ready; exits with 0 if it is, else with 1', [
     'svc healthcheck',
     'SVC_PORT=3000 svc healthcheck',
   ]).action(async () => {

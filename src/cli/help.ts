@@ -3,7 +3,7 @@ import { addCommand } from './command.ts'
 
 /** `svc help`. The library's own `help` command accepts one name only, so that `svc help users create` would fail. */
 export const addHelp = (program: Command): void => {
-  const help = addCommand(program, 'help [command...]', 'show help of a command', ['svc help users create'])
+  const help = addCommand(program, 'help [command...]', 'show help for a command', ['svc help users create'])
   help.action((names: string[]) => names.reduce(requireCommand, program).help())
 }
 

@@ -10,14 +10,14 @@ type Identity = Awaited<ReturnType<Core['oauth']['listIdentities']>>[number]
 
 /** `svc identities list` */
 export const addIdentitiesList = (identities: Command, { loadConfig }: CommandContext): void => {
-  const list = addCommand(identities, 'list <user>', 'list the providers that a user can sign in by, oldest first', [
+  const list = addCommand(identities, 'list <user>', 'list the providers that a user can sign in with, oldest first', [
     'svc identities list ada@example.com',
     'svc identities list ada --json',
   ])
   withJson(list).action((name: string, { json }: JsonOption) =>
     withCore(loadConfig(), async (core) => {
       const user = await requireUser(core, name)
-      const empty = `nothing is connected to ${user.email}`
+      const empty = `no provider is connected to ${user.email}`
       const listing = { columns: columnsFor(core), toJson: identityToJson, empty }
       await printList([await core.oauth.listIdentities(user.id, true)], listing, json)
     }),

@@ -18,9 +18,9 @@ export const addIdentitiesUnlink = (identities: Command, { loadConfig }: Command
   const unlink = addCommand(
     identities,
     'unlink <user> [provider]',
-    'disconnect a provider, or all, and end every session',
+    'disconnect one provider or all, and end all sessions',
     ['svc identities unlink ada google', 'svc identities unlink ada@example.com --all'],
-  ).option('--all', 'disconnect all that are connected')
+  ).option('--all', 'disconnect all providers')
   withJson(unlink).action(async (name: string, provider: string | undefined, { all, json }: UnlinkOptions) => {
     if ((provider === undefined) === !all) unlink.error('error: name one provider, or give --all')
     await withCore(loadConfig(), async (core, logEvent) => {
@@ -41,14 +41,14 @@ const disconnect = async ({ oauth }: Core, user: User, provider: string | undefi
   const connected = namesOf(await oauth.listIdentities(user.id, true))
   throw new AppError(
     'not_found',
-    `${JSON.stringify(provider)} is not connected to ${user.email}: ${connected ? `connected is ${connected}` : 'nothing is'}`,
+    `${JSON.stringify(provider)} is not connected to ${user.email}; connected providers: ${connected || 'none'}`,
   )
 }
 
 const namesOf = (identities: { provider: string }[]): string => identities.map(({ provider }) => provider).join(', ')
 
 const resultText = ({ email }: User, { disconnected, endedSessions }: Disconnection): string => {
-  if (disconnected.length === 0) return `Nothing is connected to ${email}, and nothing was changed.`
+  if (disconnected.length === 0) return `No provider is connected to ${email}; nothing was changed.`
   const sessions = endedSessions === 1 ? '1 session' : `${endedSessions} sessions`
   return `Disconnected from ${email}: ${disconnected.map(labelOf).join(', ')}. ${sessions} ended.`
 }
@@ -57,7 +57,7 @@ const labelOf = ({ provider, email }: { provider: string; email: string | undefi
   email === undefined ? provider : `${provider} (${email})`
 
 const lockedOutText = ({ email, username }: User): string =>
-  `${email} has no way to sign in now: svc users set-password ${username} gives one`
+  `${email} has no way to sign in now: set a password with svc users set-password ${username}`
 
 const disconnectionToJson = (user: User, { disconnected, endedSessions, canSignIn }: Disconnection) => ({
   user_id: user.id,

@@ -9,7 +9,7 @@ export const addIdentities = (program: Command, context: CommandContext): void =
   const identities = addCommand(program, 'identities', 'list and disconnect the providers of a user', [
     'svc identities list ada@example.com',
     'svc identities unlink ada google',
-  ]).addHelpText('after', '\nA USER is named by id, email or username; a PROVIDER as in SVC_OAUTH_PROVIDERS.')
+  ]).addHelpText('after', '\nUSER is an id, an email or a username; PROVIDER is a name as in SVC_OAUTH_PROVIDERS.')
   addIdentitiesList(identities, context)
   addIdentitiesUnlink(identities, context)
 }

@@ -13,7 +13,11 @@ export const addKeysList = (keys: Command, { loadConfig }: CommandContext): void
   const list = addCommand(keys, 'list', 'list the keys, the newest first', ['svc keys list', 'svc keys list --json'])
   withJson(list).action(({ json }: JsonOption) =>
     withCore(loadConfig(), async (core) => {
-      const listing = { columns: COLUMNS, toJson: keyToJson, empty: 'there are no keys yet: the first start makes one' }
+      const listing = {
+        columns: COLUMNS,
+        toJson: keyToJson,
+        empty: 'there are no keys yet: the first start creates one',
+      }
       await printList([await core.keys.list()], listing, json)
     }),
   )

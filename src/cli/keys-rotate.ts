@@ -11,11 +11,11 @@ interface RotateOptions extends JsonOption {
 
 /** `svc keys rotate` */
 export const addKeysRotate = (keys: Command, { loadConfig }: CommandContext): void => {
-  const rotate = addCommand(keys, 'rotate', 'publish a new key, which soon signs; nobody is logged out', [
+  const rotate = addCommand(keys, 'rotate', 'publish a new key, which signs soon after; nobody is logged out', [
     'svc keys rotate',
     'svc keys rotate --now',
   ])
-  rotate.option('--now', 'sign with it at once and refuse every key before it, for a key that is compromised')
+  rotate.option('--now', 'sign with the new key at once and revoke all earlier keys, for a compromised key')
   withJson(rotate).action(({ json, now = false }: RotateOptions) =>
     withCore(loadConfig(), async (core) => {
       // Fails if SVC_SECRET is not the secret of this database: the service could never decrypt a key sealed with it.
@@ -30,13 +30,13 @@ export const addKeysRotate = (keys: Command, { loadConfig }: CommandContext): vo
 
 const publishedText = (key: Key): string => `\
 Key ${key.id} is published, and signs from ${toSecond(signsFromMs(key))} UTC.
-Until then the key before it signs: verifiers have the time to fetch the new one.
-Nobody is logged out, and nothing has to be restarted.
+Until then the previous key signs, so that verifiers have time to fetch the new one.
+Nobody is logged out, and nothing needs a restart.
 `
 
 const replacedText = ({ id }: Key, maxAgeSeconds: number): string => `\
-Key ${id} signs from now on. Every key before it is revoked:
-svc refuses the access tokens that they signed. Nobody is logged out, since browsers get a new one by a refresh.
+Key ${id} signs from now on. All earlier keys are revoked:
+svc refuses the access tokens that they signed. Nobody is logged out, since browsers get a new token with a refresh.
 Applications that verify tokens themselves accept the old keys until they fetch the keys again: ${maxAgeSeconds} s at most
-where they heed the max-age of the JWK Set.
+if they respect the max-age of the JWK Set.
 `

@@ -10,10 +10,10 @@ interface MigrateOptions extends JsonOption {
 
 /** `svc migrate`. Every start of the service does the same. */
 export const addMigrate = (program: Command, { loadConfig }: CommandContext): void => {
-  const migrate = addCommand(program, 'migrate', 'bring the schema of the database up to date', [
+  const migrate = addCommand(program, 'migrate', 'migrate the schema of the database', [
     'svc migrate',
     'svc migrate --check',
-  ]).option('--check', 'change nothing; exit 1 and say what is pending when the schema is not up to date')
+  ]).option('--check', 'change nothing; list pending migrations, and exit with 1 if there are any')
   withJson(migrate).action(async ({ check, json }: MigrateOptions) => {
     const config = loadConfig()
     const { findPending } = await import('../bootstrap.ts')

@@ -38,7 +38,7 @@ const createProgram = (context: CommandContext): Command => {
   const program = new Command('svc')
     .description('Authentication that sits under /auth beside your application.')
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help, of a command too')
+    .helpOption('-h, --help', 'show help for svc or for a command')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })
@@ -70,7 +70,7 @@ Examples:
   svc users list --json
   svc help users create
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 78 wrong configuration.`
+Exit codes: 0 success, 1 failure, 2 wrong usage, 78 wrong configuration.`
 
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EPIPE'
 

@@ -14,10 +14,10 @@ interface RotateOptions extends JsonOption {
 
 /** `svc secret rotate` */
 export const addSecretRotate = (secret: Command, { loadConfig }: CommandContext): void => {
-  const rotate = addCommand(secret, 'rotate', 'make a new root secret and keep the old one beside it', [
+  const rotate = addCommand(secret, 'rotate', 'create a new root secret and keep the old one as the previous one', [
     'svc secret rotate',
   ])
-  rotate.option('--force', 'also when sessions need the secret before the current one: they are logged out')
+  rotate.option('--force', 'rotate even if sessions still need the previous secret, which logs them out')
   withJson(rotate).action(async ({ json, force = false }: RotateOptions) => {
     const config = loadConfig()
     const databaseFile = requireSecretInFile(config)
@@ -36,22 +36,22 @@ const requireSecretInFile = ({ secret, database }: Config): string => {
   throw new AppError('conflict', ROTATE_BY_HAND)
 }
 
-const ROTATE_BY_HAND = `the root secret comes from SVC_SECRET, which only you can change. Nobody is logged out if you do it so:
-  1. Make a new secret: openssl rand -hex 32
-  2. With several replicas: keep SVC_SECRET, set SVC_SECRET_PREVIOUS to the new secret, and restart one after the other.
-  3. Set SVC_SECRET to the new secret and SVC_SECRET_PREVIOUS to the old one, and restart one after the other.
+const ROTATE_BY_HAND = `the root secret comes from SVC_SECRET, which only you can change. Nobody is logged out if you follow these steps:
+  1. Create a new secret: openssl rand -hex 32
+  2. With several replicas: keep SVC_SECRET, set SVC_SECRET_PREVIOUS to the new secret, and restart them one after the other.
+  3. Set SVC_SECRET to the new secret and SVC_SECRET_PREVIOUS to the old one, and restart them one after the other.
   4. When svc secret status says that no session needs the old one, remove SVC_SECRET_PREVIOUS and restart.`
 
 const rotatedText = ({ current, previous }: SecretLocations, { sessions, neededUntilMs }: SecretStatus): string => `\
-${current} holds a new root secret, and ${previous} the one before it.
-Running services take it over within seconds, and nobody is logged out.
+${current} contains a new root secret, and ${previous} the previous one.
+Running services load it within seconds, and nobody is logged out.
 ${
   neededUntilMs === undefined
-    ? 'No session needs the previous one. Sign-ins by a provider that are under way do, for ten minutes.'
+    ? 'No session needs the previous one. Sign-ins with a provider that are under way need it for ten minutes.'
     : `${needText(sessions)} the previous one until the next refresh: keep it until ${toMinute(neededUntilMs)} UTC, or until
 svc secret status says that no session needs it.`
 }
-Keep a copy of the new secret, apart from the backups of the database: they need it from now on.
+Back up the new secret, in another place than the database: backups need it from now on.
 `
 
 const needText = (sessions: number): string => (sessions === 1 ? '1 session needs' : `${sessions} sessions need`)

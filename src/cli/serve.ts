@@ -4,7 +4,7 @@ import type { CommandContext } from './command-context.ts'
 
 /** `svc serve`, which the folder serve/ implements. */
 export const addServe = (program: Command, { serve }: CommandContext): void => {
-  addCommand(program, 'serve', 'run the service until it is told to stop', [
+  addCommand(program, 'serve', 'run the service', [
     'svc serve',
     'SVC_PORT=3000 SVC_BASE_URL=https://example.com svc serve',
   ]).action(serve)

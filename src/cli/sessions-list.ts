@@ -12,14 +12,14 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
 /** `svc sessions list` */
 export const addSessionsList = (sessions: Command, { loadConfig }: CommandContext): void => {
-  const list = addCommand(sessions, 'list <user>', 'list where a user is signed in, the last seen first', [
+  const list = addCommand(sessions, 'list <user>', 'list the sessions of a user, the last seen first', [
     'svc sessions list ada@example.com',
     'svc sessions list ada --json',
   ])
   withJson(list).action((name: string, { json }: JsonOption) =>
     withCore(loadConfig(), async (core) => {
       const user = await requireUser(core, name)
-      const listing = { columns: COLUMNS, toJson: sessionToJson, empty: `${user.email} is signed in nowhere` }
+      const listing = { columns: COLUMNS, toJson: sessionToJson, empty: `${user.email} has no sessions` }
       await printList([(await core.sessions.list(user.id, NO_LIMIT)).sessions], listing, json)
     }),
   )

@@ -14,17 +14,18 @@ interface RevokeOptions extends JsonOption, YesOption {
 
 /** `svc sessions revoke` */
 export const addSessionsRevoke = (sessions: Command, { loadConfig }: CommandContext): void => {
-  const revoke = addCommand(sessions, 'revoke [user]', 'sign a user out everywhere, or everybody, or end one session', [
+  const revoke = addCommand(sessions, 'revoke [user]', 'end all sessions of a user or of all users, or one session', [
     'svc sessions revoke ada@example.com',
     'svc sessions revoke ada --session 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
     'svc sessions revoke --all',
   ])
     .option('--session <id>', 'end this session only')
-    .option('--all', 'end all sessions of all users, as after a backup was restored')
+    .option('--all', 'end all sessions of all users, for example after restoring a backup')
   withYes(withJson(revoke)).action((name: string | undefined, options: RevokeOptions) => {
     const { session, all, yes } = options
     if (all) {
-      if (name !== undefined || session !== undefined) revoke.error('error: --all is for all users: give nothing else')
+      if (name !== undefined || session !== undefined)
+        revoke.error('error: --all ends the sessions of all users: do not name a user or a session')
       requireTerminalOrYes(revoke, yes)
       return withCore(loadConfig(), (core, logEvent) => revokeAll(core, options, logEvent))
     }
@@ -37,7 +38,7 @@ const revokeAll = async ({ sessions }: Core, { yes, json }: RevokeOptions, logEv
   if (!yes && !(await confirm('End all sessions of all users?'))) throw new AppError('forbidden', 'nothing was ended')
   const ended = await sessions.endEverySession()
   logEvent('sessions revoke', 'session_end', { count: ended })
-  await (json ? printJson({ ended }) : print(`${countText(ended)} ended. Everybody has to log in again.\n`))
+  await (json ? printJson({ ended }) : print(`${countText(ended)} ended. All users have to log in again.\n`))
 }
 
 const revokeOfUser = async (core: Core, name: string, { session, json }: RevokeOptions, logEvent: LogEvent) => {

@@ -10,7 +10,7 @@ export const addSessions = (program: Command, context: CommandContext): void => 
     'svc sessions list ada@example.com',
     'svc sessions revoke ada',
     'svc sessions revoke --all',
-  ]).addHelpText('after', '\nA USER is named by id, email or username.')
+  ]).addHelpText('after', '\nUSER is an id, an email or a username.')
   addSessionsList(sessions, context)
   addSessionsRevoke(sessions, context)
 }

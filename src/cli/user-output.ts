@@ -16,7 +16,7 @@ export const userToJson = (user: User) => ({
 
 const verifiedText = ({ emailVerifiedAtMs }: User): string =>
   emailVerifiedAtMs === undefined
-    ? 'no: the person who made the account may not own it'
+    ? 'no: the person who created the account may not own it'
     : `since ${toMinute(emailVerifiedAtMs)} UTC`
 
 const disabledText = ({ disabled }: User): string => (disabled ? 'yes' : 'no')
@@ -46,6 +46,6 @@ export const userRecord = (user: User, { sessions, signInMethods }: UserDetails)
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],
   ['created (UTC)', toMinute(user.createdAtMs)],
-  ['signs in by', signInMethods.join(', ') || '(nothing)'],
+  ['signs in with', signInMethods.join(', ') || '(nothing)'],
   ['sessions', String(sessions)],
 ]

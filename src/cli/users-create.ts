@@ -24,11 +24,14 @@ export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): 
     'svc users create ada@example.com --username ada --role admin --role editor',
     'svc users create --email ada@example.com --json < password.txt',
   ])
-    .addHelpText('after', '\nThe password is asked for on a terminal, else it is the one line of standard input.')
+    .addHelpText(
+      'after',
+      '\nOn a terminal, svc asks for the password. Otherwise it reads one line from standard input.',
+    )
     .option('--email <email>', 'the email address, in place of the argument')
-    .option('--username <username>', 'made from the email address when left out')
-    .option('--role <role>', 'a role; may come again', addRole)
-    .option('--deliver', 'send the webhook from here instead of leaving it to the service')
+    .option('--username <username>', 'the username; the default is derived from the email address')
+    .option('--role <role>', 'a role; can be repeated', addRole)
+    .option('--deliver', 'deliver the webhook from this command, not from the running service')
   withJson(create).action(async (argument: string | undefined, options: CreateOptions) => {
     const email = requireOneEmail(create, argument, options.email)
     const config = loadConfig()

@@ -15,10 +15,10 @@ interface DeleteOptions extends JsonOption, YesOption {
 
 /** `svc users delete` */
 export const addUsersDelete = (users: Command, { loadConfig }: CommandContext): void => {
-  const deletion = addCommand(users, 'delete <user>', 'delete an account for good', [
+  const deletion = addCommand(users, 'delete <user>', 'delete an account permanently', [
     'svc users delete ada@example.com',
     'svc users delete ada --yes --deliver',
-  ]).option('--deliver', 'send the webhook from here instead of leaving it to the service')
+  ]).option('--deliver', 'deliver the webhook from this command, not from the running service')
   withYes(withJson(deletion)).action(async (name: string, { yes, deliver, json }: DeleteOptions) => {
     requireTerminalOrYes(deletion, yes)
     const config = loadConfig()
@@ -37,5 +37,5 @@ export const addUsersDelete = (users: Command, { loadConfig }: CommandContext): 
 const requireConfirmation = async ({ email, id }: User): Promise<void> => {
   // On a line of its own, because a question that is longer than a line of the terminal is drawn wrongly.
   printNotice(`this is about ${email}, id ${id}`)
-  if (!(await confirm('Delete the account for good?'))) throw new AppError('forbidden', 'nothing was deleted')
+  if (!(await confirm('Delete the account permanently?'))) throw new AppError('forbidden', 'nothing was deleted')
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-context.ts'
 
 /** `svc users disable` */
 export const addUsersDisable = (users: Command, context: CommandContext): void => {
-  const disable = addCommand(users, 'disable <user>', 'keep a user out and end every session', [
+  const disable = addCommand(users, 'disable <user>', 'disable an account and end all its sessions', [
     'svc users disable ada',
   ])
   withJson(disable).action((name: string, { json }: JsonOption) =>
@@ -14,7 +14,7 @@ export const addUsersDisable = (users: Command, context: CommandContext): void =
       event: 'account_disable',
       json,
       apply: (core, { id }) => core.users.setDisabled(id, true),
-      result: ({ email }) => `${email} is disabled, and every session is ended.`,
+      result: ({ email }) => `${email} is disabled, and all its sessions have ended.`,
     }),
   )
 }

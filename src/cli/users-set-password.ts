@@ -11,16 +11,16 @@ interface SetPasswordOptions extends JsonOption {
 }
 
 const HELP = `
-Providers that are connected to the account are disconnected too: one that a stranger had
-connected would still log in.
-The password is asked for on a terminal, else it is the one line of standard input.`
+All providers of the account are disconnected too: an attacker could still sign in with
+one that they had connected.
+On a terminal, svc asks for the password. Otherwise it reads one line from standard input.`
 
 /** `svc users set-password`. It gives a stolen account back to its user: the attacker's sessions and providers go. */
 export const addUsersSetPassword = (users: Command, { loadConfig }: CommandContext): void => {
   const setPassword = addCommand(
     users,
     'set-password <user>',
-    'set a password, end every session, disconnect providers',
+    'set a password, end all sessions, disconnect all providers',
     [
       'svc users set-password ada',
       'svc users set-password ada@example.com < password.txt',
@@ -28,7 +28,7 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
     ],
   )
     .addHelpText('after', HELP)
-    .option('--keep-providers', 'leave the providers connected')
+    .option('--keep-providers', 'keep the providers connected')
   withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
     withCore(loadConfig(), async (core, logEvent) => {
       const { id } = await requireUser(core, name)
@@ -40,7 +40,7 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
       if (json)
         return printJson({ ...userToJson(user), disconnected_providers: disconnected, connected_providers: connected })
       return print(
-        `${user.email} has a new password, and every session is ended. ${resultText(disconnected, connected)}\n`,
+        `${user.email} has a new password, and all sessions have ended. ${resultText(disconnected, connected)}\n`,
       )
     }),
   )

@@ -10,7 +10,7 @@ export const addUsersSetRoles = (users: Command, context: CommandContext): void 
   const setRoles = addCommand(
     users,
     'set-roles <user> [roles...]',
-    'replace the roles of a user; none takes all away',
+    'replace the roles of a user; without roles, remove all',
     [
       'svc users set-roles ada admin editor',
       'svc users set-roles ada@example.com admin,editor',
@@ -33,5 +33,5 @@ export const addUsersSetRoles = (users: Command, context: CommandContext): void 
 /** An account with an unverified email loses its roles when the owner of the email reclaims it. */
 const unverifiedWarning = ({ email, roles, emailVerifiedAtMs }: User): string | undefined =>
   roles.length > 0 && emailVerifiedAtMs === undefined
-    ? `nobody has proved that ${email} is theirs: make sure that you know who has this account. If the owner of the address takes it over, it loses its roles`
+    ? `${email} was never proved: make sure that you know who uses this account. If the owner of the address takes it over, it loses its roles`
     : undefined

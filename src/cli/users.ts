@@ -16,7 +16,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
     'svc users list',
     'svc users create ada@example.com --role admin',
     'svc users disable ada',
-  ]).addHelpText('after', '\nA USER is named by id, email or username.')
+  ]).addHelpText('after', '\nUSER is an id, an email or a username.')
   addUsersList(users, context)
   addUsersShow(users, context)
   addUsersCreate(users, context)

@@ -15,10 +15,10 @@ interface ListOptions extends JsonOption {
 
 /** `svc webhooks list` */
 export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContext): void => {
-  const list = addCommand(webhooks, 'list', 'list events and what became of them, the newest first', [
+  const list = addCommand(webhooks, 'list', 'list events and their state, the newest first', [
     'svc webhooks list',
     'svc webhooks list --limit 500 --json | jq ".[] | select(.state == \\"failed\\") | .id"',
-  ]).option('--limit <count>', 'how many at most', parseLimit, DEFAULT_LIMIT)
+  ]).option('--limit <count>', 'maximum number of events', parseLimit, DEFAULT_LIMIT)
   withJson(list).action(({ limit, json }: ListOptions) =>
     withCore(loadConfig(), async ({ webhooks: events }) => {
       const latest = await events.list(limit)
@@ -32,5 +32,5 @@ export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContex
 const parseLimit = (text: string): number => {
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0
   if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new InvalidArgumentError(`It is a whole number from 1 to ${MAX_LIMIT}.`)
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIMIT}.`)
 }

@@ -17,14 +17,18 @@ interface RedeliverOptions extends JsonOption {
 
 /** `svc webhooks redeliver` */
 export const addWebhooksRedeliver = (webhooks: Command, { loadConfig }: CommandContext): void => {
-  const redeliver = addCommand(webhooks, 'redeliver [id]', 'send an event, or all that failed, once more', [
+  const redeliver = addCommand(webhooks, 'redeliver [id]', 'send one event, or all that failed, again', [
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b --deliver',
     'svc webhooks redeliver --failed --since 24h',
   ])
-    .option('--failed', 'every event that was given up, the oldest first')
-    .option('--since <duration>', 'of those, what was given up no longer ago, such as 24h', parseSince)
-    .option('--deliver', 'send it from here instead of leaving it to the service')
+    .option('--failed', 'send every event that was given up, the oldest first')
+    .option(
+      '--since <duration>',
+      'with --failed: only events that were given up within this time, such as 24h',
+      parseSince,
+    )
+    .option('--deliver', 'deliver from this command, not from the running service')
     .addHelpText('after', '\nEvents keep their ids, and the history of their attempts: svc webhooks show ID.')
   withJson(redeliver).action(async (id: string | undefined, options: RedeliverOptions) => {
     const usageError = findUsageError(id, options)
@@ -40,13 +44,13 @@ export const addWebhooksRedeliver = (webhooks: Command, { loadConfig }: CommandC
 const parseSince = (text: string): number => {
   const ms = parseDuration(text)
   if (ms !== undefined && ms >= 1 && ms <= Number.MAX_SAFE_INTEGER) return Math.round(ms)
-  throw new InvalidArgumentError('It is a duration such as 30m, 24h or 1h30m.')
+  throw new InvalidArgumentError('It must be a duration such as 30m, 24h or 1h30m.')
 }
 
 const findUsageError = (id: string | undefined, { failed, since }: RedeliverOptions): string | undefined => {
   if (id !== undefined && failed) return 'give the id of an event or --failed, not both'
   if (id === undefined && !failed) return 'give the id of an event, or --failed'
-  return since !== undefined && !failed ? '--since goes with --failed' : undefined
+  return since !== undefined && !failed ? '--since needs --failed' : undefined
 }
 
 const redeliverOne = async ({ webhooks }: Core, id: string, { deliver, json }: RedeliverOptions): Promise<void> => {

@@ -9,7 +9,7 @@ import { withCore } from './with-core.ts'
 
 /** `svc webhooks show` */
 export const addWebhooksShow = (webhooks: Command, { loadConfig }: CommandContext): void => {
-  const show = addCommand(webhooks, 'show <id>', 'show an event and how each attempt to deliver it ended', [
+  const show = addCommand(webhooks, 'show <id>', 'show an event with the result of each delivery attempt', [
     'svc webhooks show 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
   ])
   withJson(show).action((id: string, { json }: JsonOption) =>
@@ -31,6 +31,6 @@ const printEvent = async (event: OutboxEvent, attempts: Attempt[]): Promise<void
     ...(event.closedAtMs === null ? [['next try', `not before ${toTimestamp(event.nextAttemptAtMs)}`] as const] : []),
   ])
   if (attempts.length > 0) await print('\n')
-  const listing = { columns: ATTEMPT_COLUMNS, toJson: attemptToJson, empty: 'there was no attempt to deliver it yet' }
+  const listing = { columns: ATTEMPT_COLUMNS, toJson: attemptToJson, empty: 'there was no delivery attempt yet' }
   await printList([attempts], listing, false)
 }

@@ -38,7 +38,7 @@ export const withCore = async <T>(config: Config, work: (core: Core, logEvent: L
 const noticeNewFile = ({ database }: Config): void => {
   if (database.kind !== 'sqlite') return
   const file = resolve(database.file)
-  if (!existsSync(file)) printNotice(`there is no database yet: making ${file}`)
+  if (!existsSync(file)) printNotice(`there is no database yet: creating ${file}`)
 }
 
 const write = (line: string): boolean => process.stderr.write(line)

@@ -460,7 +460,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     const args = ['database', 'copy', '--from-file', 'from', '--to-file', 'to']
     const { code, stdout, stderr } = await runSvc({ args, cwd: folder })
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /is a copy of .*, and complete\.\n\nStart svc with the same root secret/)
+    assert.match(stdout, /is now a complete copy of .*\.\n\nStart svc with the same root secret/)
     assert.ok(existsSync(path.join(folder, 'made.db')))
   })
 

@@ -74,7 +74,7 @@ describe('svc users set-password', () => {
     const inside = await comesByGithub(account)
     const { password } = newPerson()
     const told = await operate(service, ['users', 'set-password', account.person.email], password)
-    assert.match(told, /new password.*every session is ended.*Disconnected: github, corp\./)
+    assert.match(told, /new password.*all sessions have ended.*Disconnected: github, corp\./)
     await assertSignedOut(inside)
     await assertSignedOut(account.agent)
     await assertKeptOut(account)
@@ -88,7 +88,7 @@ describe('svc users set-password', () => {
     const args = ['users', 'set-password', account.person.username, '--keep-providers']
     assert.match(
       await operate(service, args, newPerson().password),
-      /every session is ended.*Still connected: github\./,
+      /all sessions have ended.*Still connected: github\./,
     )
     await assertSignedOut(account.agent)
     await assertLetIn(account)
@@ -270,7 +270,10 @@ describe('svc identities', { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await service.cli(['identities', 'unlink', email, 'corp', '--json'])
     assert.equal(code, 0, stderr)
     assert.partialDeepStrictEqual(JSON.parse(stdout), { can_sign_in: false, ended: 1 })
-    assert.match(stderr, new RegExp(`${email} has no way to sign in now: svc users set-password ${username}`))
+    assert.match(
+      stderr,
+      new RegExp(`${email} has no way to sign in now: set a password with svc users set-password ${username}`),
+    )
     assert.deepEqual(await providersOf(id), [])
     await assertSignedOut(agent)
   })

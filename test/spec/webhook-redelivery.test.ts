@@ -154,7 +154,7 @@ describe('svc webhooks', { concurrency: 2 }, () => {
     await service.stop()
     await assertUsage(service, [], /id of an event, or --failed/)
     await assertUsage(service, ['some-id', '--failed'], /not both/)
-    await assertUsage(service, ['some-id', '--since', '24h'], /--since goes with --failed/)
+    await assertUsage(service, ['some-id', '--since', '24h'], /--since needs --failed/)
     await assertUsage(service, ['--since', '24h'], /or --failed/)
     for (const since of ['24', '1d', '-24h', '', '0s', 'yesterday', '99999999999999999h'])
       await assertUsage(service, ['--failed', `--since=${since}`], /duration such as/)

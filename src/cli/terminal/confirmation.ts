@@ -6,11 +6,11 @@ export interface YesOption {
 
 /** Adds `--yes` to a command that asks before a change that cannot be undone. */
 export const withYes = (command: Command): Command =>
-  command.option('--yes', 'do not ask; needed where there is no terminal')
+  command.option('--yes', 'do not ask for confirmation; required without a terminal')
 
 /** Ends the command with a usage error when there is neither `--yes` nor a terminal to ask on. */
 export const requireTerminalOrYes = (command: Command, yes: boolean | undefined): void => {
-  if (!yes && !process.stdin.isTTY) command.error('error: there is no terminal to ask on: give --yes')
+  if (!yes && !process.stdin.isTTY) command.error('error: there is no terminal for the confirmation: give --yes')
 }
 
 /** Asks a yes-or-no question on the terminal. Every answer but yes means no. */

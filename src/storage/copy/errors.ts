@@ -4,7 +4,7 @@ import type { Row, Table } from '../schema.ts'
 
 /** What to do about a copy that cannot become equal any more. */
 export const COPY_ANEW =
-  'Somebody has written to one of the databases meanwhile: stop every svc that uses them, and copy to a new, empty database.'
+  'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
 
 /** SQLSTATE and SQLite's extended result code of a row without the row it refers to. */
 const FOREIGN_KEY = { code: '23503', errcode: 787 }
