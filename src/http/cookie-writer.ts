@@ -13,7 +13,7 @@ export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: s
     return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
   }
 
-  /** Ends a cookie on one path, for this host and for the whole domain, which other hosts may have set. */
+  /** Expires a cookie on one path, for this host and for each parent domain, where other hosts may have set it. */
   const ends = (name: string, path: string): string[] => {
     const end = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
     return [end(''), ...domains.map((domain) => end(`; Domain=${domain}`))]
@@ -29,15 +29,15 @@ export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: s
 
     clearedSession: (): string[] => [write('access', '', 0), write('refresh', '', 0)],
 
-    /** Lasts until the browser closes where there is no session to outlast it. */
+    /** Without a session it lasts until the browser closes. */
     csrf: (token: string, sessionSeconds?: number): string => write('csrf', token, sessionSeconds),
 
-    /** For as long as a sign-in by a provider may take. */
+    /** Lasts as long as a sign-in with a provider may take. */
     oauth: (binding: string): string => write('oauth', binding, FLOW_LIFETIME_MS / 1000),
 
     /**
-     * Ends all cookies of a name that came twice: ours, those on other paths that lead to this one, and those of the
-     * whole domain. With the prefix `__Host-` there is one place alone where a browser keeps a cookie.
+     * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
+     * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
      */
     endOfRepeated: (roles: CookieRole[], requestPath: string): string[] =>
       roles.flatMap((role) => {
@@ -55,13 +55,13 @@ const MAX_DEPTH = 5
 
 /** `/auth/api/v1` → `/`, `/auth`, `/auth/api`, `/auth/api/v1` */
 const ancestorPaths = (path: string): string[] => {
-  // Nothing that could end the attribute and begin another.
+  // No character that could end the attribute and begin another.
   const [safe = ''] = /^[\w./~-]*/.exec(path) ?? []
   const segments = safe.split('/').filter(Boolean).slice(0, MAX_DEPTH)
   return ['/', ...segments.map((_, index) => `/${segments.slice(0, index + 1).join('/')}`)]
 }
 
-/** `login.app.example.com` → itself, `app.example.com`, `example.com`. None of an address or a bare name. */
+/** `login.app.example.com` → itself, `app.example.com`, `example.com`. None for an IP address or a single label. */
 const parentDomains = (host: string): string[] => {
   const labels = host.split('.')
   if (labels.length < 2 || /^[\d.]+$|:/.test(host)) return []

@@ -23,36 +23,37 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },
     csrf: { name: `${host}svc_csrf`, path: '/', httpOnly: false },
-    // Tells a browser that comes back from a provider from any other. Its name is no part of the specification.
+    // Proves that the browser that returns from a provider is the one that was sent there. The specification does not
+    // name this cookie.
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
   }
 }
 
-/** What a request brought. Where a name came twice, nobody can tell which is ours, and nobody is signed in. */
+/** The cookies of a request. Where a name came twice, either may be an attacker's: the request counts as signed out. */
 export interface RequestCookies {
   access: string | undefined
   refresh: string | undefined
-  /** Whether a refresh token came, once, however it stands with the others, confirmed or not. */
+  /** Whether one refresh token came, even if another cookie came twice, or the CSRF cookie does not confirm it. */
   bringsRefresh: boolean
   csrf: string | undefined
   oauth: string | undefined
-  /** Every cookie that came once, however it stands with the others. */
+  /** Every cookie that came once, even if another one came twice. */
   single: Readonly<Partial<Record<CookieRole, string>>>
   repeated: CookieRole[]
 }
 
 /**
- * Reads the cookies of a table from a `Cookie` header (RFC 6265bis section 5.8.3). Empty is absent, and so is a refresh
- * token that the CSRF cookie does not confirm, where that is asked for.
+ * Reads the cookies of the table from a `Cookie` header (RFC 6265bis section 5.8.3). An empty cookie counts as absent,
+ * and so does a refresh token that `isConfirmed` refuses.
  */
 export const createCookieReader = (table: CookieTable, isConfirmed?: (single: RequestCookies['single']) => boolean) => {
   const roles = new Map(Object.entries(table).map(([role, { name }]) => [name, role as CookieRole]))
 
   return (header = ''): RequestCookies => {
     const found: Partial<Record<CookieRole, string>> = {}
-    // Made where it is needed: this is done for every request.
+    // Only made when needed: this runs for every request.
     let repeated: Set<CookieRole> | undefined
     for (const pair of header.split(';')) {
       const equals = pair.indexOf('=')
@@ -84,8 +85,9 @@ export const createCookieReader = (table: CookieTable, isConfirmed?: (single: Re
 const NONE: CookieRole[] = []
 
 /**
- * Without spaces and tabs around it. `trim` takes more, a no-break space among it: with that in front, a cookie has
- * another name for the browser, which lets any host of the domain set it, and would be one of ours here.
+ * Removes the spaces and tabs around a text. `trim` removes more, such as a no-break space. For the browser, a cookie with
+ * a no-break space in front of its name is another cookie, which any host of the domain may set; here it would pass for
+ * ours.
  */
 const withoutSpaces = (text: string): string => {
   let start = 0
@@ -99,7 +101,7 @@ const isSpace = (code: number): boolean => code === 0x20 || code === 0x09
 
 const TOKEN = /^[\w-]{43}$/
 
-/** Whether we could have made it. */
+/** Whether a text has the form of a token that `newToken` makes. */
 export const isToken = (text: string | undefined): text is string => text !== undefined && TOKEN.test(text)
 
 export const newToken = (): string => randomToken(32)

@@ -9,21 +9,21 @@ const RANDOM_BYTES = 16
 const MAC_HEX_DIGITS = 32
 
 /**
- * The session that the cookies of a browser name, genuine or not: nothing is checked and no row is read. Undefined
- * where they name none. The refresh token comes first: it outlives the access token.
+ * The id of the session that a browser's cookies name, or undefined. Nothing is verified and no row is read. The refresh
+ * token comes first: it outlives the access token.
  */
 export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
   (refresh ? readRefreshToken(refresh)?.sessionId : undefined) ?? (access ? readSessionId(access) : undefined)
 
 /**
  * CSRF tokens (OWASP CSRF Prevention Cheat Sheet, signed double-submit cookie): 32 bytes as 43 characters of base64url.
- * With a session they are 16 random bytes and the first 16 of an HMAC-SHA256 over these and the session's id, so that a
- * cookie that another host of the domain has set does not pass for one of this session; without a session all are random.
+ * The token of a session is 16 random bytes and the first 16 bytes of an HMAC-SHA256 over these and the session's id: a
+ * cookie that another host of the domain has set does not pass. Without a session all 32 bytes are random.
  */
 export const createCsrfTokens = (rootSecret: RootSecret) => {
   /**
-   * A good token with the MAC that the current root secret gives it: the token itself, unless the root secret was
-   * rotated since. Undefined for a token that is not bound to the session.
+   * A valid token with the MAC of the current root secret: the token itself, unless the root secret was rotated since.
+   * Undefined for a token that is not bound to the session.
    */
   const renewBound = (token: string, sessionId: string): string | undefined => {
     const random = Buffer.from(token, 'base64url').subarray(0, RANDOM_BYTES)
@@ -48,12 +48,12 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
         ? newToken()
         : bind(rootSecret.keys, Buffer.from(randomToken(RANDOM_BYTES), 'base64url'), sessionId),
 
-    /** Whether a token is bound to this session; without a session, whether it has the shape of one. */
+    /** Whether a token is bound to this session; without a session, whether it has the form of a token. */
     isGood,
 
     /**
-     * Whether the CSRF cookie is one of the session that the refresh cookie names. Another host of the domain can set a
-     * `__Secure-` cookie, and so sign a visitor in to an account of its own, but no `__Host-` cookie beside it.
+     * Whether the CSRF cookie belongs to the session that the refresh cookie names. Another host of the domain can set a
+     * `__Secure-` cookie, and so sign a visitor in to an attacker's account, but it cannot set a `__Host-` cookie.
      */
     confirmsRefresh({ refresh = '', csrf }: RequestCookies['single']): boolean {
       const sessionId = readRefreshToken(refresh)?.sessionId
@@ -63,8 +63,8 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
     renew,
 
     /**
-     * Whether two are the same token, of one session or of none, before and after a rotation of the root secret: a form
-     * may have been shown before the cookie was renewed.
+     * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown before
+     * the cookie was renewed.
      */
     isSame: (left: string, right: string | undefined, sessionId: string | undefined): boolean =>
       equalInConstantTime(left, right) || equalInConstantTime(renew(left, sessionId), renew(right, sessionId)),

@@ -6,6 +6,7 @@ import { isToken, type RequestCookies } from './cookies.ts'
 /** The header that carries the token. */
 export const CSRF_FIELD = 'X-CSRF-Token'
 
+/** A request that changes something. */
 interface StateChange {
   headers: IncomingHttpHeaders
   cookies: RequestCookies
@@ -13,14 +14,14 @@ interface StateChange {
   cookieName: string
   /** The form field `csrf_token`. */
   formToken: string | undefined
-  /** Whether a token is that of the cookie, and good for the session that the request names. */
+  /** Whether a token equals that of the cookie, and is valid for the session that the request names. */
   isGoodToken: (token: string) => boolean
-  /** The origins that the request may come from; asked only where it names one. */
+  /** The origins that the request may come from; called only where the request names one. */
   ownOrigins: () => string[]
   baseUrl: string
 }
 
-/** Refuses (`forbidden`) what another site could have made this browser send. */
+/** Refuses (`forbidden`) a request that another site may have made the browser send. */
 export const requireOwnRequest = (change: StateChange): void => {
   requireOwnOrigin(change)
   const { headers, formToken, isGoodToken } = change

@@ -1,38 +1,42 @@
-import type { AuthenticatedSession, RefreshResult, Sessions } from '../sessions/sessions.ts'
+import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
 import { setRefreshCookies } from './refresh-cookies.ts'
+import type { RecordRefresh } from './refresh-log.ts'
 import type { RequestContext } from './request-context.ts'
+
+/** The session of the browser that sent a request; undefined where the user is not signed in. */
+export type FindCurrentSession = (context: RequestContext) => Promise<AuthenticatedSession | undefined>
 
 interface FindCurrentSessionDeps {
   sessions: Sessions
-  recordRefresh: (context: RequestContext, result: RefreshResult) => void
+  recordRefresh: RecordRefresh
 }
 
 /**
- * Finds out who visits a page. Who comes with an access token that has run out but a good refresh token is renewed on
- * the way, so that an application needs nothing but a redirect to the login page.
+ * Finds the session by the access token. Where that has expired, a valid refresh token renews the session on the way: an
+ * application needs nothing but a redirect to the login page.
  */
-export const createFindCurrentSession = ({ sessions, recordRefresh: noteRefresh }: FindCurrentSessionDeps) => {
+export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
   const find = async (context: RequestContext): Promise<AuthenticatedSession | undefined> => {
     const { access, refresh } = context.cookies
     context.session = access ? await sessions.authenticate(access) : undefined
-    // A HEAD only looks (RFC 9110 section 9.3.2), and what sends it may drop the cookies of the answer.
+    // HEAD changes nothing (RFC 9110 section 9.3.2), and its sender may ignore the cookies of the response.
     if (context.session || !refresh || context.method === 'HEAD') return context.session
     const result = await sessions.refresh(refresh, context.device)
-    noteRefresh(context, result)
+    recordRefresh(context, result)
     setRefreshCookies(context, result)
     context.session = 'tokens' in result ? result.signedIn : undefined
     context.isRenewed = context.session !== undefined
     return context.session
   }
 
-  const found = new WeakMap<RequestContext, Promise<AuthenticatedSession | undefined>>()
+  // Several parts of a handler ask for the session of one request. A second refresh with the token that the first one
+  // has replaced would count as theft once the grace window is over, and revoke the session. A weak map: the result is
+  // dropped together with its request.
+  const sessionsByRequest = new WeakMap<RequestContext, Promise<AuthenticatedSession | undefined>>()
 
-  // Once for each visit: asked again past the grace, the token that this very visit has traded in would look stolen.
-  return (context: RequestContext): Promise<AuthenticatedSession | undefined> => {
-    const finding = found.get(context) ?? find(context)
-    found.set(context, finding)
+  return (context) => {
+    const finding = sessionsByRequest.get(context) ?? find(context)
+    sessionsByRequest.set(context, finding)
     return finding
   }
 }
-
-export type FindCurrentSession = ReturnType<typeof createFindCurrentSession>

@@ -18,7 +18,7 @@ const STATUS: Record<ErrorCode, number> = {
 
 export const statusOf = (code: ErrorCode): number => STATUS[code]
 
-/** What a caller may know of whatever was thrown. */
+/** Anything thrown as an error that a client may be shown; what is no `AppError` stays behind as the cause. */
 export const toAppError = (thrown: unknown): AppError => {
   if (thrown instanceof AppError) return thrown
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: thrown })
@@ -27,3 +27,6 @@ export const toAppError = (thrown: unknown): AppError => {
 /** The body of every JSON error. The id leads an operator to the line in the log. */
 export const toErrorJson = ({ code, message }: AppError, requestId: string): string =>
   JSON.stringify({ error: { code, message, request_id: requestId } })
+
+/** Whether the user must sign in again before this change (`sessions.requireFresh`). */
+export const requiresReauthentication = ({ reason }: AppError): boolean => reason === 'confirm_first'

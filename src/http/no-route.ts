@@ -2,22 +2,28 @@ import { AppError } from '../lib/errors.ts'
 import { statusOf } from './errors.ts'
 import { type Destination, methodsOf, type Route } from './route.ts'
 
-/** Why no route answers a request, and how to say so. */
-export interface Refusal {
+/** Why there is no route for a request, and the response to it. */
+interface Refusal {
   to: Destination
   status: number
   error: AppError
   /** Name, value. */
   headers: string[]
-  /** For the log, of what is not in the table: the path that was asked for, and which one was probably meant. */
+  /** For the log: a path that is not in the table, and the one that was probably meant. */
   facts?: { path: string; hint?: string }
 }
 
-/** What the table of routes says about requests that none of its rows answers. */
-export const createNoRoute = (routes: readonly Route[]) => {
+/** Responses to requests for which the table has no row. */
+export interface NoRoute {
+  /** The value of `Allow`; undefined for a path that is not in the table. */
+  allowAt: (path: string) => string | undefined
+  /** 405 for a path that is in the table, else 404; 400 for a request target that is no path. */
+  refuse: (method: string, path: string) => Refusal
+}
+
+export const createNoRoute = (routes: readonly Route[]): NoRoute => {
   const byPath = Map.groupBy(routes, ({ path }): string => path)
 
-  /** The value of `Allow`; undefined for a path that is not in the table. */
   const allowAt = (path: string): string | undefined => {
     const methods = byPath.get(path)?.flatMap(methodsOf)
     return methods && [...new Set(methods)].join(', ')
@@ -39,8 +45,7 @@ export const createNoRoute = (routes: readonly Route[]) => {
 
   return {
     allowAt,
-    destinationOf,
-    refuse(method: string, path: string): Refusal {
+    refuse(method, path) {
       const to = destinationOf(path)
       const allow = allowAt(path)
       if (allow !== undefined) {
@@ -55,9 +60,7 @@ export const createNoRoute = (routes: readonly Route[]) => {
   }
 }
 
-export type NoRoute = ReturnType<typeof createNoRoute>
-
-/** Only programs ask here. */
+/** Errors are JSON here: no browser opens these paths. */
 const API = /^\/auth\/(?:api|\.well-known)\//
 
 const missing = (path: string): AppError =>
@@ -66,7 +69,7 @@ const missing = (path: string): AppError =>
     : new AppError('invalid_request', 'The request target must be a path, or an http or https URL without a user.')
 
 const MAX_PATH_LENGTH = 200
-/** As long as a token may be, or a part of one; no path of ours has as much between two slashes. */
+/** Tokens are as long as this, and no path segment of ours is. */
 const SECRET = /[^/]{32,}/g
 
 /** A path for the log, without what could be a secret in it. */

@@ -17,21 +17,21 @@ const always = (): boolean => true
 const isWrongPassword = (thrown: unknown): boolean =>
   thrown instanceof AppError && (thrown.reason === 'credentials_wrong' || thrown.reason === 'password_wrong')
 
-/** Whether it was done at all: the sender has not gone, and nothing was away. */
+/** Whether the work was done at all: the client stayed, and the database and the hash queue were available. */
 const wasDone = (thrown: unknown): boolean => !(thrown instanceof AppError && thrown.code === 'unavailable')
 
-/** A right password that lets nobody in counts too, as where there have been too many logins: its hash was made. */
+/** A right password counts too where it starts no session, as after too many logins: it has cost a hash all the same. */
 const failed = (thrown: unknown): boolean => thrown instanceof AppError && wasDone(thrown)
 
 const succeeded = (thrown: unknown): boolean => thrown === undefined
 
-/** A mistake that the user must mend does not count. A taken name does: that answer tells what there is. */
+/** An invalid field does not count. A taken name does: the response tells that an account has it. */
 const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * What is counted, and for whom. Failed logins count for an address, and for an account as tried from one address:
- * a limit on the account alone would let anybody lock anybody out (docs/decisions/004-rate-limits.md).
+ * Failed logins count for the network, and for an account as tried from that network: a limit on the account alone would
+ * let an attacker lock its owner out (docs/decisions/004-rate-limits.md).
  */
 const LIMITS = {
   login: { tries: 10, windowMs: 15 * MINUTE_MS, counts: failed },
@@ -47,10 +47,10 @@ const LIMITS = {
 export type LimitName = keyof typeof LIMITS
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
 
-/** What is remembered at most, so that a flood of addresses does not fill the memory. */
+/** Bounds the memory that a flood of addresses can take. */
 const MAX_COUNTERS = 100_000
 
-/** When to try again where only tries that are still under way are in the way. */
+/** When to try again if the limit is reached only by tries that are still under way. */
 const RETRY_SOON_MS = 2000
 
 interface Counter {
@@ -58,7 +58,7 @@ interface Counter {
   endsAtMs: number
 }
 
-/** A place that a try takes in one of the limits. */
+/** One limit, for one network, account or user. */
 interface Place {
   name: LimitName
   id: string
@@ -67,19 +67,32 @@ interface Place {
 interface RateLimitsDeps {
   clock: MonotonicClock
   enabled: boolean
-  /** Called for every try that is refused, with the limit that lasts longest. */
+  /** Called for every refused try, with the limit whose window ends last. */
   onRefusal?: ((limit: LimitName) => void) | undefined
+}
+
+/** A limit, and what it is counted for: a network, a user, or both. */
+export type LimitedBy = [limit: LimitName, key: string]
+
+export interface RateLimits {
+  /** Counts a try, whatever its outcome; `rate_limited` when there were too many. */
+  count: (name: LimitName, key: string) => void
+  /**
+   * Runs `action`, and counts it in each of these limits whose rule says so. `rate_limited` when one of them is reached:
+   * then `action` is not run, and nothing is counted.
+   */
+  attempt: <T>(limits: LimitedBy[], action: () => Promise<T>) => Promise<T>
 }
 
 /**
  * Counts tries in fixed windows, in this process. A window begins with the first try that counts. A try takes a place in
- * each of its limits, or in none, before its work is done: many at once gain nothing. Whether it counts is known when
- * its work is done.
+ * each of its limits, or in none, before its work begins, so that many tries at once do not exceed a limit. Whether it
+ * counts is decided when its work has ended.
  */
-export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) => {
-  // By size and not by `max`, for which the memory of them all is taken at once.
+export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
+  // `maxSize` and not `max`, which would reserve the memory of all counters at once.
   const counters = new LRUCache<string, Counter>({ maxSize: MAX_COUNTERS, sizeCalculation: () => 1 })
-  /** Apart from the counters: a flood of addresses pushes none of these out. */
+  /** Not among the counters, from which a flood of addresses can evict entries. */
   const underWay = new Map<string, number>()
 
   const findCounter = (id: string): Counter | undefined => {
@@ -93,7 +106,7 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) 
     else counters.set(id, { count: 1, endsAtMs: clock.elapsedMs() + LIMITS[name].windowMs })
   }
 
-  /** Milliseconds until this limit lets another try in; 0: it does so now. */
+  /** Milliseconds until this limit allows another try; 0: now. */
   const waitOf = ({ name, id }: Place): number => {
     const { tries } = LIMITS[name]
     const counter = findCounter(id)
@@ -121,20 +134,15 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) 
   }
 
   return {
-    /** Counts a try at once, whatever comes of it; `rate_limited` when there were too many. */
-    count(name: LimitName, key: string): void {
+    count(name, key) {
       if (!enabled) return
       const place = placeOf(name, key)
       requireRoom([place])
       increase(place)
     },
 
-    /**
-     * Does something that may count in each of these limits, and counts it where it does. `rate_limited` when one of
-     * them is reached: then nothing is done, and nothing is counted.
-     */
-    async attempt<T>(limits: [LimitName, string][], action: () => Promise<T>): Promise<T> {
-      if (!enabled) return action()
+    async attempt(limits, action) {
+      if (!enabled || limits.length === 0) return action()
       const places = limits.map(([name, key]) => placeOf(name, key))
       requireRoom(places)
       places.forEach(enter)
@@ -151,10 +159,8 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps) 
   }
 }
 
-export type RateLimits = ReturnType<typeof createRateLimits>
-
-/** A password form of a user who is signed in counts whatever comes of it, and once more when the password is wrong. */
-export const passwordFormLimits = (userId: string): [LimitName, string][] => [
+/** The limits of forms in which a signed-in user enters a password: for each try, and for wrong passwords. */
+export const passwordFormLimits = (userId: string): LimitedBy[] => [
   ['passwordOfUser', userId],
   ['passwordFormOfUser', userId],
 ]

@@ -2,8 +2,8 @@ import type { RefreshResult } from '../sessions/sessions.ts'
 import type { RequestContext } from './request-context.ts'
 
 /**
- * Sets the cookies that follow from a refresh: those of the renewed session, or their end. None where the browser was
- * given others meanwhile: whatever is set now would take their place.
+ * Sets the cookies of the renewed session, or clears those of a session that has ended. Sets none where the browser has
+ * signed in again in the meantime: they would overwrite the cookies of the newer session.
  */
 export const setRefreshCookies = (context: RequestContext, result: RefreshResult): void => {
   if ('tokens' in result) context.renewSessionCookies(result.tokens)

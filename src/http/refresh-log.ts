@@ -8,13 +8,12 @@ interface RefreshLogDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/**
- * Counts refreshes, and writes down what an operator must know of one: that a token came again which nobody honest has
- * any more.
- */
+/** Counts a refresh, and logs one that shows the theft of a refresh token. */
+export type RecordRefresh = (context: RequestContext, result: RefreshResult) => void
+
 export const createRefreshLog =
-  ({ log, requestMetrics }: RefreshLogDeps) =>
-  ({ requestId, device }: RequestContext, result: RefreshResult): void => {
+  ({ log, requestMetrics }: RefreshLogDeps): RecordRefresh =>
+  ({ requestId, device }, result) => {
     requestMetrics?.countRefresh(result.outcome)
     if (result.outcome !== 'reused') return
     log.warn(

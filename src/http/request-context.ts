@@ -3,7 +3,7 @@ import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.
 import type { RequestCookies } from './cookies.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
-/** A request as the handlers see it, without the web framework. */
+/** The request as handlers see it, without the web framework, and the cookies of its response. */
 export interface RequestContext {
   /** The value of `X-Request-Id`. */
   requestId: string
@@ -12,34 +12,34 @@ export interface RequestContext {
   cookies: RequestCookies
   query: Fields
   form: Fields
-  /** Where it comes from: the address past trusted proxies. */
+  /** The client's address (past trusted proxies) and user agent. */
   device: Device
-  /** The network of that address, for which tries and waiting places are counted (`networkOf`). */
+  /** The network of that address, which shares rate limits and places in the hash queue (`networkOf`). */
   readonly network: string
-  /** Aborted when the sender has gone. */
+  /** Aborted when the client closes the connection before it has the response. */
   readonly signal: AbortSignal
-  /** Who has been found to be signed in: for the log, and for how long the browser keeps its CSRF token. */
+  /** Set once the session of the request is found: for the log, and for the lifetime of the CSRF cookie. */
   session?: AuthenticatedSession | undefined
-  /** Whether the session was renewed for this request: the access token that came with it was missing or too old. */
+  /** Whether the session was renewed for this request, since its access token was missing or no longer valid. */
   isRenewed: boolean
   /**
-   * The CSRF token for the forms of this answer; a new one is set with it where the browser has none that is good for the
-   * session with which the answer leaves it.
+   * The CSRF token for the forms of this response. Where the browser has none that is valid for the session that it has
+   * after this response, reading this property makes one and sets its cookie.
    */
   readonly csrfToken: string
-  /** Sets the cookies of the session that this browser has, renewed. */
+  /** Sets the new tokens of the session that this browser has already. */
   renewSessionCookies(tokens: Tokens): void
   /** Sets the cookies of a new session, with a new CSRF token. */
   setSessionCookies(tokens: Tokens): void
-  /** Clears the cookies of a session that has ended. */
+  /** Clears the access and refresh cookies: the session has ended. */
   clearSessionCookies(): void
-  /** The same, with a new CSRF token: the user has left. */
+  /** The same, and a new CSRF token: the user has logged out. */
   signOut(): void
-  /** Adds `Set-Cookie` values to whatever is answered, an error too. The last of a name counts. */
+  /** Adds `Set-Cookie` values to the response, even to an error. Of two values for one cookie, the last counts. */
   setCookies(cookies: string[]): void
 }
 
-/** What a handler answers with. */
+/** What a handler returns. Without `cacheSeconds` the response is not cached. */
 export type HttpResponse =
   | { status: number; contentType: string; body: string; retryAfterSeconds?: number | undefined; cacheSeconds?: number }
   | { redirect: string }
@@ -53,5 +53,5 @@ export const page = (status: number, html: string, retryAfterSeconds?: number): 
 
 export const json = (status: number, body: string): HttpResponse => ({ status, contentType: 'application/json', body })
 
-/** 303: go and GET that. */
+/** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -9,14 +9,16 @@ interface RequestLogDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** What nginx writes in its log where the client has closed the connection. It is never sent. */
+/** For the log, as nginx has it: the client closed the connection before the response. It is never sent. */
 export const SENDER_GONE = 499
 
-/** Writes the line of each request, and has it counted. */
-export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps) => {
+/** Logs a request with the status of its response, and counts it. */
+type LogRequest = (to: Destination, context: IncomingRequest, status: number, error?: AppError, facts?: object) => void
+
+export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps): LogRequest => {
   const isDebugging = log.isLevelEnabled('debug')
 
-  return (to: Destination, context: IncomingRequest, status: number, error?: AppError, more?: object): void => {
+  return (to, context, status, error, more) => {
     const isRoutine = to.frequent === true && status < 400
     const isLogged = isDebugging || !isRoutine
     if (!isLogged && !requestMetrics) return
@@ -39,10 +41,10 @@ export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps) => {
   }
 }
 
-/** What an operator must see. That a service is not ready while it stops is as planned. */
+/** Whether an operator must see it. A service that is not ready because it stops is no fault. */
 const isFault = (status: number, error: AppError | undefined): boolean =>
   error?.code === 'internal_error' || (status >= 500 && error?.reason !== 'stopping')
 
-/** What is away without more to be said has been told of where it was found out. */
+/** Without a cause, `unavailable` was logged already by the code that noticed it. */
 const needsExplanation = ({ code, cause }: AppError): boolean =>
   code === 'internal_error' || (code === 'unavailable' && cause !== undefined)

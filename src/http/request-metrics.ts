@@ -7,7 +7,10 @@ const FAILURES = ['invalid', 'rate_limited', 'busy', 'given_up', 'unavailable', 
 export const LOGIN_OUTCOMES = ['succeeded', ...FAILURES, 'wrong_credentials'] as const
 export const SIGNUP_OUTCOMES = ['succeeded', ...FAILURES, 'email_taken', 'username_taken', 'closed'] as const
 
-/** How a sign-in by a provider can end. `proof_asked`: the email belongs to an account, which must be proved first. */
+/**
+ * How a sign-in with a provider can end. `proof_asked`: the email belongs to an account, and the user must first prove
+ * that it is theirs.
+ */
 export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_IN_PROBLEMS] as const
 
 type Failure = (typeof FAILURES)[number]
@@ -15,13 +18,13 @@ type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
 type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
 type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
 
-/** Hears of what an operator counts. Nothing about a person goes through here, and nothing that a caller made up. */
+/** What is counted about requests. No labels come from users or clients: they must stay few, and hold no personal data. */
 export interface RequestMetrics {
   /** `route` as the table has it; undefined for what is not in the table. */
   observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void
-  /** What never became a request. */
+  /** A request that could not be read. */
   countUnreadable: (status: number) => void
-  /** One past the limit. */
+  /** A connection beyond `SVC_MAX_CONNECTIONS`. */
   countRefusedConnection: () => void
   countRefresh: (outcome: RefreshResult['outcome']) => void
   countLogin: (outcome: LoginOutcome) => void
@@ -30,7 +33,7 @@ export interface RequestMetrics {
   countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
 }
 
-/** Where the reason says no more. */
+/** For errors whose reason is not counted by itself. */
 const BY_CODE: Partial<Record<ErrorCode, Failure>> = {
   unprocessable: 'invalid',
   rate_limited: 'rate_limited',
@@ -43,17 +46,17 @@ const failureOf = (thrown: unknown): Failure => {
   return reason === 'busy' || reason === 'given_up' ? reason : (BY_CODE[code] ?? 'failed')
 }
 
-/** What a login is counted as that threw this. */
+/** How a failed login is counted. */
 export const loginFailure = (thrown: unknown): Exclude<LoginOutcome, 'succeeded'> =>
   thrown instanceof AppError && thrown.code === 'unauthorized' ? 'wrong_credentials' : failureOf(thrown)
 
-/** What a signup is counted as that threw this. */
+/** How a failed signup is counted. */
 export const signupFailure = (thrown: unknown): Exclude<SignupOutcome, 'succeeded'> => {
   const reason = thrown instanceof AppError ? thrown.reason : undefined
   return reason === 'email_taken' || reason === 'username_taken' ? reason : failureOf(thrown)
 }
 
-/** Does something and has counted how it ended. */
+/** Runs `action`, and counts how it ended. */
 export const watchOutcome = async <T, Kind>(
   action: () => Promise<T>,
   failure: (thrown: unknown) => Kind,
@@ -69,7 +72,7 @@ export const watchOutcome = async <T, Kind>(
   }
 }
 
-/** Does something for who goes to a provider or comes back, and has counted how it failed. */
+/** Runs a step of a sign-in with a provider, and counts how it failed. */
 export const watchProvider = async <T>(
   requestMetrics: RequestMetrics | undefined,
   provider: string,

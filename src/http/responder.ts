@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { AppError } from '../lib/errors.ts'
+import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
-import { statusOf, toAppError, toErrorJson } from './errors.ts'
-import { type HttpResponse, json, page } from './request-context.ts'
+import { requiresReauthentication, statusOf, toAppError, toErrorJson } from './errors.ts'
+import { type HttpResponse, json, page, redirect } from './request-context.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { findReturnTo } from './return-to.ts'
@@ -23,16 +23,37 @@ interface ResponderDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** Name, value, name, value: what Node takes with the least ado. */
+/** Name, value, name, value: the form that Node writes without building an object first. */
 type Headers = string[]
 
-/**
- * Writes answers and errors, each with its headers and its line in the log, and has them counted.
- */
-export const createResponder = (deps: ResponderDeps) => {
+interface ErrorDetails {
+  headers?: Headers
+  /** For the log. */
+  facts?: object | undefined
+}
+
+/** Writes responses and errors, logs each request and counts it. */
+export interface Responder {
+  send: (outgoing: ServerResponse, context: IncomingRequest, to: Destination, response: HttpResponse) => void
+  /**
+   * Sends an error as a page or as JSON, as the route's response kind demands; the cause goes to the log only. A page is
+   * not shown to a user who must sign in again first: the browser is redirected to re-authentication instead.
+   */
+  sendError: (
+    outgoing: ServerResponse,
+    context: IncomingRequest,
+    to: Destination,
+    thrown: unknown,
+    details?: ErrorDetails,
+  ) => void
+}
+
+const REAUTHENTICATION_PATH = '/auth/account/confirm'
+
+export const createResponder = (deps: ResponderDeps): Responder => {
   const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
   const challenge = challengeOf(deps.cookieTable)
-  const note = createRequestLog({ log, requestMetrics })
+  const logRequest = createRequestLog({ log, requestMetrics })
 
   const securityHeadersOf = (context: IncomingRequest, responseKind: ResponseKind): readonly string[] => {
     if (responseKind === 'json') return securityHeaders.data
@@ -52,65 +73,60 @@ export const createResponder = (deps: ResponderDeps) => {
   }
 
   const write = (
-    response: ServerResponse,
+    outgoing: ServerResponse,
     context: IncomingRequest,
-    answer: HttpResponse,
+    response: HttpResponse,
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to.responseKind, 'redirect' in answer ? 0 : answer.cacheSeconds, more)
-    if ('redirect' in answer) {
-      headers.push('location', answer.redirect, 'content-length', '0')
-      response.writeHead(303, headers).end()
+    const headers = headersOf(context, to.responseKind, 'redirect' in response ? 0 : response.cacheSeconds, more)
+    if ('redirect' in response) {
+      headers.push('location', response.redirect, 'content-length', '0')
+      outgoing.writeHead(303, headers).end()
       return 303
     }
-    const { status, body, contentType, retryAfterSeconds } = answer
+    const { status, body, contentType, retryAfterSeconds } = response
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', challenge)
-    // What is ASCII needs no encoder, and its length is known.
+    // ASCII needs no encoder, and its length in bytes is known.
     const isAscii = ASCII.test(body)
     headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
-    response.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
+    outgoing.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
     return status
   }
 
-  const toAnswer = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
+  const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
+    if (responseKind === 'html' && requiresReauthentication(error)) return redirect(REAUTHENTICATION_PATH)
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.giveCsrfToken()
     if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
-    // The page is older than a login in another tab, say: the login page sends on who is signed in.
+    // The form may be older than a login in another tab. The error page links to the login page, which redirects a
+    // signed-in user.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, baseUrl) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, pages.error(view), retryAfterSeconds)
   }
 
   return {
-    send(response: ServerResponse, context: IncomingRequest, to: Destination, answer: HttpResponse): void {
-      note(to, context, response.destroyed ? SENDER_GONE : write(response, context, answer, to))
+    send(outgoing, context, to, response) {
+      logRequest(to, context, outgoing.destroyed ? SENDER_GONE : write(outgoing, context, response, to))
     },
-    /** Says what went wrong in the kind of response that the route has; the cause and further facts go to the log only. */
-    sendError(
-      response: ServerResponse,
-      context: IncomingRequest,
-      to: Destination,
-      thrown: unknown,
-      { headers, facts }: { headers?: Headers; facts?: object | undefined } = {},
-    ): void {
+
+    sendError(outgoing, context, to, thrown, { headers, facts } = {}) {
       const error = toAppError(thrown)
       const destination: Destination = { ...to, responseKind: to.responseKind === 'json' ? 'json' : 'html' }
-      const status = response.destroyed
-        ? SENDER_GONE
-        : write(response, context, toAnswer(error, context, destination.responseKind), destination, headers)
-      note(destination, context, status, error, facts)
+      const response = toResponse(error, context, destination.responseKind)
+      const status = outgoing.destroyed ? SENDER_GONE : write(outgoing, context, response, destination, headers)
+      logRequest(destination, context, status, 'redirect' in response ? undefined : error, facts)
     },
   }
 }
 
 /**
- * Every page under /auth gives a browser its CSRF token, errors included, and so does what refuses a token: the next try
- * has a good one. A form that another site sends comes without cookies, and tells nothing of those that there are.
+ * Every page under /auth sets the CSRF cookie, error pages included, and so does a response that refuses a token: the
+ * next try has a good one. A form that another site sends arrives without cookies: a new cookie would replace a good one.
  */
 const givesCsrfToken = (
   { field }: AppError,
@@ -129,7 +145,7 @@ const challengeOf = ({ access }: CookieTable): string =>
   `Cookie realm="svc", form-action="/auth/login", cookie-name=${access.name}`
 
 /**
- * The one place that writes `Set-Cookie`: never on an answer that may be stored, since a cache in front would hand the
+ * The one place that writes `Set-Cookie`: never on a response that may be stored, since a cache in front would hand the
  * cookie to every other visitor (RFC 9111 section 7.3).
  */
 const pushCaching = (headers: Headers, cacheSeconds: number, cookies: readonly string[]): void => {

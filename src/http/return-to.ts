@@ -5,17 +5,17 @@ const MAX_LENGTH = 2048
 const HOME = '/'
 
 /**
- * Where to send a person afterwards (specification section 4.2 rules 1 and 2): `/` when nothing was said, else the path
- * with query and fragment as the URL standard writes it; `invalid_request` for whatever could leave this origin.
+ * Where to redirect after a login or signup (specification section 4.2 rules 1 and 2): `/` by default, else the path with
+ * query and fragment as the URL standard writes it; `invalid_request` for a value that could leave this origin.
  */
 export const readReturnTo = (entered: string | undefined, baseUrl: string): string => {
   if (entered === undefined) return HOME
   if (!isAccepted(entered)) throw refusal()
   const url = new URL(entered, baseUrl)
-  const target = url.pathname + url.search + url.hash
-  // `/.//host` stays here when it is resolved, but what it resolves to, `//host`, would not.
-  if (url.origin !== baseUrl || target.startsWith('//')) throw refusal()
-  return target
+  const returnTo = url.pathname + url.search + url.hash
+  // `/.//host` is on this origin, but resolves to the path `//host`, which a browser takes for another host.
+  if (url.origin !== baseUrl || returnTo.startsWith('//')) throw refusal()
+  return returnTo
 }
 
 const isAccepted = (entered: string): boolean =>
@@ -32,7 +32,7 @@ const refusal = (): AppError =>
     { field: 'return_to' },
   )
 
-/** The same of a form that is not to be answered; undefined for whatever is not accepted. */
+/** The same for a form that was refused; undefined for a value that is not accepted. */
 export const findReturnTo = (form: Fields, baseUrl: string): string | undefined => {
   try {
     return readReturnTo(form.get('return_to'), baseUrl)
@@ -45,5 +45,5 @@ export const findReturnTo = (form: Fields, baseUrl: string): string | undefined 
 export const isReturnTo = (entered: string, baseUrl: string): boolean =>
   findReturnTo({ get: () => entered }, baseUrl) !== undefined
 
-/** The value for a link that comes back to `target`; undefined for the home page, which needs none. */
-export const returnToParameter = (target: string): string | undefined => (target === HOME ? undefined : target)
+/** The value of `return_to` in links and forms; undefined for the home page, which is the default. */
+export const returnToParameter = (returnTo: string): string | undefined => (returnTo === HOME ? undefined : returnTo)

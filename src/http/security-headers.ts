@@ -1,22 +1,22 @@
 /** Headers as name, value, name, value. */
 type Headers = readonly string[]
 
-/** What an answer is: a page is shown, data are read by programs, an asset is part of a page. */
+/** The headers by response kind: a page is shown, data are read by programs, an asset is part of a page. */
 export interface SecurityHeaders {
   data: Headers
   asset: Headers
-  /** `hosts` as in the header `Host`: those under which the page may have been opened, besides that of the base URL. */
+  /** `hosts` as in the header `Host`: the page may have been opened under these, besides that of the base URL. */
   page: (hosts: readonly string[]) => Headers
 }
 
 interface SecurityHeadersDeps {
   baseUrl: string
-  /** How long browsers shall keep to https on this host (RFC 6797); undefined: that is left to the proxy. */
+  /** How long browsers use https only on this host (RFC 6797); undefined: the proxy decides. */
   hstsMs: number | undefined
   contentSecurityPolicy: (hosts: readonly string[]) => string
 }
 
-/** The headers of every answer, by what it is (OWASP HTTP Headers Cheat Sheet). */
+/** The security headers of every response (OWASP HTTP Headers Cheat Sheet). */
 export const createSecurityHeaders = ({
   baseUrl,
   hstsMs,
@@ -44,7 +44,7 @@ export const createSecurityHeaders = ({
   }
 }
 
-/** `same-origin` and not `no-referrer`: with that, browsers send `Origin: null` with our own forms. */
+/** `same-origin` and not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
 const PAGE: Headers = Object.entries({
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',

@@ -10,6 +10,7 @@ import type { RouteDeps, ServerDeps } from './deps.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createRefreshLog } from './refresh-log.ts'
+import type { HttpResponse } from './request-context.ts'
 import { createResponder } from './responder.ts'
 import type { Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
@@ -27,55 +28,21 @@ import { createRequestIds } from './transport/request-ids.ts'
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerDeps): Server => {
-  const cookieTable = createCookieTable(given)
-  const cookieWriter = createCookieWriter(cookieTable, given)
-  const noteRefresh = createRefreshLog(given)
-  const findCurrentSession = createFindCurrentSession({ ...given, recordRefresh: noteRefresh })
-  const accountLog = createAccountLog(given)
-  const deps: RouteDeps = {
-    ...given,
-    cookieTable,
-    cookieWriter,
-    recordRefresh: noteRefresh,
-    findCurrentSession,
-    accountLog,
-  }
+  const deps = createRouteDeps(given)
   const routes = createRoutes(deps)
   const findRoute = createRouteLookup(routes)
   const noRoute = createNoRoute(routes)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
-  const checkArrival = createProxyCheck(given)
-
-  const csrfTokens = createCsrfTokens(given.rootSecret)
+  const requireOwn = createOwnRequestCheck(deps)
+  const checkProxy = createProxyCheck(given)
   const newRequestId = createRequestIds()
-  const requestDeps = {
-    ...deps,
-    newRequestId,
-    readCookies: createCookieReader(cookieTable, given.cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
-    csrfTokens,
-  }
-  /** Where the base URL was set, only that is ours: any host can be named in a request. */
-  const ownOrigins = (context: IncomingRequest): string[] =>
-    deps.isBaseUrlSet
-      ? [deps.baseUrl]
-      : [...new Set([deps.baseUrl, ...requestOrigins(context.headers, deps.isTrustedProxy(context.peer))])]
+  const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
-  const requireOwn = (context: IncomingRequest): void => {
-    requireOwnRequest({
-      headers: context.headers,
-      cookies: context.cookies,
-      cookieName: cookieTable.csrf.name,
-      formToken: context.form.get('csrf_token'),
-      isGoodToken: (token) => context.isCsrfToken(token),
-      baseUrl: deps.baseUrl,
-      ownOrigins: () => ownOrigins(context),
-    })
-  }
-
-  const handle = async (route: Route, context: IncomingRequest, raw: IncomingMessage) => {
-    const body = route.method === 'POST' ? await readBody(raw) : undefined
+  /** The checks of the route, in the order that the contract fixes; then its handler. */
+  const handle = async (route: Route, context: IncomingRequest, incoming: IncomingMessage): Promise<HttpResponse> => {
+    const body = route.method === 'POST' ? await readBody(incoming) : undefined
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
     if (body) context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
@@ -83,28 +50,69 @@ export const createServer = (given: ServerDeps): Server => {
     return guards.handle(route, context)
   }
 
-  const onRequest = (raw: IncomingMessage, response: ServerResponse): void => {
-    const context = new IncomingRequest(raw, response, requestDeps)
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const context = new IncomingRequest(incoming, outgoing, requestDeps)
     const route = findRoute(context.method, context.path)
     if (route === undefined) {
       const { to, error, headers, facts } = noRoute.refuse(context.method, context.path)
-      responder.sendError(response, context, to, error, { headers, facts })
+      responder.sendError(outgoing, context, to, error, { headers, facts })
       return
     }
-    checkArrival(raw)
-    handle(route, context, raw)
-      .then((result) => responder.send(response, context, route, result))
-      .catch((error: unknown) => responder.sendError(response, context, route, error))
+    checkProxy(incoming)
+    handle(route, context, incoming)
+      .then((response) => responder.send(outgoing, context, route, response))
+      .catch((error: unknown) => responder.sendError(outgoing, context, route, error))
   }
 
   const malformedRequests = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })
   const server = createHttpServer(onRequest, malformedRequests.onClientError)
-  malformedRequests.watch(server)
+  malformedRequests.attach(server)
   limitConnections({ ...given, server })
   return server
 }
 
-/** RFC 9112 section 3.2: exactly one, but for HTTP/1.0. */
+/** What handlers share, made once. */
+const createRouteDeps = (given: ServerDeps): RouteDeps => {
+  const cookieTable = createCookieTable(given)
+  const recordRefresh = createRefreshLog(given)
+  return {
+    ...given,
+    cookieTable,
+    cookieWriter: createCookieWriter(cookieTable, given),
+    recordRefresh,
+    findCurrentSession: createFindCurrentSession({ ...given, recordRefresh }),
+    accountLog: createAccountLog(given),
+  }
+}
+
+/** With a cookie prefix, a refresh token counts only if the CSRF cookie is one of the same session. */
+const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps) => {
+  const csrfTokens = createCsrfTokens(rootSecret)
+  return {
+    csrfTokens,
+    readCookies: createCookieReader(cookieTable, cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
+  }
+}
+
+/** Refuses a `POST` that another site may have sent (`csrf.ts`). */
+const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTable }: RouteDeps) => {
+  /** Where the base URL is set, only its origin is ours: a request can name any host. */
+  const ownOrigins = (context: IncomingRequest): string[] =>
+    isBaseUrlSet ? [baseUrl] : [...new Set([baseUrl, ...requestOrigins(context.headers, isTrustedProxy(context.peer))])]
+
+  return (context: IncomingRequest): void =>
+    requireOwnRequest({
+      headers: context.headers,
+      cookies: context.cookies,
+      cookieName: cookieTable.csrf.name,
+      formToken: context.form.get('csrf_token'),
+      isGoodToken: (token) => context.isCsrfToken(token),
+      baseUrl,
+      ownOrigins: () => ownOrigins(context),
+    })
+}
+
+/** RFC 9112 section 3.2: exactly one; HTTP/1.0 may leave it out. */
 const requireOneHost = ({ hostCount, isHttp10 }: IncomingRequest): void => {
   if (hostCount === 1 || (hostCount === 0 && isHttp10)) return
   throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })

@@ -11,8 +11,8 @@ const addressOf = (entry: string): string | undefined => {
 }
 
 /**
- * The address of who sent a request: the connection's, or, as long as that is a trusted proxy, the one it was
- * forwarded for, walked from the right. An entry that is no address ends the walk. In its canonical spelling.
+ * The client's address in canonical spelling: that of the connection, or, as long as that is a trusted proxy, the next
+ * entry of `X-Forwarded-For` from the right. An entry that is no address ends the walk.
  */
 export const clientAddress = (
   peer: string,
@@ -31,7 +31,7 @@ export const clientAddress = (
 
 /**
  * The origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and `Host`, and
- * what a trusted proxy says of both.
+ * what a trusted proxy says about both.
  */
 export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolean): string[] => {
   const { host, 'x-forwarded-host': forwardedHost, 'x-forwarded-proto': forwardedProto } = headers
@@ -41,7 +41,7 @@ export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolea
   return [...new Set(origins.filter((origin) => origin !== undefined))]
 }
 
-/** What the nearest proxy has added to a header that may hold a list. */
+/** The last entry of a header that may hold a list: the nearest proxy has added it. */
 const lastOf = (header: string | string[] | undefined): string | undefined =>
   String(header ?? '')
     .split(',')

@@ -2,7 +2,7 @@ import type { Server } from 'node:net'
 import type { Log } from '../../lib/log.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
 
-const TELL_AGAIN_AFTER_MS = 60_000
+const WARN_AGAIN_AFTER_MS = 60_000
 
 interface ConnectionLimitDeps {
   server: Server
@@ -12,16 +12,16 @@ interface ConnectionLimitDeps {
 }
 
 /**
- * Bounds the connections that are open at once. One that comes past the limit is closed before anything is read of it:
- * a proxy may then send the request to another replica, and no memory goes to a client that opens many.
+ * Limits the connections that are open at once. A connection beyond the limit is closed before anything is read from it:
+ * a proxy can then send the request to another replica, and a client that opens many connections takes no memory.
  */
 export const limitConnections = ({ server, maxConnections, log, requestMetrics }: ConnectionLimitDeps): void => {
-  let toldMs = Number.NEGATIVE_INFINITY
+  let warnedMs = Number.NEGATIVE_INFINITY
   server.maxConnections = maxConnections
   server.on('drop', () => {
     requestMetrics?.countRefusedConnection()
-    if (performance.now() - toldMs < TELL_AGAIN_AFTER_MS) return
-    toldMs = performance.now()
+    if (performance.now() - warnedMs < WARN_AGAIN_AFTER_MS) return
+    warnedMs = performance.now()
     log.warn({ setting: 'SVC_MAX_CONNECTIONS', limit: maxConnections }, 'too many connections: new ones are closed')
   })
 }

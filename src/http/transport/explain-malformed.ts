@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { NoRoute } from '../no-route.ts'
 
-/** What a connection is told that brought no readable request. */
+/** The response to bytes that are no readable request. */
 export interface MalformedRefusal {
   status: number
   error: AppError
@@ -12,10 +12,10 @@ export interface MalformedRefusal {
   facts?: object | undefined
 }
 
-/** What Node's parser says of what it could not read. */
+/** The error of Node's HTTP parser. */
 interface ParseError extends Error {
   code?: string
-  /** Bytes: what came last. The request begins here, unless it came in parts. */
+  /** The latest bytes of the connection. The request begins here, unless it came in parts. */
   rawPacket?: unknown
 }
 
@@ -47,7 +47,7 @@ const HTTP2 =
   'HTTP/2 came, and svc speaks HTTP/1.1. Let the proxy use HTTP/1.1 towards it (nginx: "proxy_http_version 1.1"; ' +
   'HAProxy: server without proto h2; Caddy: reverse_proxy without h2c://).'
 
-/** What a proxy begins with that is set up for another kind of server. */
+/** The first bytes from a proxy that is configured for another protocol. */
 const OTHER_PROTOCOLS = new Map([
   // A handshake record (RFC 8446 section 5.1)
   ['\x16', refusal(400, 'invalid_request', TLS)],
@@ -61,7 +61,7 @@ const OTHER_PROTOCOLS = new Map([
 const MAX_BEGIN = 4096
 const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]{1,32}) (\S{1,2048}) HTTP\/1\.[01]\r?\n/
 
-/** A method that no HTTP server knows: 405 where the table knows the path, else 404 as for any other method. */
+/** For a method that Node's parser does not know: 405 where the table has the path, else 404, as for any other method. */
 const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   const [, method, target] = REQUEST_LINE.exec(begin) ?? []
   if (method === undefined || target === undefined) return UNREADABLE
@@ -69,7 +69,7 @@ const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   return noRoute.refuse(method, path)
 }
 
-/** Names what came in place of a request. */
+/** The response to a request that Node's parser refused: it names the protocol or the mistake. */
 export const explainMalformed = (error: Error, noRoute: NoRoute): MalformedRefusal => {
   const { code = '', rawPacket } = error as ParseError
   const begin = rawPacket instanceof Buffer ? rawPacket.toString('latin1', 0, MAX_BEGIN) : ''

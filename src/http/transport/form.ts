@@ -7,18 +7,15 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** A type and a subtype of tokens, and possibly parameters (RFC 9110 section 8.3.1). */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
 
-/**
- * The fields of a body. A body of another kind is `unsupported_media_type` where a form is wanted, and of no interest
- * where it is not.
- */
-export const readForm = (body: Uint8Array, contentType: string | undefined, isWanted: boolean): Fields => {
+/** The fields of a form. A body of another type is `unsupported_media_type` if `isExpected`, and ignored otherwise. */
+export const readForm = (body: Uint8Array, contentType: string | undefined, isExpected: boolean): Fields => {
   if (contentType !== undefined && !MEDIA_TYPE.test(contentType)) {
     throw unsupported('The header Content-Type is not readable.')
   }
   if (body.length === 0) return NO_FIELDS
   const type = contentType?.split(';')[0]?.trim().toLowerCase()
   if (type === FORM) return readUrlEncoded(decode(body))
-  if (!isWanted) return NO_FIELDS
+  if (!isExpected) return NO_FIELDS
   throw unsupported(`The body is ${type ? `"${type}"` : 'of no stated type'}; send ${FORM}.`)
 }
 

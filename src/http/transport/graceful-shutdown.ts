@@ -3,52 +3,60 @@ import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** In which a connection that was just taken brings its first request; a browser may open one and send nothing. */
+/** How long an accepted connection may take to bring its first request; a browser may open one and send nothing. */
 const FIRST_REQUEST_MS = 1000
-const TAKE_WAITING_MS = 1000
-const NOBODY_MS = 50
+const ACCEPT_WAITING_MS = 1000
+/** Without a new connection for this long, the queue of the system is empty. */
+const NO_CONNECTION_MS = 50
 const POLL_EVERY_MS = 5
-/** A proxy that opens a connection for each request has sent somebody within this time. */
-const QUIET_MS = 10_000
+/** A proxy that opens a connection for each request has opened one within this time if it sends any at all. */
+const IDLE_AFTER_MS = 10_000
 
-/** Ends a server so that nobody loses a request by it. */
-export const createGracefulShutdown = (server: HttpServer) => {
-  let lastTakenMs = Number.NEGATIVE_INFINITY
+/** Stops a server without losing a request: first `drain`, then `close`. */
+export interface GracefulShutdown {
+  /**
+   * For `drainMs`, serves one more request on each connection and closes it with the response. Then accepts no more
+   * connections, and waits for the first requests of those that were accepted last. Returns at once if there are no
+   * clients.
+   */
+  drain: (drainMs: number) => Promise<void>
+  /** Resolves when all requests under way have ended, or were cut off after `patienceMs`. */
+  close: (patienceMs: number) => Promise<void>
+}
+
+export const createGracefulShutdown = (server: HttpServer): GracefulShutdown => {
+  let lastAcceptedMs = Number.NEGATIVE_INFINITY
   server.on('connection', () => {
-    lastTakenMs = performance.now()
+    lastAcceptedMs = performance.now()
   })
 
   const cutOff = (): void => server.closeAllConnections()
 
   const isInUse = async (): Promise<boolean> =>
-    performance.now() - lastTakenMs < QUIET_MS || (await promisify(server.getConnections.bind(server))()) > 0
+    performance.now() - lastAcceptedMs < IDLE_AFTER_MS || (await promisify(server.getConnections.bind(server))()) > 0
 
   return {
-    /**
-     * Lets whoever has a connection use it once more, and learn that it was the last time; then takes no more
-     * connections, and waits for the requests of those that were taken last.
-     */
-    async drain(drainMs: number): Promise<void> {
+    async drain(drainMs) {
       if (!(await isInUse())) return
       const silent = watchSilent(server)
       await setTimeout(drainMs)
+      // In this order: what is still in the queue of the system when the socket closes is reset, and its request is lost.
       closeQueue(server)
-      await takeWaiting(server)
-      await closeOnceTaken(server)
+      await acceptWaiting(server)
+      await closeAfterNextConnection(server)
       await emptied(silent, FIRST_REQUEST_MS)
     },
 
-    /** Resolves when what is under way has ended, or was cut off after so long. */
-    async close(patienceMs: number): Promise<void> {
-      const impatience = globalThis.setTimeout(cutOff, patienceMs)
-      // It may have been closed to new connections before: then this waits for the ones that are open.
+    async close(patienceMs) {
+      const timer = globalThis.setTimeout(cutOff, patienceMs)
+      // `drain` may have closed it to new connections already: then this waits for the open ones.
       await new Promise((resolve) => server.close(resolve))
-      clearTimeout(impatience)
+      clearTimeout(timer)
     },
   }
 }
 
-/** The connections taken from now on that have not brought a request yet. */
+/** The connections accepted from now on that have not brought a request yet. */
 const watchSilent = (server: Server): ReadonlySet<Socket> => {
   const silent = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -60,14 +68,16 @@ const watchSilent = (server: Server): ReadonlySet<Socket> => {
 }
 
 const emptied = async (set: ReadonlySet<unknown>, patienceMs: number): Promise<void> => {
-  const impatientMs = performance.now() + patienceMs
-  while (set.size > 0 && performance.now() < impatientMs) await setTimeout(POLL_EVERY_MS)
+  const deadlineMs = performance.now() + patienceMs
+  while (set.size > 0 && performance.now() < deadlineMs) await setTimeout(POLL_EVERY_MS)
 }
 
 /**
- * Lets nobody more wait to be taken. The system resets who waits when a socket is closed, and what he has sent is lost;
- * who is not even let in tries again, is refused, and goes to another replica. On a system that cannot change the queue
- * of an open socket nothing happens.
+ * Shrinks the queue of connections that wait to be accepted. The system resets waiting connections when a socket is
+ * closed, and their requests are lost; a client that cannot enter the queue is refused, and tries another replica.
+ *
+ * Node has no public call for this. Its internal `_handle` has one, `listen`, which Linux applies to an open socket.
+ * Where there is no such handle (in a later Node, or on a system that cannot change the queue) nothing happens.
  */
 const closeQueue = (server: Server): void => {
   const { _handle: handle } = server as Server & { _handle?: { listen?: (backlog: number) => number } }
@@ -75,33 +85,33 @@ const closeQueue = (server: Server): void => {
 }
 
 /**
- * Takes no more connections, from the instant at which one has been taken: then nobody else is waiting. Where none
- * comes, nobody is either.
+ * Stops accepting connections right after one was accepted: at that moment no other connection waits. Where none comes
+ * within a short time, none waits either.
  */
-const closeOnceTaken = async (server: Server): Promise<void> => {
+const closeAfterNextConnection = async (server: Server): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const end = (): void => {
-    clearTimeout(nobody)
+    clearTimeout(timer)
     server.off('connection', end)
-    // Not that of `node:http`, which ends every connection that has no request yet, the newest above all.
+    // Not the `close` of `node:http`, which also ends connections without a request yet, such as the one just accepted.
     Server.prototype.close.call(server)
     resolve()
   }
-  const nobody = globalThis.setTimeout(end, NOBODY_MS)
+  const timer = globalThis.setTimeout(end, NO_CONNECTION_MS)
   server.on('connection', end)
   await promise
 }
 
-/** Resolves right after a turn of the event loop in which no connection waited to be taken. */
-const takeWaiting = async (server: Server): Promise<void> => {
-  let taken = 0
+/** Resolves after a turn of the event loop in which no connection was accepted: none waits any more. */
+const acceptWaiting = async (server: Server): Promise<void> => {
+  let accepted = 0
   const count = () => {
-    taken += 1
+    accepted += 1
   }
   server.on('connection', count)
-  const impatientMs = performance.now() + TAKE_WAITING_MS
-  for (let before = -1; before !== taken && performance.now() < impatientMs; ) {
-    before = taken
+  const deadlineMs = performance.now() + ACCEPT_WAITING_MS
+  for (let before = -1; before !== accepted && performance.now() < deadlineMs; ) {
+    before = accepted
     await setImmediate()
   }
   server.off('connection', count)

@@ -1,13 +1,13 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** A request that has not arrived whole by then is refused: a client that sends slower would hold a connection. */
+/** A whole request must arrive within this time: a slower client would occupy a connection. */
 const REQUEST_TIMEOUT_MS = 20_000
 const HEADERS_TIMEOUT_MS = 10_000
 /** Above the 60 s after which proxies close a connection that they keep: the side that sends requests closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
-/** Creates the HTTP/1.1 server, not yet listening. `onClientError` answers what never became a request. */
+/** Creates the HTTP/1.1 server, not yet listening. `onClientError` responds to requests that Node cannot read. */
 export const createHttpServer = (
   onRequest: RequestListener,
   onClientError: (error: Error, socket: Duplex) => void,
@@ -17,7 +17,7 @@ export const createHttpServer = (
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      // The service checks the header itself: Node's refusal has no id and no line in the log.
+      // The service checks the header itself: Node's response has no request id and no line in the log.
       requireHostHeader: false,
     },
     onRequest,

@@ -19,7 +19,7 @@ interface IncomingRequestDeps {
   clock: Clock
 }
 
-/** A request as Node gives it. What few handlers ask for is worked out when they do. */
+/** The request context, made of Node's request. One is made for every request: what few handlers need is computed late. */
 export class IncomingRequest implements RequestContext {
   readonly requestId: string
   readonly headers: RequestContext['headers']
@@ -28,7 +28,7 @@ export class IncomingRequest implements RequestContext {
   form: Fields = NO_FIELDS
   session: AuthenticatedSession | undefined
   isRenewed = false
-  /** As it was sent, to a query if there is one. */
+  /** As it was sent, without the query. */
   readonly path: string
   readonly #target: string
   readonly #raw: IncomingMessage
@@ -36,8 +36,8 @@ export class IncomingRequest implements RequestContext {
   readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
   #csrfToken: string | undefined
-  /** The session that the answer leaves the browser with, once that is asked for or changed. */
-  #session: { id: string | undefined } | undefined
+  /** The session that the browser has after the response, once it is asked for or changed; its CSRF token follows it. */
+  #browserSession: { id: string | undefined } | undefined
   #device: Device | undefined
   #signal: AbortSignal | undefined
 
@@ -60,7 +60,7 @@ export class IncomingRequest implements RequestContext {
     return this.#raw.httpVersion === '1.0'
   }
 
-  /** How many `Host` headers came: Node shows only the first. */
+  /** The number of `Host` headers: Node shows only the first. */
   get hostCount(): number {
     const { rawHeaders } = this.#raw
     let count = 0
@@ -88,12 +88,12 @@ export class IncomingRequest implements RequestContext {
     return networkOf(this.device.address)
   }
 
-  /** The other end of the connection. */
+  /** The address at the other end of the connection: the client's, or that of a proxy. */
   get peer(): string {
     return this.#raw.socket.remoteAddress ?? ''
   }
 
-  /** Under which this request was sent, as in the header `Host`: that one, and what a trusted proxy says of it. */
+  /** The hosts that this request was sent to: the header `Host`, and the host that a trusted proxy forwarded. */
   get hosts(): string[] {
     const isFromProxy = this.#deps.isTrustedProxy(this.peer)
     return requestOrigins(this.headers, isFromProxy).map((origin) => new URL(origin).host)
@@ -113,32 +113,32 @@ export class IncomingRequest implements RequestContext {
 
   get csrfToken(): string {
     const held = this.#csrfToken ?? this.cookies.csrf
-    const good = this.#deps.csrfTokens.renew(held, this.#sessionId)
-    if (good !== undefined && good === held) return held
-    const token = good ?? this.#newCsrfToken()
+    const renewed = this.#deps.csrfTokens.renew(held, this.#sessionId)
+    if (renewed !== undefined && renewed === held) return held
+    const token = renewed ?? this.#newCsrfToken()
     this.#csrfToken = token
     this.setCookies([this.#deps.cookieWriter.csrf(token, this.#sessionSeconds)])
     return token
   }
 
-  /** Whether a CSRF token is that of the cookie, and good for the session that the request names. */
+  /** Whether a CSRF token equals that of the cookie, and is valid for the session that the request names. */
   isCsrfToken(token: string): boolean {
     const { csrfTokens } = this.#deps
     return csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId) && csrfTokens.isGood(token, this.#sessionId)
   }
 
   renewSessionCookies(tokens: Tokens): void {
-    this.#session = { id: tokens.sessionId }
+    this.#browserSession = { id: tokens.sessionId }
     this.setCookies(this.#deps.cookieWriter.session(tokens, this.csrfToken))
   }
 
   setSessionCookies(tokens: Tokens): void {
-    this.#session = { id: tokens.sessionId }
+    this.#browserSession = { id: tokens.sessionId }
     this.setCookies(this.#deps.cookieWriter.session(tokens, this.#newCsrfToken()))
   }
 
   clearSessionCookies(): void {
-    this.#session = { id: undefined }
+    this.#browserSession = { id: undefined }
     this.setCookies(this.#deps.cookieWriter.clearedSession())
   }
 
@@ -148,8 +148,8 @@ export class IncomingRequest implements RequestContext {
   }
 
   get #sessionId(): string | undefined {
-    this.#session ??= { id: namedSession(this.cookies.single) }
-    return this.#session.id
+    this.#browserSession ??= { id: namedSession(this.cookies.single) }
+    return this.#browserSession.id
   }
 
   #newCsrfToken(): string {
@@ -167,7 +167,7 @@ export class IncomingRequest implements RequestContext {
     return this.#raw.method ?? ''
   }
 
-  /** Sets the CSRF cookie where it is missing, or not good for the session. */
+  /** Sets the CSRF cookie where it is missing, or not valid for the session. */
   giveCsrfToken(): string {
     return this.csrfToken
   }
@@ -182,8 +182,8 @@ export class IncomingRequest implements RequestContext {
 }
 
 /**
- * Makes the target a path with its query, and returns it. An absolute form (RFC 9112 section 3.2.2) brings its own host,
- * which takes the place of the header.
+ * Turns the request target into a path with its query, and returns it. The host of an absolute form replaces the header
+ * `Host` (RFC 9112 section 3.2.2).
  */
 const toOriginForm = (raw: IncomingMessage): string => {
   const { url = '' } = raw

@@ -10,7 +10,7 @@ import type { SecurityHeaders } from '../security-headers.ts'
 import { clientAddress } from './client-address.ts'
 import { EXPECTATION, explainMalformed, type MalformedRefusal, refuseConnect } from './explain-malformed.ts'
 
-/** How long a refused client may take to read its answer and close the connection. */
+/** How long a refused client may take to read its response and close the connection. */
 const LINGER_MS = 2000
 
 interface MalformedRequestsDeps {
@@ -22,7 +22,13 @@ interface MalformedRequestsDeps {
   requestMetrics?: RequestMetrics | undefined
 }
 
-/** Answers what never became a request that a route could answer, in plain HTTP, and closes the connection. */
+/** Responds to what Node cannot hand over as a request, and closes the connection. */
+interface MalformedRequests {
+  onClientError: (error: NodeJS.ErrnoException, socket: Duplex) => void
+  /** Takes over from Node the events of the server that it would respond to by itself, without a request id. */
+  attach: (server: Server) => void
+}
+
 export const createMalformedRequests = ({
   log,
   newRequestId,
@@ -30,10 +36,10 @@ export const createMalformedRequests = ({
   noRoute,
   securityHeaders,
   requestMetrics,
-}: MalformedRequestsDeps) => {
+}: MalformedRequestsDeps): MalformedRequests => {
   const refused = new WeakSet<Duplex>()
 
-  const note = (requestId: string, socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
+  const record = (requestId: string, socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
     const { status, error, facts } = refusal
     const peer = socket instanceof Socket ? socket.remoteAddress : undefined
     const client = clientAddress(peer ?? '', request?.headers['x-forwarded-for'], isTrustedProxy)
@@ -42,11 +48,11 @@ export const createMalformedRequests = ({
   }
 
   const refuse = (socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
-    // What follows the part that could not be read is the same refusal.
+    // The bytes that follow an unreadable part cause further errors, but need no second response.
     if (refused.has(socket)) return
     refused.add(socket)
     const requestId = newRequestId()
-    note(requestId, socket, refusal, request)
+    record(requestId, socket, refusal, request)
     if (!socket.writable) {
       socket.destroy()
       return
@@ -56,12 +62,11 @@ export const createMalformedRequests = ({
   }
 
   return {
-    onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+    onClientError(error, socket) {
       if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
       else refuse(socket, explainMalformed(error, noRoute))
     },
-    /** What Node would answer by itself, without an id. */
-    watch(server: Server): void {
+    attach(server) {
       containSocketErrors(server)
       server.on('connection', dropUnknownPeer)
       server.on('connect', (request: IncomingMessage, socket: Duplex) => {
@@ -76,8 +81,9 @@ export const createMalformedRequests = ({
 }
 
 /**
- * Node looks the address up when it is first asked for, and remembers it: asked now, it is known to the limits and the
- * log also when the sender has gone by then. Who has gone already has none, and would be counted with all others so.
+ * Node looks the client's address up on first use, and keeps it. Read here, it is still known to limits and the log after
+ * the client has closed the connection. A client that has closed it already has no address: all such clients would share
+ * one limit, so their connections are dropped.
  */
 const dropUnknownPeer = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy()
@@ -93,8 +99,8 @@ const toResponse = (requestId: string, security: readonly string[], refusal: Mal
 }
 
 /**
- * Lets the client read the answer: closing at once would reset the connection of a client that still sends. No time
- * limit of the HTTP server holds here any more, so that a client that never closes would keep the connection.
+ * Lets the client read the response: closing at once would reset the connection of a client that still sends. The time
+ * limits of the HTTP server no longer apply to this socket, so a client that never closes it needs a limit here.
  */
 const closeSoon = (socket: Duplex): void => {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)

@@ -11,19 +11,19 @@ interface ProxyCheckDeps {
   log: Log
 }
 
-/** What is looked at of a request. */
-interface Arrival {
+/** The parts of a request that are checked. */
+interface RequestHead {
   headers: IncomingHttpHeaders
   url?: string | undefined
   socket: { remoteAddress?: string | undefined }
 }
 
-/** More of what a sender wrote is not worth a place in the log. */
+/** Bounds how much of a client's header goes to the log. */
 const MAX_LOGGED = 255
 
 /**
- * Looks at requests for settings that do not fit the proxy in front, and tells of each mistake once. What has been told,
- * or cannot happen, is not looked for: then a call costs nothing.
+ * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was given,
+ * or that cannot fail, is skipped: it must cost next to nothing for every request.
  */
 export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
   const isOwnHost = createHostCheck(baseUrl)
@@ -32,42 +32,42 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
   let latestProxy: string | undefined
   let latestOwnHost: string | undefined
 
-  /** The same proxy sends one request after another. */
-  const isFromProxy = ({ socket: { remoteAddress = '' } }: Arrival): boolean => {
+  /** Remembers the latest proxy, since most requests come from the same one. */
+  const isFromProxy = ({ socket: { remoteAddress = '' } }: RequestHead): boolean => {
     if (remoteAddress === latestProxy) return true
     const isProxy = isTrustedProxy(remoteAddress)
     if (isProxy) latestProxy = remoteAddress
     return isProxy
   }
 
-  const checkPeer = (arrival: Arrival): void => {
-    if (isFromProxy(arrival)) return
+  const checkPeer = (request: RequestHead): void => {
+    if (isFromProxy(request)) return
     checksPeer = false
     log.warn(
-      { setting: 'SVC_TRUST_PROXY', peer: canonicalAddress(arrival.socket.remoteAddress ?? '') },
+      { setting: 'SVC_TRUST_PROXY', peer: canonicalAddress(request.socket.remoteAddress ?? '') },
       UNTRUSTED_PROXY,
     )
   }
 
-  const checkOrigin = (arrival: Arrival): void => {
-    const { host, 'x-forwarded-proto': forwardedProto, 'x-forwarded-host': forwardedTo } = arrival.headers
-    // The usual request costs a comparison: URLs are parsed for a host that has not been looked at.
+  const checkOrigin = (request: RequestHead): void => {
+    const { host, 'x-forwarded-proto': forwardedProto, 'x-forwarded-host': forwardedTo } = request.headers
+    // The usual request costs one comparison: URLs are parsed only for a host that has not been checked.
     const isDirect = forwardedProto === undefined && forwardedTo === undefined
     if (isDirect && host === latestOwnHost) return
-    const [proto, forwardedHost] = isFromProxy(arrival) ? forwardedOf(arrival.headers) : []
+    const [proto, forwardedHost] = isFromProxy(request) ? forwardedOf(request.headers) : []
     const shownHost = forwardedHost ?? host
     const differs = proto === 'https' || (shownHost !== undefined && !isOwnHost(shownHost))
     if (isDirect && !differs) latestOwnHost = host
-    if (!differs || isProbe(arrival.url)) return
+    if (!differs || isProbe(request.url)) return
     checksOrigin = false
     const facts = { base_url: baseUrl, host: shownHost?.slice(0, MAX_LOGGED), forwarded_proto: proto }
     log.warn({ setting: 'SVC_BASE_URL', ...facts }, OTHER_ORIGIN)
   }
 
-  return (arrival: Arrival): void => {
-    const { headers } = arrival
-    if (checksPeer && headers['x-forwarded-for'] !== undefined) checkPeer(arrival)
-    if (checksOrigin) checkOrigin(arrival)
+  return (request: RequestHead): void => {
+    const { headers } = request
+    if (checksPeer && headers['x-forwarded-for'] !== undefined) checkPeer(request)
+    if (checksOrigin) checkOrigin(request)
   }
 }
 
@@ -78,7 +78,7 @@ const UNTRUSTED_PROXY =
 const OTHER_ORIGIN =
   'requests come for another origin than SVC_BASE_URL, which was not set: set it to the public origin of the site'
 
-/** What the nearest proxy says that it was asked for: scheme and host. */
+/** The scheme and host of the original request, according to the nearest proxy. */
 const forwardedOf = (headers: IncomingHttpHeaders): (string | undefined)[] =>
   [headers['x-forwarded-proto'], headers['x-forwarded-host']].map(
     (value) =>
@@ -88,7 +88,7 @@ const forwardedOf = (headers: IncomingHttpHeaders): (string | undefined)[] =>
         ?.trim() || undefined,
   )
 
-/** Whether a `Host` is the one of the base URL, all names of this machine being one. */
+/** Whether a `Host` is that of the base URL; all loopback names count as one. */
 const createHostCheck = (baseUrl: string) => {
   const { host: own, port } = new URL(baseUrl)
   return (host: string): boolean => {
@@ -97,5 +97,5 @@ const createHostCheck = (baseUrl: string) => {
   }
 }
 
-/** A balancer asks for health under an address of its own. */
+/** A load balancer probes health under an address of its own, which is no mistake. */
 const isProbe = (url = ''): boolean => /^\/auth\/(?:health|ready)(?:$|\?)/.test(url)

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
 const ID_BYTES = 10
-/** Random bytes are taken for so many ids at once: asking the system for each would be most of what an id costs. */
+/** How many ids one call for random bytes serves: a call for each would be most of the cost of an id. */
 const IDS_AT_ONCE = 256
 
-/** Random ids: one tells nothing about another, nor how many requests there were. */
+/** Random ids: they reveal neither other ids nor the number of requests. */
 export const createRequestIds = (): (() => string) => {
   const pool = Buffer.alloc(ID_BYTES * IDS_AT_ONCE)
   let used = pool.length

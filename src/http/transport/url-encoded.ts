@@ -1,14 +1,14 @@
 import { AppError } from '../../lib/errors.ts'
 
-/** Fields of a query or a form. A field that comes twice is an error when it is asked for: nobody guesses which counts. */
+/** The fields of a query or a form. A repeated field is an error when it is read: there is no guess which one counts. */
 export interface Fields {
   /** `invalid_request` when the field is repeated. */
   get(name: string): string | undefined
 }
 
 /**
- * Reads `application/x-www-form-urlencoded` (WHATWG URL section 5.1), but refuses what is not UTF-8, so that two
- * different inputs never become one (`invalid_request`).
+ * Reads `application/x-www-form-urlencoded` (WHATWG URL section 5.1). Text that is not UTF-8 is `invalid_request`: a
+ * parser that repairs it makes one value of two different inputs.
  */
 export const readUrlEncoded = (text: string): Fields => {
   for (const [run] of text.matchAll(/(?:%[0-9a-f]{2})+/gi)) {
