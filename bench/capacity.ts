@@ -4,16 +4,16 @@ import { randomBytes } from 'node:crypto'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
-import { moveTo } from './support/cores.ts'
-import { familyCpuMs, parentOf } from './support/cpu-time.ts'
+import { pinTo } from './support/cores.ts'
+import { parentOf, processTreeCpuMs } from './support/cpu-time.ts'
 import { type Client, load } from './support/load.ts'
 import type { Row } from './support/report.ts'
 import { startService } from './support/servers.ts'
-import { loginClient, refreshClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
+import { fetchCsrfCookie, loginClient, refreshClient, signUpUsers, userClient } from './support/users.ts'
 
 const CLIENTS = 64
 
-interface Place {
+interface Setup {
   name: string
   service: Child
   /** Process ID of the database server's first process; undefined with SQLite. */
@@ -21,19 +21,19 @@ interface Place {
 }
 
 await bench('Processor time of a request', async (run) => {
-  moveTo('second')
+  pinTo('second')
   const places = [await startOnSqlite(run), await startOnPostgres(run)]
   const rows: Row[] = []
-  for (const place of places) rows.push(...(await measurePlace(run, place)))
+  for (const place of places) rows.push(...(await measureSetup(run, place)))
   run.note('User and system time; svc on one core, PostgreSQL and the client on the other.')
   return rows
 })
 
-async function startOnSqlite(run: Run): Promise<Place> {
+async function startOnSqlite(run: Run): Promise<Setup> {
   return { name: 'SQLite', service: run.use(await startService({ folder: await run.newFolder(), cores: 'first' })) }
 }
 
-async function startOnPostgres(run: Run): Promise<Place> {
+async function startOnPostgres(run: Run): Promise<Setup> {
   const postgres = run.use(await startPostgres({ settings: { fsync: 'on' } }))
   const url = await postgres.createDatabase()
   const env = { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('base64') }
@@ -45,28 +45,28 @@ async function startOnPostgres(run: Run): Promise<Place> {
   return { name: 'PostgreSQL', service, database: parentOf(backends[0]?.pid ?? 0) }
 }
 
-async function measurePlace(run: Run, place: Place): Promise<Row[]> {
+async function measureSetup(run: Run, place: Setup): Promise<Row[]> {
   const { port } = place.service
-  const visitors = await signUpVisitors(port, CLIENTS)
-  const stranger = await visit(port)
+  const users = await signUpUsers(port, CLIENTS)
+  const csrfCookie = await fetchCsrfCookie(port)
   const kinds: [string, Client[]][] = [
-    ['GET /user, one at a time', visitors.slice(0, 1).map(userClient)],
-    [`GET /user, ${CLIENTS} at once`, visitors.map(userClient)],
-    [`refresh, ${CLIENTS} at once`, visitors.map(refreshClient)],
-    ['login, 4 at once', visitors.slice(0, 4).map(({ email }) => loginClient(email, stranger))],
+    ['GET /user, one at a time', users.slice(0, 1).map(userClient)],
+    [`GET /user, ${CLIENTS} at once`, users.map(userClient)],
+    [`refresh, ${CLIENTS} at once`, users.map(refreshClient)],
+    ['login, 4 at once', users.slice(0, 4).map(({ email }) => loginClient(email, csrfCookie))],
   ]
   const rows: Row[] = []
   for (const [what, clients] of kinds) rows.push(...(await measure(place, `${what}, ${place.name}`, clients, run)))
   return rows
 }
 
-async function measure({ service, database }: Place, what: string, clients: Client[], run: Run): Promise<Row[]> {
+async function measure({ service, database }: Setup, what: string, clients: Client[], run: Run): Promise<Row[]> {
   await load({ port: service.port, clients, durationMs: run.duration(1000) })
-  const before = [familyCpuMs(service.pid), database ? familyCpuMs(database) : 0]
+  const before = [processTreeCpuMs(service.pid), database ? processTreeCpuMs(database) : 0]
   const durationMs = run.duration(4000)
   const { ratePerS } = await load({ port: service.port, clients, durationMs })
   const count = (ratePerS * durationMs) / 1000
-  const used = (index: number, pid: number): number => ((familyCpuMs(pid) - (before[index] ?? 0)) * 1000) / count
+  const used = (index: number, pid: number): number => ((processTreeCpuMs(pid) - (before[index] ?? 0)) * 1000) / count
   return [
     { what: `${what}: svc`, unit: 'µs', svc: used(0, service.pid) },
     ...(database ? [{ what: `${what}: PostgreSQL`, unit: 'µs', svc: used(1, database) }] : []),

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import { startChild } from './support/child.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { limitRow, type Row } from './support/report.ts'
 import { seed } from './support/seed.ts'
-import { DATABASE, LEAN, SVC, startService } from './support/servers.ts'
+import { DATABASE, NODE_FLAG, SVC, startService } from './support/servers.ts'
 
 const USERS = 1_000_000
 const USERS_QUICK = 100_000
@@ -20,24 +20,24 @@ const PEAK_MB = 256
 const PEAK_METER = new URL('./programs/peak-meter.ts', import.meta.url).href
 
 /** A copy to PostgreSQL and back. */
-interface Journey {
-  there: Copied
-  back: Copied
+interface RoundTrip {
+  there: CopyResult
+  back: CopyResult
   /** Bytes in PostgreSQL, including indexes. */
   userBytes: number
   sessionBytes: number
 }
 
-interface Copied {
+interface CopyResult {
   rowsPerS: number
   peakMb: number
 }
 
 await bench('svc database copy', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const users = run.quick ? USERS_QUICK : USERS
-  const few = await travel(run, users / SHARE)
-  const many = await travel(run, users)
+  const few = await measureRoundTrip(run, users / SHARE)
+  const many = await measureRoundTrip(run, users)
   run.note(`${users.toLocaleString('en')} users with a session each; the baseline has a tenth of them.`)
   run.note('Includes the whole command: copy, second read on both sides, and comparison; every commit is on disk.')
   return [
@@ -55,7 +55,7 @@ await bench('svc database copy', async (run) => {
   ]
 })
 
-async function travel(run: Run, users: number): Promise<Journey> {
+async function measureRoundTrip(run: Run, users: number): Promise<RoundTrip> {
   const folder = await run.newFolder()
   // The first start creates the schema, the key and the secret.
   const service = await startService({ folder, cores: 'both' })
@@ -73,8 +73,8 @@ async function travel(run: Run, users: number): Promise<Journey> {
 }
 
 /** Runs the command, which fails if the copy differs. */
-async function copy(from: string, to: string, rows: number): Promise<Copied> {
-  const command = [LEAN, SVC, 'database', 'copy', '--from', from, '--to', to]
+async function copy(from: string, to: string, rows: number): Promise<CopyResult> {
+  const command = [NODE_FLAG, SVC, 'database', 'copy', '--from', from, '--to', to]
   const begunMs = performance.now()
   const child = startChild({ command, cores: 'both', imports: [PEAK_METER] })
   const [said, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])
@@ -83,10 +83,10 @@ async function copy(from: string, to: string, rows: number): Promise<Copied> {
   return { rowsPerS: rows / ((performance.now() - begunMs) / 1000), peakMb: (Number(peakKib) * 1024) / 1e6 }
 }
 
-function rateRow(what: string, few: Copied, many: Copied): Row {
+function rateRow(what: string, few: CopyResult, many: CopyResult): Row {
   return { what, unit: 'rows/s', baseline: few.rowsPerS, svc: many.rowsPerS }
 }
 
-function peakRow(what: string, few: Copied, many: Copied): Row {
+function peakRow(what: string, few: CopyResult, many: CopyResult): Row {
   return limitRow(what, { unit: 'MB', svc: many.peakMb, baseline: few.peakMb, goal: { atMost: PEAK_MB } })
 }

@@ -1,20 +1,20 @@
 // Login and signup against the machine's bare Argon2id rate, with the load client on the same two cores.
 import { bench } from './support/bench.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { ratioRow } from './support/report.ts'
 import { startHasher, startService } from './support/servers.ts'
-import { loginClient, signUpVisitors, signupClient, visit } from './support/visitors.ts'
+import { fetchCsrfCookie, loginClient, signUpUsers, signupClient } from './support/users.ts'
 
 const CLIENTS = 16
 
 await bench('Login and signup', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const hasher = run.use(startHasher('both'))
   const { port } = run.use(await startService({ folder: await run.newFolder(), cores: 'both' }))
-  const stranger = await visit(port)
-  const logins = (await signUpVisitors(port, CLIENTS)).map(({ email }) => loginClient(email, stranger))
-  const signups = logins.map((_, at) => signupClient(`new-${at}`, stranger))
+  const csrfCookie = await fetchCsrfCookie(port)
+  const logins = (await signUpUsers(port, CLIENTS)).map(({ email }) => loginClient(email, csrfCookie))
+  const signups = logins.map((_, at) => signupClient(`new-${at}`, csrfCookie))
 
   const durationMs = run.duration(4000)
   const measure = async (clients: Client[]): Promise<number> => (await load({ port, clients, durationMs })).ratePerS
@@ -24,7 +24,7 @@ await bench('Login and signup', async (run) => {
   const login: number[] = []
   const signup: number[] = []
   for (let round = 0; round < run.rounds; round++) {
-    bare.push(await hasher.tell<number>(durationMs))
+    bare.push(await hasher.request<number>(durationMs))
     login.push(await measure(logins))
     signup.push(await measure(signups))
   }

@@ -2,32 +2,32 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { bench } from './support/bench.ts'
 import type { Child } from './support/child.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { limitRow } from './support/report.ts'
 import { startConstant, startService } from './support/servers.ts'
-import { getUser, loginClient, refreshClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
+import { fetchCsrfCookie, getUser, loginClient, refreshClient, signUpUsers, userClient } from './support/users.ts'
 
 const CLIENTS = 64
 const IDLE_MB = 95
 const LOADED_MB = 150
 
 await bench('Memory', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const folder = await run.newFolder()
   const started = await startService({ folder, cores: 'both' })
-  const visitors = await signUpVisitors(started.port, CLIENTS)
+  const users = await signUpUsers(started.port, CLIENTS)
   await started.stop()
 
   const service = run.use(await startService({ folder, cores: 'both' }))
-  const request = getUser(visitors[0].cookies)
+  const request = getUser(users[0].cookies)
   const http = run.use(await startConstant('http', { like: service, request, cores: 'both' }))
   await wait(run.duration(3000))
   const idleMb = [http, service].map((server) => server.residentMb())
 
-  const stranger = await visit(service.port)
-  const reads = visitors.map(userClient)
-  const others = [...visitors.map(refreshClient), ...visitors.map(({ email }) => loginClient(email, stranger))]
+  const csrfCookie = await fetchCsrfCookie(service.port)
+  const reads = users.map(userClient)
+  const others = [...users.map(refreshClient), ...users.map(({ email }) => loginClient(email, csrfCookie))]
   const durationMs = run.duration(20_000)
   const bareMb = await greatestResident(http, reads, durationMs / 2)
   const loadedMb = await greatestResident(service, [...reads, ...others], durationMs)
@@ -40,10 +40,10 @@ await bench('Memory', async (run) => {
 
 async function greatestResident(server: Child, clients: Client[], durationMs: number): Promise<number> {
   let greatest = 0
-  const look = (): void => {
+  const sample = (): void => {
     greatest = Math.max(greatest, server.residentMb())
   }
-  const looking = setInterval(look, 50)
-  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(looking))
+  const sampler = setInterval(sample, 50)
+  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(sampler))
   return greatest
 }

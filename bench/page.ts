@@ -1,28 +1,28 @@
 // The login page against bare node:http with the same response bytes, and the bytes of a first visit.
 import { bench } from './support/bench.ts'
-import { type Answer, ask } from './support/connection.ts'
-import { moveTo } from './support/cores.ts'
+import { type RawResponse, sendRequest } from './support/connection.ts'
+import { pinTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
-import { contestant, inTurn, rates } from './support/rounds.ts'
+import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { startConstant, startService } from './support/servers.ts'
-import { constantClient, get } from './support/visitors.ts'
+import { constantClient, get } from './support/users.ts'
 
 const CLIENTS = 64
 const KB = 1000
 const FIRST_PAINT_KB = 14
 
 await bench('The login page', async (run) => {
-  moveTo('second')
+  pinTo('second')
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first' }))
   const request = get('/auth/login')
   const http = run.use(await startConstant('http', { like: service, request, cores: 'first' }))
 
   const clients = Array.from({ length: CLIENTS }, () => constantClient(request))
-  const bare = contestant(http, clients)
-  const svc = contestant(service, clients)
-  await inTurn(run, run.duration(4000), [bare, svc])
+  const bare = createTarget(http, clients)
+  const svc = createTarget(service, clients)
+  await measureInTurn(run, run.duration(4000), [bare, svc])
 
-  const page = await ask(service.port, request)
+  const page = await sendRequest(service.port, request)
   const stylesheets = await fetchStylesheets(service.port, page)
   const sizeKb = [page, ...stylesheets].reduce((sum, { head, body }) => sum + head.length + body.length, 0) / KB
   run.note('A first visit, without cookies; server on one core, load client on the other.')
@@ -34,7 +34,7 @@ await bench('The login page', async (run) => {
       svc: stylesheets.length,
       goal: { atMost: 1 },
     }),
-    limitRow('of them without a long cache lifetime', {
+    limitRow('stylesheets without a long cache lifetime', {
       unit: '',
       svc: stylesheets.filter(({ head }) => !/\r\ncache-control:[^\r]*(?:immutable|max-age=\d{6,})/i.test(head)).length,
       goal: { atMost: 0 },
@@ -42,11 +42,11 @@ await bench('The login page', async (run) => {
   ]
 })
 
-async function fetchStylesheets(port: number, page: Answer): Promise<Answer[]> {
+async function fetchStylesheets(port: number, page: RawResponse): Promise<RawResponse[]> {
   const links = page.body.toString().matchAll(/<link\b[^>]*rel="stylesheet"[^>]*>/g)
   const paths = [...links].map(([link]) => /href="([^"]+)"/.exec(link)?.[1] ?? '')
-  const answers = await Promise.all(paths.map((path) => ask(port, get(path))))
-  const missing = answers.find(({ status }) => status !== 200)
+  const responses = await Promise.all(paths.map((path) => sendRequest(port, get(path))))
+  const missing = responses.find(({ status }) => status !== 200)
   if (missing) throw new Error(`a stylesheet of the login page answers ${missing.status}`)
-  return answers
+  return responses
 }

@@ -3,32 +3,32 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { limitRow, type Row, ratioRow } from './support/report.ts'
-import { contestant, inTurn, rates } from './support/rounds.ts'
+import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { DATABASE, STALL_METER, startConstant, startService } from './support/servers.ts'
-import { constantClient, postRefresh, refreshClient, signUpVisitors } from './support/visitors.ts'
+import { constantClient, postRefresh, refreshClient, signUpUsers } from './support/users.ts'
 
 const CLIENTS = 64
 const LOG_MB = 16
 const STALL_MS = 20
 
 await bench('POST /auth/api/v1/sessions/refresh', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const folder = await run.newFolder()
   const service = run.use(await startService({ folder, cores: 'both', imports: [STALL_METER] }))
-  // The sample response uses up a refresh token: that of a spare visitor, who is not measured.
-  const [spare, ...visitors] = await signUpVisitors(service.port, CLIENTS + 1)
+  // The sample response uses up a refresh token: that of a spare user, who is not measured.
+  const [spare, ...users] = await signUpUsers(service.port, CLIENTS + 1)
   const request = postRefresh(spare.cookies)
   const http = run.use(await startConstant('http', { like: service, request, cores: 'both', imports: [STALL_METER] }))
 
-  const bare = contestant(
+  const bare = createTarget(
     http,
     Array.from({ length: CLIENTS }, () => constantClient(request)),
   )
-  const svc = contestant(service, visitors.map(refreshClient))
-  await inTurn(run, run.duration(3000), [bare, svc])
+  const svc = createTarget(service, users.map(refreshClient))
+  await measureInTurn(run, run.duration(3000), [bare, svc])
   const log = join(folder, `${DATABASE}-wal`)
   run.note(`${CLIENTS} sessions, each refreshing with the cookies of its last response; both cores for all processes.`)
   return [
@@ -74,10 +74,10 @@ interface Watched {
 
 async function loadAndWatch({ server, clients, durationMs, log }: Watched) {
   const logMb: number[] = []
-  const looking = setInterval(() => {
+  const sampler = setInterval(() => {
     if (log) logMb.push(statSync(log).size / 1e6)
   }, 50)
-  await server.tell('start')
-  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(looking))
-  return { stallMs: await server.tell<number>('stop'), logMb }
+  await server.request('start')
+  await load({ port: server.port, clients, durationMs }).finally(() => clearInterval(sampler))
+  return { stallMs: await server.request<number>('stop'), logMb }
 }

@@ -1,13 +1,13 @@
 // GET /user and refresh with a million users and sessions against a thousand, ten thousand of them active.
 import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
-import { type Cores, moveTo } from './support/cores.ts'
+import { type Cores, pinTo } from './support/cores.ts'
 import type { Client } from './support/load.ts'
 import { limitRow, ratioRow } from './support/report.ts'
-import { contestant, inTurn, rates } from './support/rounds.ts'
+import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { seed, signInSeeded } from './support/seed.ts'
 import { startService } from './support/servers.ts'
-import { refreshClient, takeTurns, userClient, type Visitor } from './support/visitors.ts'
+import { refreshClient, roundRobinClient, type SignedInUser, userClient } from './support/users.ts'
 
 const FEW = 1000
 const MANY = 1_000_000
@@ -17,19 +17,19 @@ const CONNECTIONS = 64
 
 interface Population {
   service: Child
-  visitors: Visitor[]
+  users: SignedInUser[]
 }
 
 await bench('A thousand and a million users', async (run) => {
-  moveTo('second')
+  pinTo('second')
   const few = await populate(run, FEW, 'first')
   const many = await populate(run, run.quick ? MANY_QUICK : MANY, 'first')
 
-  const reads = [few, many].map(({ service, visitors }) => contestant(service, share(visitors, userClient)))
-  await inTurn(run, run.duration(2000), reads)
+  const reads = [few, many].map(({ service, users }) => createTarget(service, share(users, userClient)))
+  await measureInTurn(run, run.duration(2000), reads)
   const residentMb = [few, many].map(({ service }) => service.residentMb())
-  const refreshes = [few, many].map(({ service, visitors }) => contestant(service, share(visitors, refreshClient)))
-  await inTurn(run, run.duration(2000), refreshes)
+  const refreshes = [few, many].map(({ service, users }) => createTarget(service, share(users, refreshClient)))
+  await measureInTurn(run, run.duration(2000), refreshes)
 
   run.note(`Baseline: ${FEW} users, all active. Of the million, ${ACTIVE} evenly spread users are active, in turn.`)
   run.note('Server on one core, load client on the other.')
@@ -47,7 +47,7 @@ await bench('A thousand and a million users', async (run) => {
   ]
 })
 
-/** Starts a service with `count` users and sessions, and signs its active visitors in. */
+/** Starts a service with `count` users and sessions, and signs its active users in. */
 async function populate(run: Run, count: number, cores: Cores): Promise<Population> {
   const folder = await run.newFolder()
   // The first start creates the schema, the key and the secret.
@@ -55,13 +55,13 @@ async function populate(run: Run, count: number, cores: Cores): Promise<Populati
   await first.stop()
   seed(folder, count)
   const service = run.use(await startService({ folder, cores }))
-  return { service, visitors: await signInSeeded(service.port, folder, Math.min(ACTIVE, count)) }
+  return { service, users: await signInSeeded(service.port, folder, Math.min(ACTIVE, count)) }
 }
 
-/** Divides the visitors among the connections. */
-function share(visitors: Visitor[], toClient: (visitor: Visitor) => Client): Client[] {
+/** Divides the users among the connections. */
+function share(users: SignedInUser[], toClient: (user: SignedInUser) => Client): Client[] {
   const shares = Array.from({ length: CONNECTIONS }, (_, at) =>
-    visitors.filter((_, n) => n % CONNECTIONS === at).map(toClient),
+    users.filter((_, n) => n % CONNECTIONS === at).map(toClient),
   )
-  return shares.map(takeTurns)
+  return shares.map(roundRobinClient)
 }

@@ -5,12 +5,12 @@ import { createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { bench } from './support/bench.ts'
 import { startChild } from './support/child.ts'
-import { ask } from './support/connection.ts'
-import { moveTo } from './support/cores.ts'
+import { sendRequest } from './support/connection.ts'
+import { pinTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
-import { constantCommand, LEAN, SVC, serviceEnvironment, startService } from './support/servers.ts'
+import { constantCommand, NODE_FLAG, SVC, serviceEnvironment, startService } from './support/servers.ts'
 import { spread } from './support/statistics.ts'
-import { get } from './support/visitors.ts'
+import { get } from './support/users.ts'
 
 const HEALTH = get('/auth/health')
 const START_MS = 250
@@ -18,11 +18,11 @@ const PATIENCE_MS = 10_000
 const STARTS_A_ROUND = 3
 
 await bench('Start', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const folder = await run.newFolder()
   // Also creates the database, and warms the compile cache.
   const sample = await startService({ folder, cores: 'both' })
-  const command = constantCommand('http', await ask(sample.port, HEALTH))
+  const command = constantCommand('http', await sendRequest(sample.port, HEALTH))
   await sample.stop()
   const bareMs: number[] = []
   const againMs: number[] = []
@@ -48,7 +48,7 @@ await bench('Start', async (run) => {
 })
 
 function startIn(cwd: string, port: number): ChildProcess {
-  return startChild({ command: [LEAN, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
+  return startChild({ command: [NODE_FLAG, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
 }
 
 async function timeStart(start: (port: number) => ChildProcess): Promise<number> {
@@ -67,8 +67,8 @@ async function timeStart(start: (port: number) => ChildProcess): Promise<number>
 
 async function untilHealthy(port: number, deadlineMs: number): Promise<void> {
   for (;;) {
-    const answer = await ask(port, HEALTH).catch(() => undefined)
-    if (answer?.status === 200) return
+    const response = await sendRequest(port, HEALTH).catch(() => undefined)
+    if (response?.status === 200) return
     if (performance.now() > deadlineMs) throw new Error(`no 200 within ${PATIENCE_MS} ms`)
     await wait(1)
   }

@@ -2,13 +2,13 @@
 // at a time.
 import { bench } from './support/bench.ts'
 import type { Child } from './support/child.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { type Client, load } from './support/load.ts'
 import { pace } from './support/pace.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { startConstant, startHasher, startService } from './support/servers.ts'
 import { percentile, spread } from './support/statistics.ts'
-import { getUser, loginClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
+import { fetchCsrfCookie, getUser, loginClient, signUpUsers, userClient } from './support/users.ts'
 
 const STORM_CLIENTS = 100
 const READERS = 16
@@ -16,14 +16,14 @@ const READS_PER_S = 200
 const P99_MS = 10
 
 await bench('GET /user during a storm of logins', async (run) => {
-  moveTo('both')
+  pinTo('both')
   const hasher = run.use(startHasher('both'))
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'both' }))
-  const visitors = await signUpVisitors(service.port, STORM_CLIENTS)
-  const stranger = await visit(service.port)
-  const storm = visitors.map(({ email }) => loginClient(email, stranger))
-  const readers = visitors.slice(0, READERS).map(userClient)
-  const request = getUser(visitors[0].cookies)
+  const users = await signUpUsers(service.port, STORM_CLIENTS)
+  const csrfCookie = await fetchCsrfCookie(service.port)
+  const storm = users.map(({ email }) => loginClient(email, csrfCookie))
+  const readers = users.slice(0, READERS).map(userClient)
+  const request = getUser(users[0].cookies)
   const http = run.use(await startConstant('http', { like: service, request, cores: 'both' }))
 
   const durationMs = run.duration(6000)
@@ -33,7 +33,7 @@ await bench('GET /user during a storm of logins', async (run) => {
   const bare = { hashes: [] as number[], p99Ms: [] as number[] }
   const svc = { logins: [] as number[], p99Ms: [] as number[] }
   for (let round = 0; round < run.rounds; round++) {
-    const [hashRate, besideHashes] = await Promise.all([hasher.tell<number>(durationMs), read(http, readers)])
+    const [hashRate, besideHashes] = await Promise.all([hasher.request<number>(durationMs), read(http, readers)])
     bare.hashes.push(hashRate)
     bare.p99Ms.push(percentile(besideHashes, 0.99))
     const logins = load({ port: service.port, clients: storm, durationMs })

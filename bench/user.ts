@@ -1,26 +1,26 @@
 // GET /auth/api/v1/user against bare node:http with the same response bytes, and against the web framework alone.
 import { bench } from './support/bench.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { ratioRow } from './support/report.ts'
-import { contestant, inTurn, rates } from './support/rounds.ts'
+import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { startConstant, startService } from './support/servers.ts'
-import { getUser, signUpVisitors, userClient } from './support/visitors.ts'
+import { getUser, signUpUsers, userClient } from './support/users.ts'
 
 const CLIENTS = 64
 
 await bench('GET /auth/api/v1/user', async (run) => {
-  moveTo('second')
+  pinTo('second')
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first' }))
-  const visitors = await signUpVisitors(service.port, CLIENTS)
-  const same = { like: service, request: getUser(visitors[0].cookies), cores: 'first' } as const
+  const users = await signUpUsers(service.port, CLIENTS)
+  const same = { like: service, request: getUser(users[0].cookies), cores: 'first' } as const
   const http = run.use(await startConstant('http', same))
   const fastify = run.use(await startConstant('fastify', same))
 
-  const clients = visitors.map(userClient)
-  const bare = contestant(http, clients)
-  const framework = contestant(fastify, clients)
-  const svc = contestant(service, clients)
-  await inTurn(run, run.duration(3000), [bare, framework, svc])
+  const clients = users.map(userClient)
+  const bare = createTarget(http, clients)
+  const framework = createTarget(fastify, clients)
+  const svc = createTarget(service, clients)
+  await measureInTurn(run, run.duration(3000), [bare, framework, svc])
   run.note(`${CLIENTS} connections with one session each; server on one core, load client on the other.`)
   return [
     ratioRow('against bare node:http', { unit: '/s', svc: rates(svc), baseline: rates(bare), goal: { atLeast: 0.7 } }),

@@ -3,18 +3,18 @@
 import { randomBytes } from 'node:crypto'
 import { startPostgres } from '../test/support/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
-import { moveTo } from './support/cores.ts'
+import { pinTo } from './support/cores.ts'
 import { type Row, ratioRow } from './support/report.ts'
-import { contestant, inTurn, rates } from './support/rounds.ts'
+import { createTarget, measureInTurn, rates } from './support/rounds.ts'
 import { startService } from './support/servers.ts'
-import { loginClient, refreshClient, signUpVisitors, userClient, visit } from './support/visitors.ts'
+import { fetchCsrfCookie, loginClient, refreshClient, signUpUsers, userClient } from './support/users.ts'
 
 const WORKERS = 2
 const CLIENTS = 64
 const LOGINS = 8
 
 await bench(`${WORKERS} workers against one process`, async (run) => {
-  moveTo('both')
+  pinTo('both')
   const postgres = run.use(await startPostgres({ settings: { fsync: 'on' } }))
   const onPostgres = async () => ({
     SVC_DATABASE_URL: await postgres.createDatabase(),
@@ -30,9 +30,9 @@ async function compare(run: Run, place: string, database: () => Promise<Record<s
   const durationMs = run.duration(3000)
   const rows: Row[] = []
   for (const [index, what] of ['GET /user', 'refresh', 'login'].entries()) {
-    const [few, many] = [one.contestants[index], several.contestants[index]]
+    const [few, many] = [one.targets[index], several.targets[index]]
     if (!few || !many) continue
-    await inTurn(run, durationMs, [few, many])
+    await measureInTurn(run, durationMs, [few, many])
     const goal = what === 'GET /user' ? { goal: { atLeast: 1.3 } } : {}
     rows.push(ratioRow(`${what}, ${place}`, { unit: '/s', svc: rates(many), baseline: rates(few), ...goal }))
   }
@@ -43,13 +43,13 @@ async function compare(run: Run, place: string, database: () => Promise<Record<s
 async function start(run: Run, workers: number, database: Record<string, string>) {
   const env = { ...database, SVC_WORKERS: String(workers) }
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'both', env }))
-  const readers = await signUpVisitors(service.port, CLIENTS, 'reader')
-  const refreshers = await signUpVisitors(service.port, CLIENTS, 'refresher')
-  const stranger = await visit(service.port)
-  const logins = readers.slice(0, LOGINS).map(({ email }) => loginClient(email, stranger))
+  const readers = await signUpUsers(service.port, CLIENTS, 'reader')
+  const refreshers = await signUpUsers(service.port, CLIENTS, 'refresher')
+  const csrfCookie = await fetchCsrfCookie(service.port)
+  const logins = readers.slice(0, LOGINS).map(({ email }) => loginClient(email, csrfCookie))
   return {
-    contestants: [readers.map(userClient), refreshers.map(refreshClient), logins].map((clients) =>
-      contestant(service, clients),
+    targets: [readers.map(userClient), refreshers.map(refreshClient), logins].map((clients) =>
+      createTarget(service, clients),
     ),
     stop: () => service.stop(),
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
-import { familyCpuMs } from '../bench/support/cpu-time.ts'
+import { processTreeCpuMs } from '../bench/support/cpu-time.ts'
 import { prepareGateways } from '../scripts/gateways.ts'
 import { fillCompileCache } from './support/compile-cache.ts'
 import { prepareDatabaseModels } from './support/database-models.ts'
@@ -129,7 +129,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} seconds`
 
 /** Says how long the run took and what it cost, services and databases included; of the cost, Linux alone tells. */
 const showCost = (): void => {
-  const cost = process.platform === 'linux' ? `, and ${seconds(familyCpuMs(process.pid))} of processor time` : ''
+  const cost = process.platform === 'linux' ? `, and ${seconds(processTreeCpuMs(process.pid))} of processor time` : ''
   process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
 }
 

@@ -1,8 +1,8 @@
 // The cost of the web framework alone: Fastify with one route and one constant response.
 import fastify from 'fastify'
-import type { Constant } from '../support/servers.ts'
+import type { ConstantResponse } from '../support/servers.ts'
 
-const { status, headers, body, keepAliveTimeoutS } = JSON.parse(process.argv[2] ?? '') as Constant
+const { status, headers, body, keepAliveTimeoutS } = JSON.parse(process.argv[2] ?? '') as ConstantResponse
 const pairs = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? ''] as const] : []))
 const app = fastify({ keepAliveTimeout: keepAliveTimeoutS * 1000 })
 app.get('/auth/api/v1/user', (_request, reply) => {

@@ -1,8 +1,8 @@
 // The baseline of most benchmarks: `node:http` with one constant response.
 import { createServer } from 'node:http'
-import type { Constant } from '../support/servers.ts'
+import type { ConstantResponse } from '../support/servers.ts'
 
-const { status, headers, body, keepAliveTimeoutS } = JSON.parse(process.argv[2] ?? '') as Constant
+const { status, headers, body, keepAliveTimeoutS } = JSON.parse(process.argv[2] ?? '') as ConstantResponse
 const server = createServer((_request, response) => {
   response.writeHead(status, headers)
   response.end(body)

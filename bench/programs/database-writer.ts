@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as wait } from 'node:timers/promises'
 
-interface Order {
+interface WriteRequest {
   commitsPerS: number
   durationMs: number
 }
@@ -12,7 +12,7 @@ connection.exec('PRAGMA busy_timeout = 1000; PRAGMA synchronous = FULL')
 // A separate row, so that only the commit itself affects the service.
 const commit = connection.prepare("INSERT OR REPLACE INTO installation (name, value) VALUES ('benchmark', ?)")
 
-const write = async ({ commitsPerS, durationMs }: Order): Promise<number> => {
+const write = async ({ commitsPerS, durationMs }: WriteRequest): Promise<number> => {
   const startedMs = performance.now()
   let commits = 0
   for (; performance.now() - startedMs < durationMs; await wait(1)) {
@@ -23,6 +23,6 @@ const write = async ({ commitsPerS, durationMs }: Order): Promise<number> => {
   return commits
 }
 
-process.on('message', (order: Order) => {
+process.on('message', (order: WriteRequest) => {
   void write(order).then((commits) => process.send?.(commits))
 })

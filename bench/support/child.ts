@@ -20,7 +20,7 @@ export interface Child extends AsyncDisposable {
   pid: number
   port: number
   /** Sends a message over the process channel, and resolves to the answer of the program or of a preloaded module. */
-  tell<T>(message: Serializable): Promise<T>
+  request<T>(message: Serializable): Promise<T>
   residentMb(): number
   /** Resolves when the process has ended. */
   stop(): Promise<void>
@@ -66,7 +66,7 @@ process.once('exit', () => {
 /** Starts a server and waits for the JSON line on its stderr that contains `listen`, its address. */
 export const startServer = async (options: ChildOptions): Promise<Child> => {
   const child = startChild(options)
-  const port = await portOf(child, options.command.join(' '))
+  const port = await readPort(child, options.command.join(' '))
   // The rest of the log is read, so that the pipe never fills, and shown if the server ends by itself.
   let lastWords: Buffer | undefined
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -75,17 +75,17 @@ export const startServer = async (options: ChildOptions): Promise<Child> => {
   child.once('exit', (code, signal) => {
     if (!stopping.has(child)) console.error(`a server ended by itself (${code ?? signal}): ${lastWords?.toString()}`)
   })
-  return { ...wrap(child), port }
+  return { ...toChild(child), port }
 }
 
 /** Starts a program that only answers messages. */
 export const startTool = (options: ChildOptions): Child => {
   const child = startChild(options)
   child.stderr?.pipe(process.stderr)
-  return { ...wrap(child), port: 0 }
+  return { ...toChild(child), port: 0 }
 }
 
-const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
+const toChild = (child: ChildProcess): Omit<Child, 'port'> => {
   const stop = async (): Promise<void> => {
     stopping.add(child)
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -96,13 +96,13 @@ const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
   }
   return {
     pid: child.pid ?? 0,
-    tell: <T>(message: Serializable): Promise<T> =>
+    request: <T>(message: Serializable): Promise<T> =>
       new Promise((resolve, reject) => {
         const fail = (): void => reject(new Error('a program ended before it answered'))
         child.once('disconnect', fail)
-        child.once('message', (answer) => {
+        child.once('message', (reply) => {
           child.off('disconnect', fail)
-          resolve(answer as T)
+          resolve(reply as T)
         })
         child.send(message)
       }),
@@ -112,7 +112,7 @@ const wrap = (child: ChildProcess): Omit<Child, 'port'> => {
   }
 }
 
-const portOf = (child: ChildProcess, name: string): Promise<number> =>
+const readPort = (child: ChildProcess, name: string): Promise<number> =>
   new Promise((resolve, reject) => {
     if (!child.stderr) throw new Error(`${name} has no stderr`)
     const lines = createInterface(child.stderr)

@@ -1,7 +1,7 @@
 import { connect as connectSocket } from 'node:net'
 
 /** One response. `head` is everything up to the blank line; `body` is valid only until the callback returns. */
-export interface Answer {
+export interface RawResponse {
   status: number
   head: string
   body: Buffer
@@ -12,9 +12,9 @@ export interface Connection {
   close(): void
 }
 
-interface Ends {
+interface ConnectionOptions {
   port: number
-  onAnswer: (answer: Answer) => void
+  onResponse: (response: RawResponse) => void
   onFailure: (error: Error) => void
 }
 
@@ -23,36 +23,36 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
 const RECEIVE_BYTES = 64 * 1024
 
 /** The first complete response in the bytes and its length, or undefined while a part of it is missing. */
-const parseAnswer = (bytes: Buffer): { answer: Answer; length: number } | undefined => {
+const parseResponse = (bytes: Buffer): { response: RawResponse; length: number } | undefined => {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
   const head = bytes.toString('latin1', 0, headEnd)
   const contentLength = CONTENT_LENGTH.exec(head)?.[1]
-  if (contentLength === undefined) throw new Error(`an answer without Content-Length: ${head.slice(0, 200)}`)
+  if (contentLength === undefined) throw new Error(`a response without Content-Length: ${head.slice(0, 200)}`)
   const bodyStart = headEnd + HEAD_END.length
   const length = bodyStart + Number(contentLength)
   if (bytes.length < length) return undefined
-  return { answer: { status: Number(head.slice(9, 12)), head, body: bytes.subarray(bodyStart, length) }, length }
+  return { response: { status: Number(head.slice(9, 12)), head, body: bytes.subarray(bodyStart, length) }, length }
 }
 
 /**
  * A keep-alive connection to this machine with a minimal HTTP/1.1 parser, so that the client is faster than the server.
  */
-export const connect = ({ port, onAnswer, onFailure }: Ends): Connection => {
+export const connect = ({ port, onResponse, onFailure }: ConnectionOptions): Connection => {
   let pending: Buffer | undefined
   let closed = false
 
   const receive = (chunk: Buffer): void => {
     const bytes = pending === undefined ? chunk : Buffer.concat([pending, chunk])
-    const parsed = parseAnswer(bytes)
+    const parsed = parseResponse(bytes)
     if (parsed === undefined) {
       // The receive buffer is reused for the next chunk.
       pending = Buffer.from(bytes)
       return
     }
-    if (parsed.length !== bytes.length) throw new Error('more bytes than the one answer asked for')
+    if (parsed.length !== bytes.length) throw new Error('more bytes than the expected response')
     pending = undefined
-    onAnswer(parsed.answer)
+    onResponse(parsed.response)
   }
 
   const fail = (error: Error): void => {
@@ -87,13 +87,13 @@ export const connect = ({ port, onAnswer, onFailure }: Ends): Connection => {
 }
 
 /** Sends one request on a new connection, and resolves to the whole response with a copy of its body. */
-export const ask = (port: number, request: string | Buffer): Promise<Answer> =>
+export const sendRequest = (port: number, request: string | Buffer): Promise<RawResponse> =>
   new Promise((resolve, reject) => {
     const connection = connect({
       port,
-      onAnswer: (answer) => {
+      onResponse: (response) => {
         connection.close()
-        resolve({ ...answer, body: Buffer.from(answer.body) })
+        resolve({ ...response, body: Buffer.from(response.body) })
       },
       onFailure: reject,
     })

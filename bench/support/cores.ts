@@ -17,7 +17,7 @@ export const onCores = (cores: Cores, command: string[]): string[] =>
   canPin ? ['taskset', '-c', LISTS[cores], ...command] : command
 
 /** Moves this process with all its threads to these cores. */
-export const moveTo = (cores: Cores): void => {
+export const pinTo = (cores: Cores): void => {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', LISTS[cores], String(process.pid)])
 }
 

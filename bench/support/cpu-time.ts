@@ -30,7 +30,7 @@ const readTimes = (pid: number | string): Times | undefined => {
 }
 
 /** Milliseconds of processor time that a process and its children, including ended ones, have used so far. */
-export const familyCpuMs = (pid: number): number => {
+export const processTreeCpuMs = (pid: number): number => {
   const children = readdirSync('/proc').flatMap((name) => {
     const times = /^\d+$/.test(name) ? readTimes(name) : undefined
     return times?.parent === pid ? [times.ownMs] : []

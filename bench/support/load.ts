@@ -1,4 +1,4 @@
-import { type Answer, type Connection, connect } from './connection.ts'
+import { type Connection, connect, type RawResponse } from './connection.ts'
 import { percentile } from './statistics.ts'
 
 /** One keep-alive connection's share of the load. */
@@ -7,7 +7,7 @@ export interface Client {
   request(): string | Buffer
   expectStatus: number
   /** Called with each expected response, for example to store its cookies. */
-  answered?(answer: Answer): void
+  onResponse?(response: RawResponse): void
 }
 
 export interface Load {
@@ -24,8 +24,14 @@ interface LoadOptions {
   durationMs: number
 }
 
+export interface Failures {
+  add(message: string): void
+  /** Throws if any request failed: a rate that contains failures is meaningless. */
+  throwIfAny(succeeded: number): void
+}
+
 /** Collects the number of failures and the first of them. */
-export const createFailures = () => {
+export const createFailures = (): Failures => {
   const first: string[] = []
   let count = 0
   return {
@@ -33,16 +39,15 @@ export const createFailures = () => {
       count += 1
       if (first.length < 3) first.push(message)
     },
-    /** Throws if any request failed, since failures falsify the figures. */
-    refuse(answers: number): void {
+    throwIfAny(succeeded: number): void {
       if (count === 0) return
-      throw new Error(`${count} requests failed beside ${answers} answered; the first: ${first.join(' | ')}`)
+      throw new Error(`${count} requests failed and ${succeeded} succeeded; the first: ${first.join(' | ')}`)
     },
   }
 }
 
-export const wrongStatus = (expected: number, answer: Answer): string =>
-  `expected ${expected}, got ${answer.status}: ${answer.body.subarray(0, 160).toString().trim()}`
+export const wrongStatus = (expected: number, response: RawResponse): string =>
+  `expected ${expected}, got ${response.status}: ${response.body.subarray(0, 160).toString().trim()}`
 
 /**
  * Every client sends its next request when the last one is answered, until the time is up; then the open requests are
@@ -56,7 +61,7 @@ export const load = async ({ port, clients, durationMs }: LoadOptions): Promise<
   const deadlineMs = startedMs + durationMs
   await Promise.all(clients.map((client) => runClient({ port, client, deadlineMs, latenciesMs, failures })))
   const elapsedMs = performance.now() - startedMs
-  failures.refuse(latenciesMs.length)
+  failures.throwIfAny(latenciesMs.length)
   const { user, system } = process.cpuUsage(cpu)
   return {
     ratePerS: latenciesMs.length / (elapsedMs / 1000),
@@ -71,7 +76,7 @@ interface ClientRun {
   client: Client
   deadlineMs: number
   latenciesMs: number[]
-  failures: ReturnType<typeof createFailures>
+  failures: Failures
 }
 
 const runClient = ({ port, client, deadlineMs, latenciesMs, failures }: ClientRun): Promise<void> =>
@@ -82,15 +87,15 @@ const runClient = ({ port, client, deadlineMs, latenciesMs, failures }: ClientRu
       connection.close()
       resolve()
     }
-    const onAnswer = (answer: Answer): void => {
+    const onResponse = (response: RawResponse): void => {
       const nowMs = performance.now()
-      if (answer.status !== client.expectStatus) return end(wrongStatus(client.expectStatus, answer))
+      if (response.status !== client.expectStatus) return end(wrongStatus(client.expectStatus, response))
       latenciesMs.push(nowMs - sentMs)
-      client.answered?.(answer)
+      client.onResponse?.(response)
       if (nowMs >= deadlineMs) return end()
       sentMs = nowMs
       connection.send(client.request())
     }
-    const connection: Connection = connect({ port, onAnswer, onFailure: (error) => end(error.message) })
+    const connection: Connection = connect({ port, onResponse, onFailure: (error) => end(error.message) })
     connection.send(client.request())
   })

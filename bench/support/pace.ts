@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Connection, connect } from './connection.ts'
-import { type Client, createFailures, wrongStatus } from './load.ts'
+import { type Client, createFailures, type Failures, wrongStatus } from './load.ts'
 
 interface PaceOptions {
   port: number
@@ -31,7 +31,7 @@ export const pace = async ({ port, clients, ratePerS, durationMs }: PaceOptions)
   due.length = 0
   while (idle.length < connections.length) await wait(1)
   for (const connection of connections) connection.close()
-  failures.refuse(latenciesMs.length)
+  failures.throwIfAny(latenciesMs.length)
   return latenciesMs
 }
 
@@ -41,7 +41,7 @@ interface PacedClient {
   idle: ((dueMs: number) => void)[]
   due: number[]
   latenciesMs: number[]
-  failures: ReturnType<typeof createFailures>
+  failures: Failures
 }
 
 const openClient = ({ port, client, idle, due, latenciesMs, failures }: PacedClient): Connection => {
@@ -57,11 +57,11 @@ const openClient = ({ port, client, idle, due, latenciesMs, failures }: PacedCli
   }
   const connection = connect({
     port,
-    onAnswer: (answer) => {
-      if (answer.status === client.expectStatus) {
+    onResponse: (response) => {
+      if (response.status === client.expectStatus) {
         latenciesMs.push(performance.now() - sinceMs)
-        client.answered?.(answer)
-      } else failures.add(wrongStatus(client.expectStatus, answer))
+        client.onResponse?.(response)
+      } else failures.add(wrongStatus(client.expectStatus, response))
       next()
     },
     onFailure: (error) => {

@@ -17,35 +17,35 @@ export interface Report {
   notes: string[]
 }
 
-interface Bound {
+interface Goal {
   atLeast?: number
   atMost?: number
 }
 
-const meets = (value: number, { atLeast = -Infinity, atMost = Infinity }: Bound): boolean =>
+const meets = (value: number, { atLeast = -Infinity, atMost = Infinity }: Goal): boolean =>
   value >= atLeast && value <= atMost
 
-const sign = ({ atLeast, atMost }: Bound): string => (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`)
+const sign = ({ atLeast, atMost }: Goal): string => (atLeast === undefined ? `≤ ${atMost}` : `≥ ${atLeast}`)
 
 /** A row with the median of the ratios to the baseline, round by round. The goal, if any, applies to the ratio. */
 export const ratioRow = (
   what: string,
-  { unit, svc, baseline, goal }: { unit: string; svc: number[]; baseline: number[]; goal?: Bound },
+  { unit, svc, baseline, goal }: { unit: string; svc: number[]; baseline: number[]; goal?: Goal },
 ): Row => {
   const ratio = spread(pairedRatios(svc, baseline))
   const row: Row = { what, unit, baseline: spread(baseline).median, svc: spread(svc).median, ratio }
   return goal ? { ...row, goal: `${sign(goal)} ×`, reached: meets(ratio.median, goal) } : row
 }
 
-interface Limited {
+interface LimitedFigure {
   unit: string
   svc: number | undefined
   baseline?: number | undefined
-  goal: Bound
+  goal: Goal
 }
 
 /** A row whose goal applies to the figure itself; the baseline is only shown beside it. */
-export const limitRow = (what: string, { unit, svc = Number.NaN, baseline, goal }: Limited): Row => ({
+export const limitRow = (what: string, { unit, svc = Number.NaN, baseline, goal }: LimitedFigure): Row => ({
   what,
   unit,
   svc,

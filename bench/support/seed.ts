@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSecretFile } from '../../src/config/root-secret.ts'
 import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
-import { ask } from './connection.ts'
+import { sendRequest } from './connection.ts'
 import { DATABASE } from './servers.ts'
-import { keepCookies, postRefresh, type Visitor, visit } from './visitors.ts'
+import { fetchCsrfCookie, keepCookies, postRefresh, type SignedInUser } from './users.ts'
 
 const DAY_MS = 86_400_000
 
@@ -49,7 +49,7 @@ interface SeededSession {
 }
 
 /** `count` of the seeded sessions, evenly spread over all of them. */
-const pickSessions = (folder: string, count: number): SeededSession[] => {
+const selectSessions = (folder: string, count: number): SeededSession[] => {
   const connection = new DatabaseSync(join(folder, DATABASE), { readOnly: true })
   const all = connection.prepare('SELECT id, salt FROM sessions ORDER BY id').all() as unknown as SeededSession[]
   connection.close()
@@ -62,21 +62,21 @@ const AT_ONCE = 64
 /**
  * Signs in the owners of `count` seeded sessions by one refresh each, with a token derived as the service derives it.
  */
-export const signInSeeded = async (port: number, folder: string, count: number): Promise<Visitor[]> => {
+export const signInSeeded = async (port: number, folder: string, count: number): Promise<SignedInUser[]> => {
   const tokens = createRefreshTokens(openSecretFile(join(folder, DATABASE)))
-  const stranger = await visit(port)
-  const visitors: Visitor[] = pickSessions(folder, count).map((session) => ({
+  const csrfCookie = await fetchCsrfCookie(port)
+  const users: SignedInUser[] = selectSessions(folder, count).map((session) => ({
     email: '',
-    cookies: new Map([...stranger, ['svc_refresh', tokens.make(session, 1)]]),
+    cookies: new Map([...csrfCookie, ['svc_refresh', tokens.make(session, 1)]]),
   }))
-  for (let at = 0; at < visitors.length; at += AT_ONCE) {
-    await Promise.all(visitors.slice(at, at + AT_ONCE).map((visitor) => refresh(port, visitor)))
+  for (let at = 0; at < users.length; at += AT_ONCE) {
+    await Promise.all(users.slice(at, at + AT_ONCE).map((user) => refresh(port, user)))
   }
-  return visitors
+  return users
 }
 
-const refresh = async (port: number, { cookies }: Visitor): Promise<void> => {
-  const { status, head, body } = await ask(port, postRefresh(cookies))
+const refresh = async (port: number, { cookies }: SignedInUser): Promise<void> => {
+  const { status, head, body } = await sendRequest(port, postRefresh(cookies))
   if (status !== 200) throw new Error(`a seeded session could not be refreshed: ${status} ${body.toString()}`)
   keepCookies(cookies, head)
 }

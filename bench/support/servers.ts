@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Child, startServer, startTool } from './child.ts'
-import type { Answer } from './connection.ts'
-import { ask } from './connection.ts'
+import type { RawResponse } from './connection.ts'
+import { sendRequest } from './connection.ts'
 import type { Cores } from './cores.ts'
 
 const program = (name: string): string => fileURLToPath(new URL(`../programs/${name}`, import.meta.url))
@@ -10,7 +10,7 @@ const program = (name: string): string => fileURLToPath(new URL(`../programs/${n
 export const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 /** The option of `npm start`. */
-export const LEAN = '--max-semi-space-size=8'
+export const NODE_FLAG = '--max-semi-space-size=8'
 
 /** A module that measures the longest stall of the event loop of its process. */
 export const STALL_METER = new URL('../programs/stall-meter.ts', import.meta.url).href
@@ -28,7 +28,13 @@ interface ServiceOptions {
 
 /** The service with its default settings, except for those that a benchmark needs. */
 export const startService = ({ folder, cores, imports = [], env = {} }: ServiceOptions): Promise<Child> =>
-  startServer({ command: [LEAN, SVC, 'serve'], cwd: folder, cores, imports, env: { ...serviceEnvironment(0), ...env } })
+  startServer({
+    command: [NODE_FLAG, SVC, 'serve'],
+    cwd: folder,
+    cores,
+    imports,
+    env: { ...serviceEnvironment(0), ...env },
+  })
 
 export const serviceEnvironment = (port: number): Record<string, string> => ({
   SVC_PORT: String(port),
@@ -38,7 +44,7 @@ export const serviceEnvironment = (port: number): Record<string, string> => ({
 })
 
 /** The response of a constant server: the bytes of a response of the service. */
-export interface Constant {
+export interface ConstantResponse {
   status: number
   /** Name, value, name, value. */
   headers: string[]
@@ -48,7 +54,7 @@ export interface Constant {
 }
 
 /** Omits `Date`, `Connection` and `Keep-Alive`, which every server of Node adds itself. */
-const constantFrom = ({ status, head, body }: Answer): Constant => {
+const toConstantResponse = ({ status, head, body }: RawResponse): ConstantResponse => {
   const fields = head
     .split('\r\n')
     .slice(1)
@@ -57,7 +63,7 @@ const constantFrom = ({ status, head, body }: Answer): Constant => {
   return { status, headers, body: body.toString(), keepAliveTimeoutS: Number(/timeout=(\d+)/.exec(head)?.[1] ?? 5) }
 }
 
-interface Alike {
+interface ConstantServerOptions {
   like: Child
   request: string
   cores: Cores
@@ -70,12 +76,12 @@ interface Alike {
  */
 export const startConstant = async (
   kind: 'http' | 'fastify',
-  { like, request, cores, imports = [] }: Alike,
+  { like, request, cores, imports = [] }: ConstantServerOptions,
 ): Promise<Child> => {
-  const original = await ask(like.port, request)
+  const original = await sendRequest(like.port, request)
   if (original.status !== 200) throw new Error(`svc answers ${original.status}: ${original.body.toString()}`)
   const server = await startServer({ command: constantCommand(kind, original), cores, imports })
-  const copy = await ask(server.port, request)
+  const copy = await sendRequest(server.port, request)
   // Fastify always adds the character set of JSON.
   const sizes = [original, copy].map(({ head, body }) => head.replace('; charset=utf-8', '').length + body.length)
   if (copy.status !== original.status || !copy.body.equals(original.body) || sizes[0] !== sizes[1]) {
@@ -85,9 +91,9 @@ export const startConstant = async (
 }
 
 /** The command that serves this response on a free port, or on the port that is appended to it. */
-export const constantCommand = (kind: 'http' | 'fastify', answer: Answer): string[] => [
+export const constantCommand = (kind: 'http' | 'fastify', response: RawResponse): string[] => [
   program(`constant-${kind}.ts`),
-  JSON.stringify(constantFrom(answer)),
+  JSON.stringify(toConstantResponse(response)),
 ]
 
 /** Starts a process that only hashes passwords. Sent a number of milliseconds, it answers with hashes per second. */
@@ -100,7 +106,7 @@ export const startHasher = (cores: Cores): Child => startTool({ command: [progra
 export const startWriter = (database: string, cores: Cores): Child =>
   startTool({ command: [program('database-writer.ts'), database], cores })
 
-interface Driven {
+interface PostgresServerOptions {
   url: string
   /** Connections to the database. */
   size: number
@@ -110,5 +116,5 @@ interface Driven {
 }
 
 /** Starts Fastify with a route that makes one query to PostgreSQL. */
-export const startPostgresFastify = ({ cores, ...options }: Driven): Promise<Child> =>
+export const startPostgresFastify = ({ cores, ...options }: PostgresServerOptions): Promise<Child> =>
   startServer({ command: [program('postgres-fastify.ts'), JSON.stringify(options)], cores })

@@ -1,8 +1,8 @@
-import { type Answer, ask } from './connection.ts'
+import { type RawResponse, sendRequest } from './connection.ts'
 import type { Client } from './load.ts'
 
 /** A signed-in user. */
-export interface Visitor {
+export interface SignedInUser {
   email: string
   cookies: Map<string, string>
 }
@@ -21,7 +21,7 @@ export const keepCookies = (cookies: Map<string, string>, head: string): void =>
 
 const HOST = 'Host: localhost'
 
-/** The request of an application's server on behalf of a visitor. */
+/** The request of an application's server on behalf of a user. */
 export const getUser = (cookies: Map<string, string>): string =>
   `GET /auth/api/v1/user HTTP/1.1\r\n${HOST}\r\nCookie: ${cookieHeader(cookies, 'svc_access', 'svc_csrf')}\r\n\r\n`
 
@@ -43,71 +43,71 @@ export const postForm = (path: string, cookies: Map<string, string>, fields: Rec
   )
 }
 
-const refuseUnless = (expected: number, answer: Answer): Answer => {
-  if (answer.status === expected) return answer
-  throw new Error(`expected ${expected}, got ${answer.status}: ${answer.body.toString().slice(0, 400)}`)
+const requireStatus = (expected: number, response: RawResponse): RawResponse => {
+  if (response.status === expected) return response
+  throw new Error(`expected ${expected}, got ${response.status}: ${response.body.toString().slice(0, 400)}`)
 }
 
 /** The cookies of a first visit, which are only a CSRF token. */
-export const visit = async (port: number): Promise<Map<string, string>> => {
+export const fetchCsrfCookie = async (port: number): Promise<Map<string, string>> => {
   const cookies = new Map<string, string>()
-  keepCookies(cookies, refuseUnless(200, await ask(port, get('/auth/login'))).head)
+  keepCookies(cookies, requireStatus(200, await sendRequest(port, get('/auth/login'))).head)
   return cookies
 }
 
-const signUp = async (port: number, stranger: Map<string, string>, email: string): Promise<Visitor> => {
-  const answer = await ask(port, postForm('/auth/signup', stranger, { email, password: PASSWORD }))
+const signUp = async (port: number, csrfCookie: Map<string, string>, email: string): Promise<SignedInUser> => {
+  const response = await sendRequest(port, postForm('/auth/signup', csrfCookie, { email, password: PASSWORD }))
   const cookies = new Map<string, string>()
-  keepCookies(cookies, refuseUnless(303, answer).head)
+  keepCookies(cookies, requireStatus(303, response).head)
   return { email, cookies }
 }
 
 /** Creates `count` accounts (one or more) through the signup form; all are signed in. */
-export const signUpVisitors = async (
+export const signUpUsers = async (
   port: number,
   count: number,
-  prefix = 'visitor',
-): Promise<[Visitor, ...Visitor[]]> => {
-  const stranger = await visit(port)
-  const visitors: [Visitor, ...Visitor[]] = [await signUp(port, stranger, `${prefix}-0@example.com`)]
-  while (visitors.length < count) {
-    const batch = Array.from({ length: Math.min(AT_ONCE, count - visitors.length) }, (_, at) => visitors.length + at)
-    visitors.push(...(await Promise.all(batch.map((at) => signUp(port, stranger, `${prefix}-${at}@example.com`)))))
+  prefix = 'user',
+): Promise<[SignedInUser, ...SignedInUser[]]> => {
+  const csrfCookie = await fetchCsrfCookie(port)
+  const users: [SignedInUser, ...SignedInUser[]] = [await signUp(port, csrfCookie, `${prefix}-0@example.com`)]
+  while (users.length < count) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - users.length) }, (_, at) => users.length + at)
+    users.push(...(await Promise.all(batch.map((at) => signUp(port, csrfCookie, `${prefix}-${at}@example.com`)))))
   }
-  return visitors
+  return users
 }
 
-/** Repeats `GET /user` for one visitor. */
-export const userClient = ({ cookies }: Visitor): Client => {
+/** Repeats `GET /user` for one user. */
+export const userClient = ({ cookies }: SignedInUser): Client => {
   const request = Buffer.from(getUser(cookies))
   return { request: () => request, expectStatus: 200 }
 }
 
-/** Refreshes the visitor's session again and again, each time with the cookies of the last response. */
-export const refreshClient = ({ cookies }: Visitor): Client => ({
+/** Refreshes the user's session again and again, each time with the cookies of the last response. */
+export const refreshClient = ({ cookies }: SignedInUser): Client => ({
   request: () => postRefresh(cookies),
   expectStatus: 200,
-  answered: ({ head }) => keepCookies(cookies, head),
+  onResponse: ({ head }) => keepCookies(cookies, head),
 })
 
 /** Logs in again and again with right credentials. */
-export const loginClient = (email: string, stranger: Map<string, string>): Client => {
-  const request = postForm('/auth/login', stranger, { email, password: PASSWORD })
+export const loginClient = (email: string, csrfCookie: Map<string, string>): Client => {
+  const request = postForm('/auth/login', csrfCookie, { email, password: PASSWORD })
   return { request: () => request, expectStatus: 303 }
 }
 
 /** Creates one account after the other. */
-export const signupClient = (prefix: string, stranger: Map<string, string>): Client => {
+export const signupClient = (prefix: string, csrfCookie: Map<string, string>): Client => {
   let count = 0
   return {
     request: () =>
-      postForm('/auth/signup', stranger, { email: `${prefix}-${count++}@example.com`, password: PASSWORD }),
+      postForm('/auth/signup', csrfCookie, { email: `${prefix}-${count++}@example.com`, password: PASSWORD }),
     expectStatus: 303,
   }
 }
 
 /** Several clients (one or more) on one connection, in turn. */
-export const takeTurns = (clients: readonly Client[]): Client => {
+export const roundRobinClient = (clients: readonly Client[]): Client => {
   let [current] = clients
   if (!current) throw new Error('there is no client')
   const { expectStatus } = current
@@ -118,7 +118,7 @@ export const takeTurns = (clients: readonly Client[]): Client => {
       return current?.request() ?? ''
     },
     expectStatus,
-    answered: (answer) => current?.answered?.(answer),
+    onResponse: (response) => current?.onResponse?.(response),
   }
 }
 
