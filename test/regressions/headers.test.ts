@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
-import { runSvc } from '../support/command.ts'
 import { newcomer } from '../support/people.ts'
 import { providerSettings } from '../support/provider-service.ts'
 import { connectRaw } from '../support/raw-connection.ts'
@@ -10,6 +9,7 @@ import { startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import type { Answer } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
+import { runCommand } from '../support/warm-command.ts'
 
 const provider = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
 // Assets have the name of the service in them, so that both must have the same.
@@ -144,7 +144,7 @@ describe('SVC_HSTS', () => {
     ['that is no duration', { SVC_HSTS: '365d', SVC_BASE_URL: 'https://app.example.com' }, /^svc: SVC_HSTS/],
   ] as const) {
     test(`is a mistake of the configuration ${what}`, async (t) => {
-      const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+      const { code, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
       assert.equal(code, 78, stderr)
       assert.match(stderr, named)
     })

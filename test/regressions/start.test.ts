@@ -13,6 +13,7 @@ import { signedUp } from '../support/people.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { runCommand } from '../support/warm-command.ts'
 
 const stack = /\n\s+at |node:internal|\.ts:\d+/
 
@@ -46,7 +47,7 @@ describe('a start, once broken', { concurrency: 2 }, () => {
       const cwd = temporaryDirectory(t)
       const file = path.join(cwd, 'empty')
       writeFileSync(file, '\n')
-      const result = await runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', [variable]: file, ...more } })
+      const result = await runCommand({ args: ['serve'], cwd, env: { SVC_PORT: '0', [variable]: file, ...more } })
       assert.equal(result.code, 78, result.stderr)
       assertOneLine(result, [variable, file])
     })

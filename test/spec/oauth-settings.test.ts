@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
 import type { Environment } from '../support/command.ts'
-import { runSvc } from '../support/command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { runCommand } from '../support/warm-command.ts'
 
 type Variables = Record<string, string>
 
@@ -44,7 +44,7 @@ const oneForEach = (cases: readonly (readonly [ending: string, value: string])[]
   providers(Object.fromEntries(cases.map(([ending, value], index) => [`t${index}`, { ...corp, [ending]: value }])))
 
 const run = (t: TestContext, args: string[], env: Environment, cwd = temporaryDirectory(t)) =>
-  runSvc({ args, cwd, env: { SVC_PORT: '0', ...env } })
+  runCommand({ args, cwd, env: { SVC_PORT: '0', ...env } })
 
 /** The lines with which `svc serve` refuses to start, which never show a secret. */
 const refusal = async (t: TestContext, env: Environment, cwd?: string): Promise<string[]> => {

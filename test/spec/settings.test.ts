@@ -15,9 +15,14 @@ import { signedUp } from '../support/people.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
+import { runCommand } from '../support/warm-command.ts'
+import { startService } from '../support/service.ts'
 
 const secret = randomBytes(32)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
+  runCommand({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
+/** Where more is done before it ends than reading settings. */
+const serveProcess = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
 
 /** The service refuses to start with code 78 and names each variable on a line of its own, without a stack. */
@@ -77,14 +82,14 @@ describe('settings', { concurrency: 3 }, () => {
     await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '596h31m23.648s' })
     await assertRefused(t, { SVC_WEBHOOK_TIMEOUT: '0.999ms' })
     const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    await startServiceProcess({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '596h31m23.647s' } })
-    await startServiceProcess({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '1ms' } })
+    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '596h31m23.647s' } })
+    await startService({ t, env: { ...hook, SVC_WEBHOOK_TIMEOUT: '1ms' } })
   })
 
   test("durations are Go's: 1m30.5s, .5s, 720h and 1h0m are accepted and mean what they say", async (t) => {
     const env = { SVC_ACCESS_TOKEN_TTL: '1m30s', SVC_SESSION_TTL: '720h', SVC_SESSION_IDLE_TTL: '1h0m' }
     const more = { SVC_REFRESH_GRACE: '.5s', SVC_WEBHOOK_TIMEOUT: '1m30.5s' }
-    const service = await startServiceProcess({ t, env: { ...env, ...more } })
+    const service = await startService({ t, env: { ...env, ...more } })
     const { agent } = await signedUp(service)
     const { exp = 0, iat = 0 } = claimsOf(accessToken(agent))
     assert.equal(exp - iat, 90)
@@ -118,7 +123,7 @@ describe('settings', { concurrency: 3 }, () => {
   })
 
   test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions go on under the same secret in either spelling', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_SECRET: secret.toString('hex') } })
+    const service = await startService({ t, env: { SVC_SECRET: secret.toString('hex') } })
     const { agent } = await signedUp(service)
     await service.restart({ env: { SVC_SECRET: secret.toString('base64') } })
     await assertSignedIn(agent)
@@ -137,7 +142,7 @@ describe('settings', { concurrency: 3 }, () => {
     const directory = temporaryDirectory(t)
     const file = path.join(directory, 'root secret')
     writeFileSync(file, `${secret.toString('base64')}\n`)
-    const service = await startServiceProcess({ t, cwd: directory, env: { SVC_SECRET_FILE: file } })
+    const service = await startService({ t, cwd: directory, env: { SVC_SECRET_FILE: file } })
     const { agent } = await signedUp(service)
     await service.restart({ env: { SVC_SECRET: secret.toString('base64'), SVC_SECRET_FILE: undefined } })
     await assertSignedIn(agent)
@@ -151,7 +156,7 @@ describe('settings', { concurrency: 3 }, () => {
   test('an empty variable counts as unset', async (t) => {
     const names = ['BASE_URL', 'HOST', 'DATABASE_URL', 'SECRET', 'AUDIENCES', 'SIGNUP', 'TRUST_PROXY', 'LOG_LEVEL']
     const empty = Object.fromEntries([...names.map((name) => `SVC_${name}`), ...durations].map((name) => [name, '']))
-    const service = await startServiceProcess({ t, env: empty })
+    const service = await startService({ t, env: empty })
     const { agent } = await signedUp(service)
     assert.equal(claimsOf(accessToken(agent)).iss, `http://localhost:${service.port}`)
   })
@@ -177,7 +182,7 @@ describe('settings', { concurrency: 3 }, () => {
       await signedUp(service)
       assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
       assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
-      const other = await startServiceProcess({
+      const other = await startService({
         t,
         env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` },
       })
@@ -229,7 +234,7 @@ describe('settings', { concurrency: 3 }, () => {
     const given = { SVC_DATABASE_URL: url }
     for (const env of [given, { SVC_DATABASE_URL_FILE: path.join(cwd, 'url') }]) {
       for (const args of [['config'], ['config', '--json']]) {
-        const result = await runSvc({ args, cwd, env: { SVC_SECRET: secret.toString('hex'), ...env } })
+        const result = await runCommand({ args, cwd, env: { SVC_SECRET: secret.toString('hex'), ...env } })
         assert.equal(result.code, 0, result.stderr)
         assert.match(result.stdout, /postgres:\/\/svc@db\.example\.com:5432\/svc\?sslmode=require/)
         assert.doesNotMatch(result.stdout + result.stderr, /hunter/)
@@ -250,7 +255,7 @@ describe('settings', { concurrency: 3 }, () => {
     t.after(() => server.close())
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
-    const { code, stderr } = await serve(t, {
+    const { code, stderr } = await serveProcess(t, {
       SVC_DATABASE_URL: `postgres://ada@127.0.0.1:${port}/svc?sslmode=disable`,
       SVC_SECRET: secret.toString('hex'),
       PGUSER: 'eve',
@@ -277,7 +282,7 @@ describe('settings', { concurrency: 3 }, () => {
 
   test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR takes a colour and nothing else', async (t) => {
     const env = { SVC_APP_NAME: 'Ärger & <b>Co</b>', SVC_ACCENT_COLOR: '#7a1fa2' }
-    const service = await startServiceProcess({ t, env })
+    const service = await startService({ t, env })
     for (const path of ['/auth/login', '/auth/signup', '/auth/nothing']) {
       const { text } = await createUserAgent(service).get(path)
       assert.ok(text.includes('Ärger &amp; &lt;b&gt;Co&lt;/b&gt;'), path)
@@ -288,7 +293,7 @@ describe('settings', { concurrency: 3 }, () => {
 
   test('a wrong command line is told before a wrong configuration matters: --version works with neither', async (t) => {
     const cwd = temporaryDirectory(t)
-    const { code, stdout } = await runSvc({ args: ['--version'], cwd, env: { SVC_PORT: 'x' } })
+    const { code, stdout } = await runCommand({ args: ['--version'], cwd, env: { SVC_PORT: 'x' } })
     assert.equal(code, 0)
     assert.match(stdout, /^\d+\.\d+\.\d+/)
   })
@@ -297,15 +302,15 @@ describe('settings', { concurrency: 3 }, () => {
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'data'), 'a file stands in the way')
     chmodSync(path.join(cwd, 'data'), 0o600)
-    const { code, stdout, stderr } = await serve(t, {}, cwd)
+    const { code, stdout, stderr } = await serveProcess(t, {}, cwd)
     assert.ok(code !== 0 && code !== null, String(code))
     assert.doesNotMatch(stdout + stderr, /\n\s+at |node:internal/)
     assert.match(stdout + stderr, /data/)
   })
 
   test('a taken port stops the start with a message that names it, not with a stack', async (t) => {
-    const service = await startServiceProcess({ t })
-    const { code, stdout, stderr } = await serve(t, { SVC_PORT: String(service.port) })
+    const service = await startService({ t })
+    const { code, stdout, stderr } = await serveProcess(t, { SVC_PORT: String(service.port) })
     assert.ok(code !== 0 && code !== null, String(code))
     assert.match(stdout + stderr, new RegExp(String(service.port)))
     assert.doesNotMatch(stdout + stderr, /\n\s+at /)

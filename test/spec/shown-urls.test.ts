@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { runSvc } from '../support/command.ts'
 import { signedUp } from '../support/people.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
+import { runCommand } from '../support/warm-command.ts'
 
 const TOKEN = 'hunter2'
 const webhookSecret = 'a secret of enough bytes'
@@ -21,7 +21,7 @@ describe('URLs are shown without what may be a token', { concurrency: 2 }, () =>
         SVC_OAUTH_GOOGLE_CLIENT_SECRET: 'x',
         SVC_OAUTH_GOOGLE_ICON_URL: `https://cdn.example.com/g.svg?key=${TOKEN}`,
       }
-      const { code, stdout, stderr } = await runSvc({ args, cwd: temporaryDirectory(t), env })
+      const { code, stdout, stderr } = await runCommand({ args, cwd: temporaryDirectory(t), env })
       assert.equal(code, 0, stderr)
       assert.ok(!(stdout + stderr).includes(TOKEN), stdout)
       for (const shown of ['https://hooks.example.com/in?…', '/logo.svg?…', 'https://cdn.example.com/g.svg?…'])
@@ -43,7 +43,7 @@ describe('URLs are shown without what may be a token', { concurrency: 2 }, () =>
       SVC_OAUTH_GITHUB_CLIENT_SECRET: 'x',
       SVC_OAUTH_GITHUB_ICON_URL: `https://ada:${TOKEN}@cdn.example.com/g.svg`,
     }
-    const { code, stdout, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+    const { code, stdout, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
     assert.equal(code, 78)
     assert.ok(!(stdout + stderr).includes(TOKEN), stderr)
     for (const shown of [

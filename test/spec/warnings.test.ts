@@ -6,21 +6,21 @@ import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
 import type { Environment } from '../support/command.ts'
-import { runSvc } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedRequest } from '../support/request-log.ts'
-import type { ServiceProcess } from '../support/service-process.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
+import { runCommand } from '../support/warm-command.ts'
+import { type Service, startService } from '../support/service.ts'
 
 const secret = randomBytes(32).toString('hex')
 const BEGIN = 'svc: warning: '
 
 /** What `svc config` warns of. */
 const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirectory(t)): Promise<string[]> => {
-  const { code, stderr } = await runSvc({ args: ['config'], cwd, env })
+  const { code, stderr } = await runCommand({ args: ['config'], cwd, env })
   assert.equal(code, 0, stderr)
   const lines = stderr.split('\n').filter(Boolean)
   for (const line of lines) assert.ok(line.startsWith(BEGIN), line)
@@ -31,13 +31,13 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
 /** Resolves when the request's own line is in the log, and with it what was said before. */
-const asked = async (service: ServiceProcess, headers: Record<string, string>) => {
+const asked = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
   await loggedRequest(service, answer)
 }
 
-const warned = (service: ServiceProcess, word: string) =>
+const warned = (service: Service, word: string) =>
   service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes(word))
 
 describe('warnings at the start', { concurrency: 3 }, () => {
@@ -203,7 +203,7 @@ describe('a root secret that could be guessed', { concurrency: 3 }, () => {
       const file = path.join(cwd, 'root')
       writeFileSync(file, `${value}\n`)
       for (const env of [{ SVC_SECRET: value }, { SVC_SECRET_FILE: file }]) {
-        const { code, stdout, stderr } = await runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '99999', ...env } })
+        const { code, stdout, stderr } = await runCommand({ args: ['serve'], cwd, env: { SVC_PORT: '99999', ...env } })
         assert.equal(code, 78, stderr)
         assert.match(stderr, /^svc: SVC_SECRET is not accepted: it could be guessed.*openssl rand -hex 32/m)
         assert.match(stderr, /SVC_PORT/, 'with all other mistakes')
@@ -224,7 +224,7 @@ describe('a root secret that could be guessed', { concurrency: 3 }, () => {
     mkdirSync(path.join(cwd, 'data'))
     const file = path.join(cwd, 'data', 'svc.secret')
     writeFileSync(file, `${'A'.repeat(43)}\n`, { mode: 0o600 })
-    const { code, stderr } = await runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0' } })
+    const { code, stderr } = await runCommand({ args: ['serve'], cwd, env: { SVC_PORT: '0' } })
     assert.equal(code, 1)
     assert.match(stderr, new RegExp(`^svc: ${file} could be guessed`))
   })
@@ -233,7 +233,7 @@ describe('a root secret that could be guessed', { concurrency: 3 }, () => {
 describe('a misspelt setting', { concurrency: 3 }, () => {
   test('is told also when other settings are wrong; alone it keeps nothing from starting', async (t) => {
     const env = { SVC_PORT: 'x', SVC_BASEURL: 'https://app.example.com', SVC_SESION_TTL: '1h' }
-    const { code, stderr } = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+    const { code, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
     assert.equal(code, 78)
     const lines = stderr.split('\n').filter(Boolean)
     assert.equal(lines.length, 3, stderr)
@@ -276,7 +276,7 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   const PEER = 'X-Forwarded-For came from'
 
   test('SVC_BASE_URL left at its default while requests come for another Host: once', async (t) => {
-    const service = await startServiceProcess({ t })
+    const service = await startService({ t })
     await asked(service, {})
     await asked(service, { host: `127.0.0.1:${service.port}` })
     await asked(service, { host: `[::1]:${service.port}` })
@@ -295,9 +295,9 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
 
   test('the same with X-Forwarded-Proto: https or X-Forwarded-Host of a trusted proxy, not of others', async (t) => {
     const [byProto, byHost, byStranger] = await Promise.all([
-      startServiceProcess({ t }),
-      startServiceProcess({ t }),
-      startServiceProcess({ t, env: { SVC_TRUST_PROXY: 'none' } }),
+      startService({ t }),
+      startService({ t }),
+      startService({ t, env: { SVC_TRUST_PROXY: 'none' } }),
     ])
     await asked(byProto, { 'x-forwarded-proto': 'http' })
     assert.deepEqual(warned(byProto, UNSET), [])
@@ -316,14 +316,14 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   })
 
   test('no word where SVC_BASE_URL was set, whatever requests say', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
+    const service = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
     await asked(service, { host: 'other.example.com', 'x-forwarded-proto': 'https' })
     await asked(service, { host: 'other.example.com', 'x-forwarded-for': '203.0.113.7' })
     assert.deepEqual([...warned(service, UNSET), ...warned(service, PEER)], [])
   })
 
   test('X-Forwarded-For from an untrusted peer: once, with its address', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_TRUST_PROXY: '192.0.2.1' } })
+    const service = await startService({ t, env: { SVC_TRUST_PROXY: '192.0.2.1' } })
     await asked(service, {})
     assert.deepEqual(warned(service, PEER), [])
     for (let round = 0; round < 3; round++) await asked(service, { 'x-forwarded-for': '203.0.113.7' })
@@ -336,7 +336,7 @@ describe('settings that do not fit the proxy in front', { concurrency: 3 }, () =
   })
 
   test('a Host of nonsense is told short and on one line, and breaks nothing', async (t) => {
-    const service = await startServiceProcess({ t })
+    const service = await startService({ t })
     const connection = await connectRaw(service, t)
     connection.write(`GET /auth/login HTTP/1.1\r\nHost: ${'x'.repeat(4000)}:y\r\nConnection: close\r\n\r\n`)
     assert.match(await connection.answer(), /^HTTP\/1\.1 200 /)

@@ -97,6 +97,7 @@ export const startService = async ({
 } = {}): Promise<Service> => {
   const directory = cwd ?? temporaryDirectory(t)
   const database = await databaseSettings(directory, env, t)
+  const givenPort = env.SVC_PORT === '0' ? undefined : env.SVC_PORT
   let settings: Environment = { SVC_RATE_LIMIT: 'off', ...database, ...env }
   const log = createServiceLog()
   let running: Running | undefined
@@ -105,9 +106,9 @@ export const startService = async ({
     running = await launch({ env: settings, directory, write: log.write, clock })
   }
   const beginSomewhere = async (triesLeft = 5): Promise<void> => {
-    settings = { ...settings, SVC_PORT: env.SVC_PORT ?? somePort() }
+    settings = { ...settings, SVC_PORT: givenPort ?? somePort() }
     await begin().catch(async (error: unknown) => {
-      if (!isTaken(error, settings.SVC_PORT) || env.SVC_PORT !== undefined || triesLeft === 0) throw error
+      if (!isTaken(error, settings.SVC_PORT) || givenPort !== undefined || triesLeft === 0) throw error
       log.clear()
       await beginSomewhere(triesLeft - 1)
     })

@@ -42,4 +42,4 @@ for await (const line of createInterface({ input: stdin })) {
   const command: Command = JSON.parse(line)
   stdout.write(`${JSON.stringify(await run(command))}\n`)
 }
-process.exitCode = 0
+process.exit(0)

@@ -1,8 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { beforeExit } from './cleanup.ts'
+import { afterwards, beforeExit } from './cleanup.ts'
 import { type CommandResult, type Environment, freshEnvironment, runSvc } from './command.ts'
 
 export type Command = {
@@ -53,6 +54,13 @@ const startHost = () => {
   }
 
   return {
+    /** Resolves when it is gone: processor time counts for the run only when its parent has seen it end. */
+    end: async (): Promise<void> => {
+      child.ref()
+      const ended = once(child, 'exit')
+      child.stdin.end()
+      await ended
+    },
     hasEnded: (): boolean => child.exitCode !== null || child.signalCode !== null,
     run: (command: Command): Promise<CommandResult> => {
       const result = last.then(() => work(command))
@@ -63,6 +71,10 @@ const startHost = () => {
 }
 
 let host: ReturnType<typeof startHost> | undefined
+
+afterwards(undefined, async () => {
+  if (host && !host.hasEnded()) await host.end()
+})
 
 /**
  * Runs `svc ARGS` to its end in a process that has run others before, which costs a tenth of a start. One waits
