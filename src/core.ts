@@ -8,7 +8,6 @@ import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
 import { createSecretRotation, type SecretRotation } from './sessions/secret-rotation.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
-import type { SessionRules } from './sessions/sign-in-grant.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/signing-keys.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
@@ -81,12 +80,6 @@ export const createCore = (deps: CoreDeps): Core => {
     waiting: config.hashQueue,
     onHash,
   })
-  const sessionRules: SessionRules = {
-    endSessions: sessions.endAllIn,
-    requireSession: sessions.requireIn,
-    requireFreshSession: sessions.requireFreshIn,
-    userChanged: sessions.userChanged,
-  }
   const users = createUsers({
     db,
     clock,
@@ -94,7 +87,7 @@ export const createCore = (deps: CoreDeps): Core => {
     announce: webhooks.announce,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
     disconnectProviders: disconnectAllIn,
-    ...sessionRules,
+    ...sessions.rules,
   })
   const oauth = createOAuth({
     db,
@@ -105,7 +98,7 @@ export const createCore = (deps: CoreDeps): Core => {
     signupOpen: config.signup,
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
-    ...sessionRules,
+    ...sessions.rules,
   })
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)

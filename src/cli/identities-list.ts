@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
+import type { LinkedIdentity } from '../oauth/oauth.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printList, toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
-
-type Identity = Awaited<ReturnType<Core['oauth']['listIdentities']>>[number]
 
 /** `svc identities list` */
 export const addIdentitiesList = (identities: Command, { loadConfig }: CommandContext): void => {
@@ -24,7 +23,7 @@ export const addIdentitiesList = (identities: Command, { loadConfig }: CommandCo
   )
 }
 
-const columnsFor = ({ oauth }: Core): Column<Identity>[] => {
+const columnsFor = ({ oauth }: Core): Column<LinkedIdentity>[] => {
   const isConfigured = (provider: string): boolean => oauth.providers.some(({ name }) => name === provider)
   return [
     // Never cut, because `unlink` takes the whole name.
@@ -42,7 +41,7 @@ const columnsFor = ({ oauth }: Core): Column<Identity>[] => {
   ]
 }
 
-export const identityToJson = (identity: Omit<Identity, 'removable'>) => ({
+export const identityToJson = (identity: Omit<LinkedIdentity, 'removable'>) => ({
   id: identity.id,
   user_id: identity.userId,
   provider: identity.provider,

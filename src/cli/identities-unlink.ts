@@ -1,13 +1,12 @@
 import type { Command } from 'commander'
 import { AppError } from '../lib/errors.ts'
+import type { Disconnection } from '../oauth/oauth.ts'
 import type { User } from '../users/users.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { identityToJson } from './identities-list.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
-
-type Disconnection = Awaited<ReturnType<Core['oauth']['disconnect']>>
 
 interface UnlinkOptions extends JsonOption {
   all?: boolean

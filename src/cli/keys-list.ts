@@ -1,12 +1,11 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
+import type { KeySummary } from '../sessions/sessions.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printList, toMinute, toSecond } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
-import { type Core, withCore } from './with-core.ts'
-
-export type Key = Awaited<ReturnType<Core['keys']['list']>>[number]
+import { withCore } from './with-core.ts'
 
 /** `svc keys list` */
 export const addKeysList = (keys: Command, { loadConfig }: CommandContext): void => {
@@ -25,14 +24,14 @@ export const addKeysList = (keys: Command, { loadConfig }: CommandContext): void
 
 const TONES = { signs: 'green', published: 'yellow', retired: undefined } as const
 
-export const signsFromMs = ({ signsAtMs, createdAtMs }: Key): number => signsAtMs ?? createdAtMs
+export const signsFromMs = ({ signsAtMs, createdAtMs }: KeySummary): number => signsAtMs ?? createdAtMs
 
-const signsUntilMs = ({ revokedAtMs, retiredAtMs }: Key): number | null => revokedAtMs ?? retiredAtMs
+const signsUntilMs = ({ revokedAtMs, retiredAtMs }: KeySummary): number | null => revokedAtMs ?? retiredAtMs
 
 const textOf = (timeMs: number | null, format: (timeMs: number) => string): string =>
   timeMs === null ? '' : format(timeMs)
 
-const COLUMNS: Column<Key>[] = [
+const COLUMNS: Column<KeySummary>[] = [
   { title: 'id', value: ({ id }) => id, minWidth: 9 },
   { title: 'state', value: ({ state }) => state, tone: ({ state }) => TONES[state] },
   { title: 'created (UTC)', value: ({ createdAtMs }) => toMinute(createdAtMs) },
@@ -42,7 +41,7 @@ const COLUMNS: Column<Key>[] = [
 
 const timestampOf = (timeMs: number | null): string | null => (timeMs === null ? null : toTimestamp(timeMs))
 
-export const keyToJson = (key: Key) => ({
+export const keyToJson = (key: KeySummary) => ({
   id: key.id,
   state: key.state,
   created_at: toTimestamp(key.createdAtMs),

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { type Key, keyToJson, signsFromMs } from './keys-list.ts'
+import type { KeySummary } from '../sessions/sessions.ts'
+import { keyToJson, signsFromMs } from './keys-list.ts'
 import { print, printJson, toSecond } from './terminal/output.ts'
 import { withCore } from './with-core.ts'
 
@@ -28,13 +29,13 @@ export const addKeysRotate = (keys: Command, { loadConfig }: CommandContext): vo
   )
 }
 
-const publishedText = (key: Key): string => `\
+const publishedText = (key: KeySummary): string => `\
 Key ${key.id} is published, and signs from ${toSecond(signsFromMs(key))} UTC.
 Until then the previous key signs, so that verifiers have time to fetch the new one.
 Nobody is logged out, and nothing needs a restart.
 `
 
-const replacedText = ({ id }: Key, maxAgeSeconds: number): string => `\
+const replacedText = ({ id }: KeySummary, maxAgeSeconds: number): string => `\
 Key ${id} signs from now on. All earlier keys are revoked:
 svc refuses the access tokens that they signed. Nobody is logged out, since browsers get a new token with a refresh.
 Applications that verify tokens themselves accept the old keys until they fetch the keys again: ${maxAgeSeconds} s at most

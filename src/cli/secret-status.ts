@@ -2,12 +2,11 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import { toTimestamp } from '../lib/time.ts'
+import type { SecretStatus } from '../sessions/sessions.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printRecord, toMinute } from './terminal/output.ts'
-import { type Core, withCore } from './with-core.ts'
-
-export type SecretStatus = Awaited<ReturnType<Core['secretRotation']['status']>>
+import { withCore } from './with-core.ts'
 
 /** The files or the settings that hold the root secret. */
 export interface SecretLocations {

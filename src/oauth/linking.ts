@@ -15,7 +15,7 @@ import {
 } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
+interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   clock: Clock
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
@@ -37,7 +37,7 @@ export type LinkedIdentity = Identity & { removable: boolean }
 
 /** Connects providers to accounts and disconnects them. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, consume, providerNames, requireSession, requireFreshSession, endSessions } = deps
+  const { db, clock, signInAs, consume, providerNames, requireSession, requireRecentAuthentication, endSessions } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -123,7 +123,7 @@ export const createLinking = (deps: LinkingDeps) => {
 
     unlink: (id: string, { userId, sessionId }: OwnSession): Promise<string> =>
       db.inTransaction(async (transaction) => {
-        await requireFreshSession(transaction, sessionId, userId)
+        await requireRecentAuthentication(transaction, sessionId, userId)
         const user = await findUserById(transaction, userId)
         const identities = await findIdentitiesOfUser(transaction, userId)
         const identity = identities.find((each) => each.id === id)

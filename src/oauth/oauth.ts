@@ -19,6 +19,8 @@ import { createSignIn, type ExistingAccount, type LimitSignup, type SignInResult
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
+export type { Disconnection } from './disconnection.ts'
+export type { LinkedIdentity } from './linking.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
 export type { ProviderProfile } from './profile.ts'
 export type { ExistingAccount } from './sign-in.ts'
@@ -71,7 +73,8 @@ export interface OAuth {
   deleteExpired(): Promise<number>
 }
 
-export interface OAuthDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
+export interface OAuthDeps
+  extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   clock: Clock
   rootSecret: RootSecret

@@ -6,16 +6,15 @@ const INTEGER = 0x02
 const SEQUENCE = 0x30
 
 /**
- * ECDSA on P-256 with SHA-256, as JWS writes it: both numbers, 32 bytes each, base64url (RFC 7518 section 3.4).
- * Node writes that by itself when asked with an options object, at twice the price of a bare key; so it is asked for
- * DER, which is converted here.
+ * Signs with ECDSA on P-256 and SHA-256 in the form of JWS: both numbers, 32 bytes each, base64url (RFC 7518 section 3.4).
+ * Node can write this form, but then takes twice as long; so DER is converted here.
  */
 export const signEs256 = (key: KeyObject, message: string): string =>
   fromDer(sign('sha256', Buffer.from(message), key)).toString('base64url')
 
 /**
- * Whether a signature is good for the message. One spelling of it alone is: the last of its 86 characters has two spare
- * bits, which decoders ignore and which are zero here (RFC 4648 section 3.5).
+ * Whether a signature is good for the message, in its one spelling: the last of its 86 characters has two spare bits,
+ * which decoders ignore and which must be zero here (RFC 4648 section 3.5).
  */
 export const verifyEs256 = (key: KeyObject, message: string, signature: string): boolean => {
   const bytes = Buffer.from(signature, 'base64url')

@@ -2,10 +2,10 @@ import type { Clock } from '../lib/time.ts'
 import type { AccessTokens } from './access-token.ts'
 import { currentTimeMs, type Lifetimes } from './lifetime.ts'
 import type { RefreshTokens } from './refresh-token.ts'
-import type { SessionOfUser } from './session-store.ts'
+import type { SessionWithUser } from './session.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** What a browser is given, with the seconds for which each is good. */
+/** What a browser is given, and for how many seconds each token is good. */
 export interface Tokens {
   sessionId: string
   accessToken: string
@@ -23,9 +23,11 @@ interface IssueTokensDeps {
 }
 
 /** Issues the tokens of a session as it is now; the access token is for one audience. */
-export const createIssue =
-  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps) =>
-  async (session: SessionOfUser, audience: string): Promise<Tokens> => {
+export type IssueTokens = (session: SessionWithUser, audience: string) => Promise<Tokens>
+
+export const createIssueTokens =
+  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps): IssueTokens =>
+  async (session, audience) => {
     const nowMs = currentTimeMs(session, clock)
     const iat = Math.floor(nowMs / 1000)
     const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
@@ -34,7 +36,7 @@ export const createIssue =
       sessionId: session.id,
       accessToken: accessTokens.issue(claims, await keys.signingKey(session.newestKeyId)),
       accessTokenSeconds: exp - iat,
-      refreshToken: refreshTokens.make(session, session.generation),
+      refreshToken: refreshTokens.create(session, session.generation),
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
     }
   }

@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { KeyRecord } from './key-store.ts'
 
-/** `published`: it will sign; `retired`: another signs in its place, or it was revoked. */
+/** `published`: it will sign; `retired`: a later key has replaced it, or it was revoked. */
 export type KeyState = 'signs' | 'published' | 'retired'
 
 export interface SigningKey {
@@ -13,13 +13,13 @@ export interface SigningKey {
   untilMs: number
 }
 
-/** All that is to be known of the keys until the next change of them. */
+/** The keys, ready for use. It holds until the keys change in the database. */
 export interface KeyRing {
-  /** Every change of the keys adds one: the ring of the newest key is the latest ring. */
+  /** Every change of the keys adds one, so that this id tells whether the ring is outdated. */
   newestId: string
-  /** Those that sign now or later, newest first. */
+  /** Keys that sign now or later, newest first. */
   signing: readonly [SigningKey, ...SigningKey[]]
-  /** By `kid`; until a time in milliseconds since 1970. */
+  /** By `kid`; `untilMs` in milliseconds since 1970. */
   verifying: Map<string, { publicKey: KeyObject; untilMs: number }>
   /** The public keys as a JWK Set (RFC 7517 section 5), those that will sign included. */
   jwks: { keys: JsonWebKey[] }
@@ -28,11 +28,11 @@ export interface KeyRing {
 interface KeyRingDeps {
   /** Opens the private half of a key. */
   openPrivateKey: (key: KeyRecord) => KeyObject
-  /** How long what a key has signed may come after it has retired. */
+  /** For how long after its retirement the tokens of a key are accepted. */
   graceMs: number
 }
 
-/** Makes the ring of keys, newest first; what `former` has opened is taken from there. */
+/** Makes the ring of these keys, newest first. Key objects of `former` are used again. */
 export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, former?: KeyRing): KeyRing => {
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
   if (!newest) throw new AppError('internal_error', 'There is no signing key.')
@@ -43,7 +43,7 @@ export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, form
     fromMs: signsFromMs(key),
     untilMs: signsUntilMs(key),
   })
-  // Requests with unknown keys have the ring made each time: that must cost little.
+  // A request with an unknown key makes the ring be made again: that must cost little.
   const openPublicKey = ({ id, publicJwk }: KeyRecord): KeyObject =>
     former?.verifying.get(id)?.publicKey ?? createPublicKey({ key: publicJwk, format: 'jwk' })
   const before = keys.filter((key) => key !== newest && signsUntilMs(key) > nowMs)
@@ -57,11 +57,11 @@ export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, form
   }
 }
 
-/** The key that signs at a time: of those that may, the newest. A clock that is behind all of them gets the newest. */
+/** The key that signs at a time: of those that may, the newest; the newest of all for a clock that is behind all of them. */
 export const signingKeyAt = ({ signing }: KeyRing, nowMs: number): SigningKey =>
   signing.find(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs) ?? signing[0]
 
-/** What a key of these, newest first, does at a time. */
+/** The state at a time of one of these keys, newest first. */
 export const stateAt = (key: KeyRecord, keys: KeyRecord[], nowMs: number): KeyState => {
   const signs = (it: KeyRecord) => signsFromMs(it) <= nowMs && nowMs < signsUntilMs(it)
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)

@@ -8,32 +8,32 @@ import { findKeys, type KeyRecord, noteResealed, replaceSealed } from './key-sto
 /** The purpose of the key that private keys are sealed with. */
 const SEALING = 'signing keys'
 
-/** Private halves of signing keys lie in the database encrypted with a key from the root secret. */
+/** Encrypts the private halves of signing keys, for the database, with a key from the root secret. */
 export const createKeySealing = (rootSecret: RootSecret) => {
-  const sealAnew = (text: string, id: string): string => seal(rootSecret.keys.for(SEALING), text, id)
+  const sealText = (text: string, id: string): string => seal(rootSecret.keys.for(SEALING), text, id)
 
-  /** Seals a key with the current root secret; false where it is so already, or no known root secret opens it. */
+  /** Seals a key with the current root secret; false where it is already sealed with it, or no known root secret opens it. */
   const resealOne = async (transaction: Queries, key: KeyRecord): Promise<boolean> => {
     if (openWith(rootSecret.keys, key)) return false
     const text = rootSecret.find((keys) => openWith(keys, key))
     if (!text) return false
-    await replaceSealed(transaction, key.id, sealAnew(text, key.id))
+    await replaceSealed(transaction, key.id, sealText(text, key.id))
     return true
   }
 
   return {
-    seal: (privateJwk: JsonWebKey, id: string): string => sealAnew(JSON.stringify(privateJwk), id),
+    seal: (privateJwk: JsonWebKey, id: string): string => sealText(JSON.stringify(privateJwk), id),
 
     /** `internal_error` when no known root secret opens it. */
     open(key: KeyRecord): KeyObject {
       const text = rootSecret.find((keys) => openWith(keys, key))
       if (text) return createPrivateKey({ key: JSON.parse(text) as JsonWebKey, format: 'jwk' })
-      throw otherSecret()
+      throw wrongSecret()
     },
 
     /**
-     * Seals with the current root secret what was sealed with the one before it; to be called under `lockKeys`. Resolves
-     * to how many keys that were.
+     * Seals with the current root secret the keys that are sealed with the previous one; `lockKeys` comes before. Resolves
+     * to how many.
      */
     async reseal(transaction: Queries, nowMs: number): Promise<number> {
       rootSecret.refresh()
@@ -48,7 +48,7 @@ export const createKeySealing = (rootSecret: RootSecret) => {
 const openWith = (keys: DerivedKeys, key: KeyRecord): string | undefined =>
   open(keys.for(SEALING), key.privateJwkSealed, key.id)?.toString()
 
-const otherSecret = (): AppError =>
+const wrongSecret = (): AppError =>
   new AppError(
     'internal_error',
     'SVC_SECRET is not the secret that this database was made with. Put the old one back, or set SVC_SECRET_PREVIOUS to ' +

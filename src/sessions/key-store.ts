@@ -8,11 +8,11 @@ export interface KeyRecord {
   publicJwk: JsonWebKey
   privateJwkSealed: string
   createdAtMs: number
-  /** From when it signs; null: since it was made. */
+  /** From when it signs; null: since it was created. */
   signsAtMs: number | null
   /** From when the next key signs in its place; null for the newest key. */
   retiredAtMs: number | null
-  /** Since when nothing that it has signed is accepted; null: that is good for its time. */
+  /** Since when none of its tokens is accepted; null: they are accepted until they expire. */
   revokedAtMs: number | null
 }
 
@@ -61,13 +61,13 @@ export const insertKey = (db: Queries, key: KeyRecord): Promise<number> =>
     key.revokedAtMs,
   )
 
-/** The newest key signs until a time, which may be to come. */
+/** Lets the newest key sign until a time, which may be in the future. */
 export const retireKeys = (db: Queries, timeMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = ? WHERE retired_at IS NULL', timeMs)
 
 /**
- * Nothing that a key has signed so far is accepted any more. The version of svc before this one knows no `revoked_at`:
- * it refuses what has retired long ago.
+ * Revokes all keys: none of their tokens is accepted any more. An earlier version of svc, which does not know
+ * `revoked_at`, refuses them because the keys have retired long ago.
  */
 export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
   db.run('UPDATE signing_keys SET retired_at = 0, revoked_at = ? WHERE revoked_at IS NULL', nowMs)
@@ -76,13 +76,13 @@ export const revokeKeys = (db: Queries, nowMs: number): Promise<number> =>
 export const deleteKeysRetiredBefore = (db: Queries, timeMs: number): Promise<number> =>
   db.run('DELETE FROM signing_keys WHERE retired_at IS NOT NULL AND COALESCE(revoked_at, retired_at) < ?', timeMs)
 
-/** Another seal on the same private key. */
+/** Stores the same private key under another seal. */
 export const replaceSealed = (db: Queries, id: string, privateJwkSealed: string): Promise<number> =>
   db.run('UPDATE signing_keys SET private_jwk_sealed = ? WHERE id = ?', privateJwkSealed, id)
 
 const RESEALED = 'root secret since'
 
-/** Writes down that the keys are sealed with another root secret from now on. */
+/** Records when the keys were sealed with another root secret. */
 export const noteResealed = (db: Queries, nowMs: number): Promise<number> =>
   db.run(
     'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -90,7 +90,7 @@ export const noteResealed = (db: Queries, nowMs: number): Promise<number> =>
     String(nowMs),
   )
 
-/** Since when, in milliseconds since 1970; undefined when the root secret was never another. */
+/** When, in milliseconds since 1970; undefined when the root secret was never rotated. */
 export const findResealedAt = async (db: Queries): Promise<number | undefined> => {
   const row = await db.get<{ value: string }>('SELECT value FROM installation WHERE name = ?', RESEALED)
   return row && Number(row.value)

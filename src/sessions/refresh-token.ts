@@ -1,43 +1,45 @@
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { equalInConstantTime, hmac } from '../lib/secrets.ts'
 
-/** What a refresh token says of itself, before anybody has checked it. */
-export interface RefreshClaim {
+/** What a refresh token says, not yet verified. */
+export interface UnverifiedRefreshToken {
   sessionId: string
+  /** The number of the token in its session. */
   generation: number
-  proof: string
+  mac: string
 }
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(0|[1-9]\d{0,14})\.([\w-]{43})$/
 
-/** The session's id, the number of the token in its session, and a MAC: `0193….7.xxxxx`; undefined for anything else. */
-export const readRefreshToken = (token: string): RefreshClaim | undefined => {
-  const [, sessionId, generation, proof] = TOKEN.exec(token) ?? []
-  if (!sessionId || !generation || !proof) return undefined
-  return { sessionId, generation: Number(generation), proof }
+/** Reads a session's id, the number of the token in its session, and a MAC: `0193….7.xxxxx`; undefined for anything else. */
+export const readRefreshToken = (token: string): UnverifiedRefreshToken | undefined => {
+  const [, sessionId, generation, mac] = TOKEN.exec(token) ?? []
+  if (!sessionId || !generation || !mac) return undefined
+  return { sessionId, generation: Number(generation), mac }
 }
 
-interface Source {
+/** What the row of a session contributes to its refresh tokens. */
+interface TokenSource {
   id: string
   salt: string
 }
 
+export interface RefreshTokens {
+  create(session: TokenSource, generation: number): string
+  /** Whether the token was made here, with the current root secret or the previous one. */
+  isGenuine(session: TokenSource, token: UnverifiedRefreshToken): boolean
+}
+
 /**
- * Refresh tokens are made, not stored: HMAC-SHA256 over session, number and a salt of the session's row, with a key from
- * the root secret. A copy of the database holds none, a leaked key alone makes none, and whoever lost a race for the
- * same rotation is handed the very token that the winner got.
+ * Refresh tokens are computed and not stored: HMAC-SHA256 over session, generation and a salt of the session's row, with a
+ * key from the root secret. So a copy of the database contains none, a leaked key alone makes none, and of two requests
+ * that race for the same rotation, both get the same token.
  */
-export const createRefreshTokens = (rootSecret: RootSecret) => ({
-  make: (session: Source, generation: number): string =>
-    `${session.id}.${generation}.${proofOf(rootSecret.keys, session, generation)}`,
-  /** Whether it was made here, with the root secret of now or with the one before it. */
-  isGenuine: (session: Source, claim: RefreshClaim): boolean =>
-    rootSecret.find(
-      (keys) => equalInConstantTime(claim.proof, proofOf(keys, session, claim.generation)) || undefined,
-    ) ?? false,
+export const createRefreshTokens = (rootSecret: RootSecret): RefreshTokens => ({
+  create: (session, generation) => `${session.id}.${generation}.${macOf(rootSecret.keys, session, generation)}`,
+  isGenuine: (session, { mac, generation }) =>
+    rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, session, generation)) || undefined) ?? false,
 })
 
-export type RefreshTokens = ReturnType<typeof createRefreshTokens>
-
-const proofOf = (keys: DerivedKeys, { id, salt }: Source, generation: number): string =>
+const macOf = (keys: DerivedKeys, { id, salt }: TokenSource, generation: number): string =>
   hmac(keys.for('refresh tokens'), `refresh_token\n${id}\n${generation}\n${salt}`, 'base64url')

@@ -1,107 +1,103 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import type { AuthenticatedSession } from './authenticated-session.ts'
-import { type CachedSession, type CachedSessions, toCachedSession } from './cached-session.ts'
-import type { createIssue, Tokens } from './issue-tokens.ts'
-import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, moveOn } from './lifetime.ts'
-import { type RefreshClaim, type RefreshTokens, readRefreshToken } from './refresh-token.ts'
+import type { CachedSessions } from './cached-sessions.ts'
+import type { IssueTokens, Tokens } from './issue-tokens.ts'
+import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, rotateSession } from './lifetime.ts'
+import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './refresh-token.ts'
 import type { Replacement } from './replacement.ts'
-import { rotateSession } from './session-store.ts'
+import { type AuthenticatedSession, type CachedSession, toCachedSession } from './session.ts'
+import { updateRotatedSession } from './session-store.ts'
 
-interface RefreshDeps {
+interface SessionRefreshDeps {
   db: Database
   clock: Clock
   lifetimes: Lifetimes
   defaultAudience: string
   refreshTokens: RefreshTokens
-  known: CachedSessions
-  issue: ReturnType<typeof createIssue>
-  /** Ends a session, whoever has it. */
-  end: (id: string) => Promise<void>
+  cachedSessions: CachedSessions
+  issueTokens: IssueTokens
+  endSession: (id: string) => Promise<void>
   findSuccessor: Replacement['findSuccessor']
 }
 
+/**
+ * What became of a refresh token. `grace`: it was replaced a moment ago and is still good. `reused`: it came again past its
+ * grace, and the session has been ended on disk. `replaced`: the browser has had a newer session for a moment, which this
+ * token gives no part of.
+ */
 export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: AuthenticatedSession }
-  /** `reused`: a token past its grace came again; the session is dead, on disk. */
-  /** `replaced`: the browser has a newer session since a moment ago, and this token gives no part of it. */
   | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
-/** What a refresh token is good for. */
-export const createRefresh = (deps: RefreshDeps) => {
-  const { db, clock, lifetimes, defaultAudience, refreshTokens, known, issue, end, findSuccessor } = deps
+/** What can be done with a refresh token. */
+export const createSessionRefresh = (deps: SessionRefreshDeps) => {
+  const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
 
   /** The session of a genuine token, if it can still be refreshed. */
-  const findClaimed = async (claim: RefreshClaim): Promise<CachedSession | undefined> => {
-    const found = await known.get(claim.sessionId)
-    if (!found || !refreshTokens.isGenuine(found.session, claim)) return undefined
+  const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
+    const found = await cachedSessions.get(token.sessionId)
+    if (!found || !refreshTokens.isGenuine(found.session, token)) return undefined
     return isUsable(found.session, clock) ? found : undefined
   }
 
-  /** Undefined when another request, here or elsewhere, was first. */
+  /** Undefined when another request, here or in another process, was first. */
   const rotate = async (found: CachedSession, device: Device): Promise<CachedSession | undefined> => {
-    const next = moveOn(found.session, device, currentTimeMs(found.session, clock), lifetimes)
+    const next = rotateSession(found.session, device, currentTimeMs(found.session, clock), lifetimes)
     const rotated = toCachedSession(next)
     const committing = db.single((changes) => {
-      // The user's row may have changed while the statement waited for its turn: then what was found is old.
-      const isCurrent = changes === 1 && known.peek(next.id) === found
-      if (isCurrent) known.replace(next.id, rotated)
-      else known.forget(next.id)
+      // The user's row may have changed while the statement waited for its turn: then what was found is outdated.
+      const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
+      if (isCurrent) cachedSessions.replace(next.id, rotated)
+      else cachedSessions.forget(next.id)
     })
-    return (await rotateSession(committing, next)) === 1 ? rotated : undefined
+    return (await updateRotatedSession(committing, next)) === 1 ? rotated : undefined
   }
 
-  const trade = async ({ session, signedIn }: CachedSession, audience: string) => ({
-    tokens: await issue(session, audience),
+  const issue = async ({ session, signedIn }: CachedSession, audience: string) => ({
+    tokens: await issueTokens(session, audience),
     signedIn,
   })
 
   return {
-    /**
-     * Trades a refresh token for a new pair. A token replaced within the grace is good for the session's current one;
-     * one replaced earlier is theft and ends the session (RFC 9700 section 4.14.2).
-     */
     async refresh(refreshToken: string, device: Device, audience = defaultAudience): Promise<RefreshResult> {
-      const claim = readRefreshToken(refreshToken)
-      if (!claim) return { outcome: 'unknown' }
+      const token = readRefreshToken(refreshToken)
+      if (!token) return { outcome: 'unknown' }
+      // Another request may rotate the session between the look at it and the write: then it is looked at again.
       for (;;) {
-        const found = await findClaimed(claim)
-        if (!found) return { outcome: (await findSuccessor(claim)) ? 'replaced' : 'unknown' }
-        if (claim.generation > found.session.generation) return { outcome: 'unknown' }
+        const found = await findUsableSession(token)
+        if (!found) return { outcome: (await deps.findSuccessor(token)) ? 'replaced' : 'unknown' }
+        if (token.generation > found.session.generation) return { outcome: 'unknown' }
         const { session } = found
-        if (claim.generation === session.generation) {
+        if (token.generation === session.generation) {
           const rotated = await rotate(found, device)
-          if (rotated) return { outcome: 'rotated', ...(await trade(rotated, audience)) }
-        } else if (isInGrace(session, claim.generation, currentTimeMs(session, clock), lifetimes)) {
-          // The winner's rotation may be on its way to the disk still; its token must not get out before it is there.
+          if (rotated) return { outcome: 'rotated', ...(await issue(rotated, audience)) }
+        } else if (isInGrace(session, token.generation, currentTimeMs(session, clock), lifetimes)) {
+          // The rotation of the other request may not be on disk yet; its token must not get out before it is.
           await db.durable()
-          return { outcome: 'grace', ...(await trade(found, audience)) }
+          return { outcome: 'grace', ...(await issue(found, audience)) }
         } else {
-          await end(session.id)
+          // An attacker has used this token, or uses it now (RFC 9700 section 4.14.2).
+          await endSession(session.id)
           return { outcome: 'reused', sessionId: session.id, userId: session.userId }
         }
       }
     },
 
-    /** The session of a refresh token that is good now, without refreshing it. */
     async identify(refreshToken: string): Promise<AuthenticatedSession | undefined> {
-      const claim = readRefreshToken(refreshToken)
-      return claim && (await findClaimed(claim))?.signedIn
+      const token = readRefreshToken(refreshToken)
+      return token && (await findUsableSession(token))?.signedIn
     },
 
-    /**
-     * Ends the session that took the place of the one of this refresh token a moment ago, in the same browser; resolves
-     * to those that it ended.
-     */
+    /** Resolves to the sessions that it ended. */
     async endSuccessor(refreshToken: string): Promise<AuthenticatedSession[]> {
-      const claim = readRefreshToken(refreshToken)
-      if (!claim) return []
+      const token = readRefreshToken(refreshToken)
+      if (!token) return []
       const ended: AuthenticatedSession[] = []
       // The successor may be replaced in the same moment.
       for (;;) {
-        const successor = await findSuccessor(claim)
+        const successor = await deps.findSuccessor(token)
         if (!successor) return ended
-        await end(successor.session.id)
+        await endSession(successor.session.id)
         ended.push(successor.signedIn)
       }
     },

@@ -1,11 +1,11 @@
 import type { Queries } from '../storage/database.ts'
 
-/** A session that ended because a later one of the same browser began. Times in milliseconds since 1970. */
+/** A session that ended because a later one began in the same browser. Times in milliseconds since 1970. */
 export interface ReplacedSession {
   id: string
   /** The session that the browser has now. */
   successorId: string
-  /** What goes into the refresh tokens of the replaced session. */
+  /** What the refresh tokens of the replaced session were made with. */
   salt: string
   replacedAtMs: number
   /** The time of the server as the row was read; undefined where there is no server. */
@@ -37,14 +37,14 @@ export const findReplacedSession = async (db: Queries, id: string): Promise<Repl
 }
 
 /**
- * Within a transaction that has begun the successor: ends a session and remembers what replaced it. Sessions that it had
- * replaced itself get the same successor, and keep the time when they were replaced.
+ * In the transaction that has inserted the successor: ends a session and records what replaced it. Sessions that it had
+ * replaced itself get the same successor, and keep the time of their replacement.
  */
 export const replaceSession = async (
   db: Queries,
   { id, successorId, nowMs }: { id: string; successorId: string; nowMs: number },
 ): Promise<void> => {
-  // Before the session ends, which takes with it what names it as the successor.
+  // Before the session is deleted: the database deletes with it the rows that name it as their successor.
   await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
   const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
   if (!ended) return
@@ -57,7 +57,7 @@ export const replaceSession = async (
   )
 }
 
-/** Deletes what is of no use any more: replaced longer ago than the grace. `nowMs` counts where there is no server. */
+/** Deletes records of sessions that were replaced longer ago than the grace. `nowMs` counts where there is no server. */
 export const deleteReplacedSessions = (
   db: Queries,
   { graceMs, nowMs }: { graceMs: number; nowMs: number },

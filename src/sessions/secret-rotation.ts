@@ -3,7 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { type Clock, toTimestamp } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { findResealedAt, lockKeys } from './key-store.ts'
-import { findLongestUnseen } from './session-store.ts'
+import { findSessionsUnseenSince } from './all-sessions-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 interface SecretRotationDeps {
@@ -13,18 +13,18 @@ interface SecretRotationDeps {
   keys: Pick<SigningKeys, 'prepare' | 'reseal'>
 }
 
-/** Which sessions may still have a refresh token of the previous root secret. Times in milliseconds since 1970. */
-interface SecretStatus {
-  /** Since when new tokens come from the current one; undefined when it was never rotated. */
+/** Whether the previous root secret is still needed. Times in milliseconds since 1970. */
+export interface SecretStatus {
+  /** Since when new tokens come from the current root secret; undefined when it was never rotated. */
   rotatedAtMs: number | undefined
   hasPrevious: boolean
-  /** Sessions that were not refreshed since. */
+  /** Sessions that were not refreshed since, so that their refresh tokens may come from the previous root secret. */
   sessions: number
-  /** When the last of them ends, unless it is refreshed before. */
+  /** When the last of them ends unless it is refreshed. */
   neededUntilMs: number | undefined
 }
 
-/** How long a running service may take to notice, and two clocks may differ. */
+/** How long a running service may take to notice a rotation, and how far two clocks may differ. */
 const TAKEN_OVER_WITHIN_MS = 60_000
 
 /** The change from one root secret to the next (NIST SP 800-57 part 1, section 5.3). */
@@ -45,14 +45,14 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
     const { hasPrevious } = rootSecret
     if (!hasPrevious) return { rotatedAtMs, hasPrevious, sessions: 0, neededUntilMs: undefined }
     const beforeMs = (rotatedAtMs ?? nowMs) + TAKEN_OVER_WITHIN_MS
-    const { count: sessions, lastEndMs } = await findLongestUnseen(queries, beforeMs, nowMs)
+    const { count: sessions, lastEndMs } = await findSessionsUnseenSince(queries, beforeMs, nowMs)
     return { rotatedAtMs, hasPrevious, sessions, neededUntilMs: lastEndMs }
   }
 
   const requireReplaceable = async (transaction: Queries, isForced: boolean): Promise<void> => {
     const { rotatedAtMs, hasPrevious, sessions, neededUntilMs } = await read(transaction)
     if (!hasPrevious) return
-    // A service that runs must see one change after the other.
+    // A running service must see each change before the next one.
     if (rotatedAtMs !== undefined && rotatedAtMs + TAKEN_OVER_WITHIN_MS > clock.now()) throw tooSoon()
     if (sessions > 0 && !isForced) throw stillNeeded(sessions, neededUntilMs)
   }
@@ -66,9 +66,9 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
         const resealed = await keys.reseal(transaction)
-        // The transaction may be run a second time; the files are changed once.
+        // The transaction may be repeated; the files must be changed once.
         if (!isChanged) {
-          // Sealed with the previous one, which is about to be overwritten: another rotation has come in between.
+          // Keys were sealed with the previous root secret, which is about to be overwritten: another rotation has come in between.
           if (resealed > 0) throw tooSoon()
           await requireReplaceable(transaction, isForced)
           change()

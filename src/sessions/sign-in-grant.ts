@@ -25,7 +25,7 @@ export interface SessionRules {
   /** To be called first in a transaction: `unauthorized` when the session has ended; it lasts until the commit otherwise. */
   requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** The same, and `forbidden` unless the user has authenticated within the last ten minutes. */
-  requireFreshSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  requireRecentAuthentication: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** To be called in a transaction that changes the row of a user, and before the row is deleted. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
 }

@@ -20,17 +20,47 @@ interface SigningKeysDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  /** How long a token that was signed before a rotation may still come. */
   accessTokenLifetimeMs: number
 }
 
-/** How long the JWK Set may be kept by those who have fetched it. */
+/** The keys that sign access tokens (ES256, RFC 7518 section 3.4). Their private halves are encrypted in the database. */
+export interface SigningKeys {
+  /**
+   * Creates the first key where there is none, and seals all keys with the current root secret. `internal_error` when
+   * neither the root secret nor the previous one is that of this database.
+   */
+  prepare(): Promise<void>
+  /** The keys as this process last read them. */
+  lastRead(): KeyRing
+  /** The keys as they are now: another process may have rotated them. */
+  reload(): Promise<KeyRing>
+  /** The keys with this newest key, which the database is known to have. */
+  latest(newestId: string): KeyRing | Promise<KeyRing>
+  /** The key to sign with, of the keys with this newest key. */
+  signingKey(newestId: string): SigningKey | Promise<SigningKey>
+  /** How long verifiers may cache the JWK Set. */
+  jwksMaxAgeSeconds: number
+
+  /** Newest first. */
+  list(): Promise<KeySummary[]>
+  /**
+   * Publishes a new key, which begins to sign once all verifiers have had time to fetch it. With `now` it signs at once,
+   * and all keys before it are revoked: tokens that they have signed are refused.
+   */
+  rotate(options: { now: boolean }): Promise<KeySummary>
+  /** In a transaction that has called `lockKeys`: seals all keys with the current root secret; resolves to how many. */
+  reseal(transaction: Queries): Promise<number>
+  /** Cleanup: deletes keys of which no good token can be left; resolves to how many. */
+  deleteRetired(): Promise<number>
+}
+
+/** How long verifiers may cache the JWK Set. */
 const JWKS_MAX_AGE_SECONDS = 60
 
 /**
- * How long a new key is published before it signs: everybody has fetched it by then. Beyond the age of the JWK Set that
- * is a minute by which the clocks of replicas may differ, and half a minute for slow answers and for libraries that do
- * not fetch twice in short time.
+ * How long a new key is published before it signs, so that all verifiers have fetched it by then: the age of the JWK Set,
+ * a minute by which the clocks of replicas may differ, and half a minute for slow networks and for libraries that do not
+ * fetch twice within a short time.
  */
 const PUBLISHED_FIRST_MS = JWKS_MAX_AGE_SECONDS * 1000 + 90_000
 
@@ -38,13 +68,12 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
   state: KeyState
 }
 
-/** The keys that sign access tokens (ES256, RFC 7518 section 3.4), private halves encrypted with the root secret. */
-export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: SigningKeysDeps) => {
-  // Twice the lifetime: the setting may have been shortened since the last token was signed. Of the replica that signs, the
-  // clock may be behind, and of the one that reads it may be ahead.
+export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: SigningKeysDeps): SigningKeys => {
+  // Twice the lifetime: the setting may have been shortened since the last token was signed. And twice the skew: the clock
+  // of the replica that signs may be behind, and that of the replica that verifies ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
   const sealing = createKeySealing(rootSecret)
-  const ringParts = { graceMs, openPrivateKey: sealing.open }
+  const ringDeps = { graceMs, openPrivateKey: sealing.open }
   let ring: KeyRing | undefined
 
   const generate = (signsAtMs: number | null): KeyRecord => {
@@ -64,16 +93,16 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   }
 
   const reload = shareRuns(async (): Promise<KeyRing> => {
-    ring = toRing(await findKeys(db), clock.now(), ringParts, ring)
+    ring = toRing(await findKeys(db), clock.now(), ringDeps, ring)
     return ring
   })
 
-  const held = (): KeyRing => {
+  const lastRead = (): KeyRing => {
     if (ring) return ring
     throw new AppError('internal_error', 'The signing keys were not read before their first use.')
   }
 
-  /** Never before the key that it follows: of two operators, the clock of one may be behind. */
+  /** A new key never signs before the key that it follows: of two machines that rotate keys, the clock of one may be behind. */
   const publish = async (transaction: Queries): Promise<KeyRecord> => {
     const newest = (await findKeys(transaction)).find(({ retiredAtMs }) => retiredAtMs === null)
     const signsAtMs = Math.max(clock.now() + PUBLISHED_FIRST_MS, newest?.signsAtMs ?? 0)
@@ -86,35 +115,21 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     return generate(null)
   }
 
-  const signingKeyIn = (current: KeyRing): SigningKey => signingKeyAt(current, clock.now())
+  const signingKeyOf = (current: KeyRing): SigningKey => signingKeyAt(current, clock.now())
 
   const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
 
   return {
-    /** Within a transaction and under `lockKeys`: seals all keys with the current root secret; resolves to how many. */
     reseal,
-
-    /** How long verifiers may keep the JWK Set. */
     jwksMaxAgeSeconds: JWKS_MAX_AGE_SECONDS,
-
-    /** The keys as they were last read. */
-    held,
-
-    /** The keys as they are now: another process may have rotated them. */
+    lastRead,
     reload,
+    latest: (newestId) => (lastRead().newestId === newestId ? lastRead() : reload()),
 
-    /** The keys with this newest key, which the database is known to have. */
-    latest: (newestId: string): KeyRing | Promise<KeyRing> => (held().newestId === newestId ? held() : reload()),
+    signingKey: (newestId) =>
+      lastRead().newestId === newestId ? signingKeyOf(lastRead()) : reload().then(signingKeyOf),
 
-    /** The key to sign with, of the ring with this newest key. */
-    signingKey: (newestId: string): SigningKey | Promise<SigningKey> =>
-      held().newestId === newestId ? signingKeyIn(held()) : reload().then(signingKeyIn),
-
-    /**
-     * Makes the first key where there is none, and seals those there are with the current root secret. `internal_error`
-     * when neither the root secret nor the one before it is that of this database.
-     */
-    async prepare(): Promise<void> {
+    async prepare() {
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
         await reseal(transaction)
@@ -124,14 +139,10 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
       await reload()
     },
 
-    /**
-     * Publishes a new key, which signs once everybody who verifies tokens has had the time to fetch it. With `now` it
-     * signs at once, and every key before it is revoked: what they have signed is refused.
-     */
-    async rotate({ now }: { now: boolean }): Promise<KeySummary> {
+    async rotate({ now }) {
       const key = await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
-        // Under the lock: a key that is sealed with a root secret of before could not be opened one day.
+        // Under the lock: no key may stay sealed with the previous root secret, which will be overwritten one day.
         await reseal(transaction)
         const next = now ? await replaceAll(transaction) : await publish(transaction)
         await insertKey(transaction, next)
@@ -141,19 +152,15 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
       return toSummary(key, now ? 'signs' : 'published')
     },
 
-    /** Newest first. */
-    async list(): Promise<KeySummary[]> {
+    async list() {
       const keys = await findKeys(db)
       const nowMs = clock.now()
       return keys.map((key) => toSummary(key, stateAt(key, keys, nowMs)))
     },
 
-    /** Deletes keys of which no good token can be left. */
-    deleteRetired: (): Promise<number> => deleteKeysRetiredBefore(db, clock.now() - graceMs),
+    deleteRetired: () => deleteKeysRetiredBefore(db, clock.now() - graceMs),
   }
 }
-
-export type SigningKeys = ReturnType<typeof createSigningKeys>
 
 const toSummary = (key: KeyRecord, state: KeyState): KeySummary => ({
   id: key.id,

@@ -38,7 +38,7 @@ export interface Refusal {
   userId: string | undefined
 }
 
-interface CredentialsDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireFreshSession'> {
+interface CredentialsDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   clock: Clock
   passwords: Passwords
@@ -53,7 +53,7 @@ const hasPassword = (): AppError =>
 
 /** Passwords as proof of who somebody is. */
 export const createCredentials = (deps: CredentialsDeps) => {
-  const { db, clock, passwords, requireGoodPassword, endSessions, requireSession, requireFreshSession } = deps
+  const { db, clock, passwords, requireGoodPassword, endSessions, requireSession, requireRecentAuthentication } = deps
 
   /** `unauthorized` on `field` when it is not this user's password. */
   const requireOwnPassword = async (user: UserRecord, entered: string, field: string, caller?: Caller) => {
@@ -101,7 +101,7 @@ export const createCredentials = (deps: CredentialsDeps) => {
     const password = requireGoodPassword(entered.next, [user.email, user.username], 'new_password')
     const hash = await passwords.hash(password, caller)
     await db.inTransaction(async (transaction) => {
-      await requireFreshSession(transaction, entered.sessionId, user.id)
+      await requireRecentAuthentication(transaction, entered.sessionId, user.id)
       if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
       await endSessions(transaction, user.id, entered.sessionId)
     })

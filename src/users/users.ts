@@ -45,7 +45,7 @@ interface Deletion {
 
 /** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
 export const createUsers = (deps: UsersDeps) => {
-  const { db, passwords, announce, endSessions, requireSession, requireFreshSession, userChanged } = deps
+  const { db, passwords, announce, endSessions, requireSession, requireRecentAuthentication, userChanged } = deps
   const { disconnectProviders, requireGoodPassword } = deps
   const { create, createVouched } = createRegistration(deps)
   const { authenticate, changeOrSetPassword, grantFor, requireOwnPassword } = createCredentials(deps)
@@ -109,7 +109,7 @@ export const createUsers = (deps: UsersDeps) => {
      */
     async deleteOwn(id: string, { password, sessionId }: Deletion, caller?: Caller): Promise<void> {
       const user = await requireUser(id)
-      const proof = user.passwordHash === null ? requireFreshSession : requireSession
+      const proof = user.passwordHash === null ? requireRecentAuthentication : requireSession
       if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', caller)
       await remove(id, async (transaction) => void (await proof(transaction, sessionId, id)))
     },

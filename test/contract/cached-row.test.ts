@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { cacheSessions, deleteSession, insertSession, rotateSession } from '../../src/sessions/session-store.ts'
+import { cacheSessions, deleteSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser, updateDisabled } from '../../src/users/user-store.ts'
 import { probeDatabase } from './place.ts'
@@ -188,7 +188,7 @@ describe('the session of every request', () => {
       assert.equal(await sessions.get(session.id), undefined)
       await insertSession(other, session)
       assert.equal((await sessions.get(session.id))?.user.email, user.email)
-      await rotateSession(other, { ...session, generation: 2 })
+      await updateRotatedSession(other, { ...session, generation: 2 })
       assert.equal((await sessions.get(session.id))?.generation, 2)
       await updateDisabled(other, user.id, true)
       assert.equal((await sessions.get(session.id))?.user.disabled, true)

@@ -79,7 +79,7 @@ describe('signing keys', () => {
     await Promise.all(rings.map((ring) => ring.prepare()))
     const [key] = await findKeys(db)
     assert.deepEqual(
-      rings.map((ring) => ring.held().newestId),
+      rings.map((ring) => ring.lastRead().newestId),
       rings.map(() => key?.id),
     )
   })

@@ -1,6 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { KeyRecord } from '../../src/sessions/key-store.ts'
-import type { Session } from '../../src/sessions/session-store.ts'
+import type { Session } from '../../src/sessions/session.ts'
 import type { UserRecord } from '../../src/users/user-store.ts'
 import type { OutboxEvent } from '../../src/webhooks/outbox-store.ts'
 

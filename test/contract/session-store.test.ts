@@ -2,20 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/key-store.ts'
+import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'
+import type { Session } from '../../src/sessions/session.ts'
 import {
-  countSessions,
   deleteSession,
-  deleteSessionOfUser,
-  deleteSessionsEndedBy,
-  deleteSessionsOfUser,
   findSession,
-  findSessionEnds,
-  findSessionsOfUser,
   insertSession,
   lockSession,
-  rotateSession,
-  type Session,
+  updateRotatedSession,
 } from '../../src/sessions/session-store.ts'
+import {
+  countSessionsOfUser,
+  deleteSessionOfUser,
+  deleteSessionsOfUser,
+  findSessionsOfUser,
+} from '../../src/sessions/user-sessions-store.ts'
 import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
 import { freshDatabase, testOnPostgres } from './place.ts'
 import { newKey, newSession, newUser, T0 } from './rows.ts'
@@ -58,7 +59,7 @@ describe('a session', () => {
     const session = await added((await addedUser()).id)
     for (let generation = 2; generation < 12; generation++) {
       const movers = Array.from({ length: 20 }, (_, index) =>
-        rotateSession(index % 2 ? db : other, { ...session, generation, replacedAtMs: [index] }),
+        updateRotatedSession(index % 2 ? db : other, { ...session, generation, replacedAtMs: [index] }),
       )
       const changes = await Promise.all(movers)
       assert.deepEqual(changes.filter(Boolean), [1])
@@ -78,16 +79,16 @@ describe('a session', () => {
       userAgent: 'Chrome',
       address: '::1',
     }
-    assert.equal(await rotateSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }), 1)
+    assert.equal(await updateRotatedSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }), 1)
     const { user: _, newestKeyId: __, readAtMs: ___, ...found } = (await findSession(db, session.id)) ?? assert.fail()
     assert.deepEqual(found, next)
-    assert.equal(await rotateSession(db, { ...next, generation: 4 }), 0)
+    assert.equal(await updateRotatedSession(db, { ...next, generation: 4 }), 0)
   })
 
   test('that is gone is not moved on, not ended, not held', async () => {
     const { id } = await addedUser()
     const session = newSession(id)
-    assert.equal(await rotateSession(db, { ...session, generation: 2 }), 0)
+    assert.equal(await updateRotatedSession(db, { ...session, generation: 2 }), 0)
     assert.equal(await deleteSession(db, session.id), 0)
     assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, id)), undefined)
   })
@@ -129,9 +130,9 @@ describe('the sessions of a user', () => {
     assert.deepEqual(await listed(sessions[3]?.id ?? ''), [3, 2, 5, 0, 4, 1])
     assert.deepEqual(await listed(ended.id, 3), [2, 5, 0])
     assert.deepEqual(await listed(sessions[1]?.id ?? '', 2), [1, 2])
-    assert.equal(await countSessions(db, id, T0 + 10), 6)
-    assert.equal(await countSessions(db, id, T0 + 9), 7)
-    assert.equal(await countSessions(db, 'nobody', T0), 0)
+    assert.equal(await countSessionsOfUser(db, id, T0 + 10), 6)
+    assert.equal(await countSessionsOfUser(db, id, T0 + 9), 7)
+    assert.equal(await countSessionsOfUser(db, 'nobody', T0), 0)
   })
 })
 

@@ -13,7 +13,7 @@ import { newUser } from '../contract/rows.ts'
 const { db } = await freshDatabase()
 const passwords = createPasswords({ atOnce: 1, waiting: 10 })
 const nothing = async () => {}
-const sessionRules = { endSessions: async () => 0, requireSession: nothing, requireFreshSession: nothing }
+const sessionRules = { endSessions: async () => 0, requireSession: nothing, requireRecentAuthentication: nothing }
 
 const password = 'correct horse battery'
 

@@ -21,7 +21,7 @@ export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }:
       if (providers.length === 0 && linked.length === 0) return undefined
       return {
         hasPassword,
-        isFresh: sessions.isFresh(signedIn),
+        isFresh: sessions.isRecentlyAuthenticated(signedIn),
         linked: linked.map(({ id, provider, email, createdAtMs, removable }) => {
           const { label, iconUrl } = providerView(provider)
           return { id, label, iconUrl, email, linkedAtMs: createdAtMs, removable }

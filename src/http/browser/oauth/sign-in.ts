@@ -57,7 +57,7 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
     const session = await requireSession(context)
-    if (intent === 'link') sessions.requireFresh(session)
+    if (intent === 'link') sessions.requireRecentAuthentication(session)
     return { provider: provider.name, intent, returnTo: '/auth/account', userId: session.userId }
   }
 

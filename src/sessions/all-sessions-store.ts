@@ -1,0 +1,48 @@
+import type { Queries } from '../storage/database.ts'
+
+/** The ids that follow `after`, of sessions of all users. */
+export const findSessionIds = async (
+  db: Queries,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE id > ? ORDER BY id LIMIT ?', after, limit)
+  return rows.map(({ id }) => id)
+}
+
+/** Deletes the sessions after one id and up to another, the last included. */
+export const deleteSessionsUpTo = (
+  db: Pick<Queries, 'run'>,
+  { after, last }: { after: string; last: string },
+): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
+
+/** The sessions between two ids, in order of id: when each ends, and the time of the server where there is one. */
+export const findSessionEnds = (
+  db: Queries,
+  { after, before, limit }: { after: string; before: string; limit: number },
+): Promise<{ id: string; expires_at: number; read_at: number | null }[]> =>
+  db.all(
+    'SELECT id, expires_at, server_time() AS read_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
+    after,
+    before,
+    limit,
+  )
+
+/** Of the sessions after one id and up to another, the last included, deletes those that have expired. */
+export const deleteSessionsEndedBy = (
+  db: Queries,
+  { after, upTo, nowMs }: { after: string; upTo: string; nowMs: number },
+): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ? AND expires_at <= ?', after, upTo, nowMs)
+
+/** How many live sessions were last seen before a time, and when the last of them ends. */
+export const findSessionsUnseenSince = async (
+  db: Queries,
+  timeMs: number,
+  nowMs: number,
+): Promise<{ count: number; lastEndMs: number | undefined }> => {
+  const row = await db.get<{ count: number; last_end: number | null }>(
+    'SELECT COUNT(*) AS count, MAX(expires_at) AS last_end FROM sessions WHERE last_seen_at < ? AND expires_at > ?',
+    timeMs,
+    nowMs,
+  )
+  return { count: row?.count ?? 0, lastEndMs: row?.last_end ?? undefined }
+}

@@ -1,0 +1,38 @@
+import type { Clock } from '../lib/time.ts'
+import type { AccessTokens, TokenReading, VerifiedToken } from './access-token.ts'
+import type { CachedSessions } from './cached-sessions.ts'
+import { currentTimeMs } from './lifetime.ts'
+import type { AuthenticatedSession } from './session.ts'
+import type { SigningKeys } from './signing-keys.ts'
+
+interface AuthenticateDeps {
+  clock: Clock
+  keys: SigningKeys
+  accessTokens: AccessTokens
+  cachedSessions: CachedSessions
+}
+
+/** Finds the session of an access token. Every request of an application comes through here. */
+export const createAuthenticate =
+  ({ clock, keys, accessTokens, cachedSessions }: AuthenticateDeps) =>
+  async (accessToken: string): Promise<AuthenticatedSession | undefined> => {
+    let ring = keys.lastRead()
+    let token = accessTokens.read(accessToken, ring)
+    if (token === 'unknown key') {
+      // Another process may have begun to sign with a new key a moment ago.
+      ring = await keys.reload()
+      token = accessTokens.read(accessToken, ring)
+    }
+    if (!isVerified(token)) return undefined
+    const { session, signedIn } = (await cachedSessions.get(token.sessionId)) ?? {}
+    if (!session || session.userId !== token.userId || session.user.disabled) return undefined
+    // The row says which key is the newest. Where it is another one, the key of this token may have been revoked with that
+    // change. What counts is the ring that the token was read with: another request may have read the latest keys since.
+    const isCurrent = ring.newestId === session.newestKeyId
+    if (!isCurrent && !isVerified(accessTokens.read(accessToken, await keys.latest(session.newestKeyId))))
+      return undefined
+    const nowMs = currentTimeMs(session, clock)
+    return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined
+  }
+
+const isVerified = (token: TokenReading): token is VerifiedToken => token !== undefined && token !== 'unknown key'

@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Database } from '../storage/database.ts'
+import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
+import type { CachedSessions } from './cached-sessions.ts'
+
+/** Small enough that other requests do not wait long for the database. */
+const BATCH = 1000
+
+/**
+ * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A session
+ * that starts during the call may stay.
+ */
+export const endEverySession = async (db: Database, cachedSessions: CachedSessions): Promise<number> => {
+  let after = ''
+  let ended = 0
+  for (;;) {
+    const ids = await findSessionIds(db, { after, limit: BATCH })
+    const last = ids.at(-1)
+    if (last === undefined) return ended
+    const deleting = db.single(() => cachedSessions.forgetAll())
+    ended += await deleteSessionsUpTo(deleting, { after, last })
+    after = last
+    await setImmediate()
+  }
+}

@@ -1,0 +1,89 @@
+import { toTimestamp } from '../lib/time.ts'
+
+/*
+ * One session has four forms, each made of the one before it:
+ *
+ * - `Session`: the row.
+ * - `SessionWithUser`: the row with what requests need of its user.
+ * - `AuthenticatedSession`: what handlers are told about who is signed in; no secret of the row is in it.
+ * - `CachedSession`: the second and the third together, remembered for the next request.
+ */
+
+/** A row: a user is signed in with one browser. Times in milliseconds since 1970. */
+export interface Session {
+  /** UUID of version 7, so that ids are in order of creation. */
+  id: string
+  userId: string
+  /** What the refresh tokens of this session are made with, beside a key. */
+  salt: string
+  /** The number of the refresh token that is good now. */
+  generation: number
+  /** When the tokens before `generation` were replaced, the latest last. */
+  replacedAtMs: number[]
+  createdAtMs: number
+  lastSeenAtMs: number
+  /** When the session ends unless it is refreshed. */
+  expiresAtMs: number
+  /** When the session ends even if it is refreshed. */
+  absoluteExpiresAtMs: number
+  userAgent: string
+  address: string
+  /** When the user last authenticated, as far as it is known. */
+  authenticatedAtMs: number | undefined
+}
+
+export interface SessionWithUser extends Session {
+  user: {
+    email: string
+    username: string
+    roles: string[]
+    disabled: boolean
+    createdAtMs: number
+  }
+  /** The newest signing key. It says whether the keys have changed, and is read with the row so that it is as recent. */
+  newestKeyId: string
+  /** The time of the database's server as the row was read; undefined where there is no server, and the row may be kept. */
+  readAtMs: number | undefined
+}
+
+/** Who is signed in, in which session. */
+export interface AuthenticatedSession {
+  sessionId: string
+  userId: string
+  email: string
+  username: string
+  createdAtMs: number
+  /** When the user last authenticated, as far as it is known. */
+  authenticatedAtMs: number | undefined
+  /** When the session ends unless it is refreshed. */
+  expiresAtMs: number
+  /** The time of the database's server as the row was read; undefined where there is no server. */
+  readAtMs: number | undefined
+  /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
+  userJson: string
+}
+
+export interface CachedSession {
+  session: SessionWithUser
+  signedIn: AuthenticatedSession
+}
+
+/** Makes what handlers need once for each reading of the row, and not for each request. */
+export const toCachedSession = (session: SessionWithUser): CachedSession => ({
+  session,
+  signedIn: toAuthenticatedSession(session),
+})
+
+const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
+  const { id, userId, authenticatedAtMs, expiresAtMs, readAtMs, user } = session
+  const { email, username, roles, disabled, createdAtMs } = user
+  const userJson = JSON.stringify({
+    id: userId,
+    email,
+    username,
+    roles,
+    disabled,
+    created_at: toTimestamp(createdAtMs),
+  })
+  return { sessionId: id, userId, email, username, createdAtMs, authenticatedAtMs, expiresAtMs, readAtMs, userJson }
+}

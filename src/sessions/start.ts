@@ -1,0 +1,57 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Log } from '../lib/log.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { CachedSessions } from './cached-sessions.ts'
+import type { IssueTokens, Tokens } from './issue-tokens.ts'
+import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
+import type { Replacement } from './replacement.ts'
+import { createSessionLimit } from './session-limit.ts'
+import { findSession, insertSession } from './session-store.ts'
+import type { SignInGrant } from './sign-in-grant.ts'
+import { lockUserOfSession } from './user-sessions-store.ts'
+
+export interface StartOptions {
+  /** Sessions that end as this one begins: those that the browser had before. */
+  replaces?: string[] | undefined
+  /** More work for the transaction of the start. */
+  also?: ((transaction: Transaction) => Promise<unknown>) | undefined
+}
+
+interface StartDeps {
+  db: Database
+  log: Log
+  clock: Clock
+  cachedSessions: CachedSessions
+  lifetimes: Lifetimes
+  defaultAudience: string
+  issueTokens: IssueTokens
+  replaceSessions: Replacement['replaceSessions']
+}
+
+/** Starts sessions, all in one transaction: check of the grant, new row, end of the sessions that it replaces. */
+export const createStart = (deps: StartDeps) => {
+  const { db, clock, lifetimes, defaultAudience, issueTokens, replaceSessions } = deps
+  const endAboveLimit = createSessionLimit(deps)
+
+  return async (
+    { userId, authenticatedAtMs, isStillValid }: SignInGrant,
+    device: Device,
+    { replaces = [], also }: StartOptions = {},
+  ): Promise<Tokens | undefined> => {
+    const id = randomUUIDv7()
+    const session = await db.inTransaction(async (transaction) => {
+      const user = await lockUserOfSession(transaction, userId)
+      if (!user || !(await isStillValid(transaction))) return undefined
+      await also?.(transaction)
+      const nowMs = currentTimeMs(user, clock)
+      const serverTimeMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)
+      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs }, lifetimes)
+      await insertSession(transaction, row)
+      await replaceSessions(transaction, replaces, id, nowMs)
+      await endAboveLimit(transaction, { id, userId, nowMs })
+      return findSession(transaction, id)
+    })
+    return session && issueTokens(session, defaultAudience)
+  }
+}

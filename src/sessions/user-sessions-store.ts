@@ -1,0 +1,81 @@
+import type { Queries } from '../storage/database.ts'
+import type { Session } from './session.ts'
+import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
+
+/**
+ * Locks a user who is about to get a session, so that logins of one user come one after the other; undefined when the user
+ * was deleted. `readAtMs` is the time of the database's server, where there is one.
+ */
+export const lockUserOfSession = async (
+  db: Queries,
+  userId: string,
+): Promise<{ readAtMs: number | undefined } | undefined> => {
+  const row = await db.get<{ read_at: number | null }>(
+    'SELECT server_time() AS read_at FROM users WHERE id = ? FOR UPDATE',
+    userId,
+  )
+  return row && { readAtMs: row.read_at ?? undefined }
+}
+
+/** Live sessions of a user: the one with `firstId` before all others, then those last seen. */
+export const findSessionsOfUser = async (
+  db: Queries,
+  { userId, firstId, nowMs, limit }: { userId: string; firstId: string; nowMs: number; limit: number },
+): Promise<Session[]> => {
+  const rows = await db.all<SessionRow>(
+    `SELECT ${SESSION_COLUMNS} FROM sessions WHERE user_id = ? AND expires_at > ?
+     ORDER BY sessions.id = ? DESC, last_seen_at DESC, sessions.id DESC LIMIT ?`,
+    userId,
+    nowMs,
+    firstId,
+    limit,
+  )
+  return rows.map(toSession)
+}
+
+/** The ids of all sessions of a user, expired ones included. */
+export const findSessionIdsOfUser = async (db: Queries, userId: string): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', userId)
+  return rows.map(({ id }) => id)
+}
+
+/** How many live sessions a user has. */
+export const countSessionsOfUser = async (db: Queries, userId: string, nowMs: number): Promise<number> => {
+  const row = await db.get<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM sessions WHERE user_id = ? AND expires_at > ?',
+    userId,
+    nowMs,
+  )
+  return row?.count ?? 0
+}
+
+export const deleteSessionOfUser = (db: Pick<Queries, 'run'>, id: string, userId: string): Promise<number> =>
+  db.run('DELETE FROM sessions WHERE id = ? AND user_id = ?', id, userId)
+
+/** All of a user's sessions, or all but one. */
+export const deleteSessionsOfUser = (db: Queries, userId: string, exceptId = ''): Promise<number> =>
+  db.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, exceptId)
+
+/** How many sessions above the limit one login deletes. More than one exist only from before there was a limit. */
+const MOST_DELETED_AT_ONCE = 1000
+
+/**
+ * Deletes the live sessions of a user above a limit: those that were not seen for longest, and never `newId`. The
+ * transaction holds the user (`lockUserOfSession`). Resolves to the deleted ids.
+ */
+export const deleteSessionsAboveLimit = async (
+  db: Queries,
+  { userId, newId, nowMs, limit }: { userId: string; newId: string; nowMs: number; limit: number },
+): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE user_id = ? AND expires_at > ? AND id <> ?
+       ORDER BY last_seen_at DESC, id DESC LIMIT ${MOST_DELETED_AT_ONCE} OFFSET ?)
+     RETURNING id`,
+    userId,
+    nowMs,
+    newId,
+    limit - 1,
+  )
+  return rows.map(({ id }) => id)
+}
