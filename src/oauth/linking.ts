@@ -106,8 +106,8 @@ export const createLinking = (deps: LinkingDeps) => {
       }
     },
 
-    // Whoever registered the address may have set a password, started sessions and connected providers, and may have been
-    // given roles by an operator who meant the owner. All of that ends, so that none of it lets an attacker back in.
+    // An attacker who registered the address first may have a password, sessions and connected providers, and roles that
+    // an operator meant for the owner. All of that ends, so that none of it lets the attacker back in.
     async reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant> {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)

@@ -22,7 +22,7 @@ export type SignInOutcome =
 
 /**
  * Who comes back from a provider, and what happens then. The first row that fits decides. An email alone never signs
- * anyone in: whoever created the account with it may not be its owner.
+ * anyone in: an attacker may have created the account before the owner of the email came.
  */
 const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOutcome])[] = [
   [{ connectedAccount: 'active' }, 'sign_in'],

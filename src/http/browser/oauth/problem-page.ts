@@ -34,7 +34,7 @@ export const startSessionBy = async (
 
 const CONFIRMATION_PATH = '/auth/account/confirm'
 
-/** Does something for which one must have signed in just now; sends who has not to where he can. */
+/** Runs `action`; when it requires re-authentication, redirects to the page for that. */
 export const orConfirm = async (action: () => Promise<HttpResponse>): Promise<HttpResponse> => {
   try {
     return await action()
