@@ -31,7 +31,7 @@ const assertAsksToLogIn = async (visitor: Visitor) => {
 
 for (const scripts of [true, false]) {
   describe(`with scripts ${scripts ? 'on' : 'off'}`, () => {
-    test('somebody signs up on the way to a page, and is sent there', async (t) => {
+    test('a visitor signs up on the way to a page, and is sent there', async (t) => {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/login?return_to=%2Fshop%3Fitem%3D1%23top')
       await visitor.page.locator('a[href^="/auth/signup"]').click()
@@ -41,7 +41,7 @@ for (const scripts of [true, false]) {
       assert.equal(visitor.path(), account)
     })
 
-    test('somebody mistypes, is told where, corrects it and is in', async (t) => {
+    test('a visitor mistypes, sees where, corrects it and is signed in', async (t) => {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')
@@ -58,7 +58,7 @@ for (const scripts of [true, false]) {
       assert.equal(visitor.path(), '/')
     })
 
-    test('somebody logs in with return_to, at first with a wrong password', async (t) => {
+    test('a user logs in with return_to, at first with a wrong password', async (t) => {
       const [first, later] = [await newWindow(t, scripts), await newWindow(t, scripts)]
       const person = newPerson()
       await first.open('/auth/signup')
@@ -71,7 +71,7 @@ for (const scripts of [true, false]) {
       assert.equal(later.path(), '/caf%C3%A9')
     })
 
-    test('somebody changes the password in one window and finds the other signed out', async (t) => {
+    test('a user changes the password in one window, and the other is signed out', async (t) => {
       const [laptop, phone] = [await newWindow(t, scripts), await newWindow(t, scripts)]
       const person = newPerson()
       await laptop.open('/auth/signup')
@@ -93,7 +93,7 @@ for (const scripts of [true, false]) {
       assert.equal(phone.path(), account)
     })
 
-    test('somebody ends a session from the list, then all others', async (t) => {
+    test('a user ends a session from the list, then all others', async (t) => {
       const [laptop, phone, tablet] = [
         await newWindow(t, scripts),
         await newWindow(t, scripts),
@@ -125,7 +125,7 @@ for (const scripts of [true, false]) {
       assert.equal(laptop.path(), account)
     })
 
-    test('somebody changes the username and sees it', async (t) => {
+    test('a user changes the username and sees it', async (t) => {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/signup')
       await signUpAt(visitor, newPerson())
@@ -137,7 +137,7 @@ for (const scripts of [true, false]) {
       assert.ok(await visitor.page.locator('[role="status"]').first().isVisible(), 'it is announced')
     })
 
-    test('somebody logs out, and the back button does not bring the account back', async (t) => {
+    test('a user logs out, and the back button does not bring the account back', async (t) => {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')
@@ -150,7 +150,7 @@ for (const scripts of [true, false]) {
       await assertAsksToLogIn(visitor)
     })
 
-    test('somebody deletes the account, with the password', async (t) => {
+    test('a user deletes the account, with the password', async (t) => {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')

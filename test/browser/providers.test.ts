@@ -95,7 +95,7 @@ const signInBy = async (page: Page, provider: string) => {
 
 const heading = ({ page }: { page: Page }) => page.locator('h1').innerText()
 
-/** Somebody new sits at every provider, with one email. */
+/** A new user at every provider, with one email. */
 const somebodySits = () => {
   corp.person = newOpenIdPerson()
   const email = corp.person.email ?? ''
@@ -120,7 +120,7 @@ const assertUsable = async (visitor: Visitor) => {
   await visitor.page.setViewportSize(before)
 }
 
-/** GitHub shows no page during the test, as to who has agreed before. */
+/** GitHub shows no page during the test, as for a user who has agreed before. */
 const answersAtOnce = (t: TestContext) => {
   github.isAutomatic = true
   t.after(() => {
@@ -145,7 +145,7 @@ const watchCookie = async ({ context, page }: Visitor): Promise<Sending[]> => {
 for (const scripts of [true, false]) {
   describe(`with scripts ${scripts ? 'on' : 'off'}`, () => {
     for (const provider of ['github', 'corp']) {
-      test(`somebody goes from the button of ${provider} to return_to`, async (t) => {
+      test(`a user goes from the button of ${provider} to return_to`, async (t) => {
         const visitor = await newWindow(t, { scripts })
         const email = somebodySits()
         await visitor.open(loginToShop)
@@ -178,7 +178,7 @@ for (const scripts of [true, false]) {
 }
 
 for (const provider of ['github', 'corp']) {
-  test(`somebody cancels at ${provider}, is told so, tries again and lands on return_to`, async (t) => {
+  test(`a user cancels at ${provider}, sees a page that says so, tries again and lands on return_to`, async (t) => {
     const visitor = await newWindow(t, { scripts: provider === 'github' })
     const email = somebodySits()
     await visitor.open(loginToShop)
@@ -191,7 +191,7 @@ for (const provider of ['github', 'corp']) {
   })
 }
 
-/** So long ago that somebody has to confirm that it is still he. */
+/** So long ago that the user has to re-authenticate. */
 const makeStale = (email: string) =>
   database.rows(
     'UPDATE sessions SET authenticated_at = authenticated_at - 660000 WHERE user_id = (SELECT id FROM users WHERE email = ?)',
@@ -199,7 +199,7 @@ const makeStale = (email: string) =>
   )
 
 // What follows needs no script; what the script adds is in the tests of the other pages.
-test('somebody shows with the password that the account is his', async (t) => {
+test('a user proves ownership of the account with the password', async (t) => {
   const { person } = await signedUp(service)
   const visitor = await newWindow(t, { scripts: false })
   corp.person = newOpenIdPerson({ email: person.email })
@@ -214,7 +214,7 @@ test('somebody shows with the password that the account is his', async (t) => {
   await assertSignedInAs(visitor, person.email)
 })
 
-test('somebody shows by a provider that is connected that the account is his', async (t) => {
+test('a user proves ownership of the account with a provider that is connected', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const email = somebodySits()
   await visitor.open('/auth/signup')
@@ -230,7 +230,7 @@ test('somebody shows by a provider that is connected that the account is his', a
   assert.equal(await visitor.page.locator('button[name="identity_id"]').count(), 2)
 })
 
-test('somebody without a password connects, confirms, disconnects, sets a password', async (t) => {
+test('a user without a password connects, re-authenticates, disconnects, sets a password', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const { page } = visitor
   const email = somebodySits()
@@ -279,7 +279,7 @@ test('a user whose account a stranger connected to changes the password, and dis
   assert.equal(await page.locator('button[name="identity_id"]').count(), 0)
 })
 
-test('somebody without a password deletes the account, after a fresh sign-in', async (t) => {
+test('a user without a password deletes the account, after re-authentication', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const { page } = visitor
   const email = somebodySits()
@@ -387,7 +387,7 @@ describe('the way to a provider over hosts that nobody here knows', () => {
   }
 })
 
-test('somebody who opened the page under another name of the host is told so, and is in at the next try', async (t) => {
+test('a visitor who opened the page under another name of the host sees why it failed, and is signed in at the next try', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   answersAtOnce(t)
@@ -427,14 +427,14 @@ test('back from one provider to the login page, then in by another', async (t) =
   await assertSignedInAs(visitor, email)
 })
 
-test('back after having signed in leads to where somebody wanted to be, not to a second sign-in', async (t) => {
+test('the back button after a sign-in leads to return_to, not to a second sign-in', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'github')
   await visitor.page.goBack()
   assert.equal(new URL(visitor.page.url()).origin, github.origin)
-  // Whoever presses the button there once more brings back the same state.
+  // A user who presses the button there once more brings back the same state.
   await choose(visitor.page, 'sign-in')
   assert.equal(visitor.path(), shop)
   await visitor.open(loginToShop)
@@ -466,7 +466,7 @@ test('an answer that is loaded again does not say that something was connected w
   assert.equal(await visitor.page.getByText('Connected. You can log in with it').count(), 0, visitor.path())
 })
 
-test('somebody who proves an account by somebody else’s gets another try at it, not an account', async (t) => {
+test('a user who tries to prove ownership with the account of another user gets another try, not an account', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   await visitor.open('/auth/login')
@@ -499,7 +499,7 @@ test('the button on a page from before another tab signed in leads on, return_to
 })
 
 describe('an accessibility check, light and dark, and no wider than a small phone', () => {
-  test('login, what somebody who cancelled reads, and the account', async (t) => {
+  test('login, the page after cancelling, and the account', async (t) => {
     const visitor = await newWindow(t)
     const email = somebodySits()
     await visitor.open('/auth/login')
@@ -518,7 +518,7 @@ describe('an accessibility check, light and dark, and no wider than a small phon
     await assertUsable(visitor)
   })
 
-  test('what somebody reads who has to prove an account, or to confirm, with a wrong password', async (t) => {
+  test('the pages for linking an account and for re-authentication, after a wrong password', async (t) => {
     const { person } = await signedUp(service)
     const visitor = await newWindow(t)
     corp.person = newOpenIdPerson({ email: person.email })

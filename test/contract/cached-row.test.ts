@@ -33,7 +33,7 @@ describe('a row by its key', () => {
     assert.equal(await rows.get('plain'), 7)
   })
 
-  test('that is not there is undefined, and is there as soon as somebody has put it there', async () => {
+  test('that does not exist is undefined, and is found as soon as it exists', async () => {
     for (const [index, queries] of [db, other].entries()) {
       assert.equal(await rows.get(`absent ${index}`), undefined)
       await put(queries, `absent ${index}`, 1)
@@ -144,7 +144,7 @@ describe('many rows by their keys', () => {
     await Promise.all(questions)
   })
 
-  test('one that makes no sense fails for who asked for it, and for nobody else', async () => {
+  test('an invalid one fails for its caller, and for no other', async () => {
     await put(db, 'good', 1)
     await put(db, 'bad', -1)
     for (const bad of ['bad', 'nul \0', 'half \ud800']) {

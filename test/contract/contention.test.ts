@@ -50,7 +50,7 @@ const holding = async (queries: Database, begin: (transaction: Transaction) => P
   }
 }
 
-/** Whether a promise is still open after it had time for everything but to wait for somebody. */
+/** Whether a promise is still open after all work is done that does not wait for another transaction. */
 const waits = async (promise: Promise<unknown>): Promise<boolean> => {
   promise.catch(() => {})
   return Promise.race([promise.then(() => false), sleep(300, true)])
@@ -82,7 +82,7 @@ describe('a locked row', () => {
     })
   }
 
-  test('who waited for a change sees what it changed, and not what was there when he asked', async () => {
+  test('a transaction that waited for a change sees the change, and not the state of its start', async () => {
     const [user, gone] = [newUser(), newUser()]
     for (const each of [user, gone]) await insertUser(db, each)
     const change = await holding(db, async (transaction) => {
@@ -98,7 +98,7 @@ describe('a locked row', () => {
     assert.equal(await seenGone, undefined)
   })
 
-  test('of a session: who holds it is not logged out before he is done; a session that is gone is not held', async () => {
+  test('of a session: its holder is not logged out before it is done; a session that has ended is not held', async () => {
     const user = newUser()
     const session = newSession(user.id)
     await insertUser(db, user)

@@ -80,7 +80,7 @@ describe('identities', () => {
     for (const asked of near) assert.equal(await findIdentity(db, asked), undefined, JSON.stringify(asked))
   })
 
-  test('are unique by issuer and subject together, whoever has them', async () => {
+  test('are unique by issuer and subject together, for all users', async () => {
     const [user, stranger] = [await addedUser(), await addedUser()]
     const { issuer, subject } = await added(user.id)
     for (const userId of [user.id, stranger.id]) {
@@ -102,7 +102,7 @@ describe('identities', () => {
     assert.equal((await findIdentity(db, { issuer, subject }))?.userId, won[0])
   })
 
-  test('need a user, and go with him', async () => {
+  test('need a user, and are deleted with the user', async () => {
     await assert.rejects(insertIdentity(db, newIdentity(randomUUID())))
     const user = await addedUser()
     const identity = await added(user.id)

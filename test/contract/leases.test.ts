@@ -57,7 +57,7 @@ describe('a lease', () => {
     assert.equal(await take('sessions', 'b', T0, T0 + 1000), false)
   })
 
-  test('is its holder’s alone, also where another’s name is like his', async () => {
+  test('belongs to its holder alone, even if another holder’s name is similar', async () => {
     const holders = ['Ab-_1', 'ab-_1', 'AB-_1', 'Ab-x1', '%', '1', 'x Ab-_1']
     for (const [index, holder] of holders.entries()) {
       const name = `alike ${index}`

@@ -124,7 +124,7 @@ ALTER TABLE users ADD COLUMN nickname TEXT;
 `,
 }
 
-/** Whether somebody holds the write lock of the SQLite database in this folder. */
+/** Whether a process holds the write lock of the SQLite database in this folder. */
 const isLocked = (cwd: string): boolean => {
   const database = new DatabaseSync(databasePath(cwd))
   try {

@@ -84,7 +84,7 @@ describe('an event', () => {
     assert.equal(await reopenEvent(db, 'none', T0 + 9), 0)
   })
 
-  test('is not written of by whoever made an attempt before the latest', async () => {
+  test('is not changed by the process of an earlier attempt', async () => {
     const event = await added(db)
     await claimEvent(db, event, T0 + 1000)
     const [first, second] = [1, 2].map((attempts) => ({ ...event, attempts, nextAttemptAtMs: T0 + 1000 }))
@@ -143,7 +143,7 @@ describe('events that are due', () => {
     const second = await added(db, { id: 'b', userId: 'ada' })
     assert.equal(await claimEvent(db, first, T0 + 1000), 1)
     assert.deepEqual(await due(db, T0 + 1), [])
-    assert.deepEqual(await due(db, T0 + 1000), ['a'], 'whoever took it is dead')
+    assert.deepEqual(await due(db, T0 + 1000), ['a'], 'the process that took it is dead')
     await closeEvent(db, { ...first, attempts: 1 }, { status: null, problem: 'interrupted', nowMs: T0 + 1000 })
     assert.deepEqual(await due(db, T0 + 1000), [second.id])
     await reopenEvent(db, first.id, T0 + 1001)

@@ -37,7 +37,7 @@ const schemaOf = async (db: Database): Promise<Record<string, Column[]>> => {
   return tables
 }
 
-// What both databases are to have; whoever adds a migration adds it here.
+// The schema of both databases; a new migration needs its change here.
 const OPTIONAL = new Set([
   'users.password_hash',
   'users.email_verified_at',

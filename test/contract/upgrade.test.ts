@@ -36,7 +36,7 @@ const installation = async (t: TestContext) => {
   }
 }
 
-/** Whoever signs up, logs in or is renewed at one service is somebody at the other, and nobody once he logged out. */
+/** A user who signs up, logs in or refreshes at one service is signed in at the other, until they log out. */
 const assertAgree = async (one: ServiceProcess, other: ServiceProcess) => {
   const { agent, person } = await signedUp(one)
   const there = createUserAgent(other, agent.cookies)
@@ -55,7 +55,7 @@ const assertAgree = async (one: ServiceProcess, other: ServiceProcess) => {
 }
 
 describe('version N and N+1 on one database', { concurrency: 2 }, () => {
-  test('N serves, N+1 starts beside it: both serve, whoever is in at one is in at the other', async (t) => {
+  test('N serves, N+1 starts beside it: both serve, and a user who is signed in at one is signed in at the other', async (t) => {
     const { start, svc } = await installation(t)
     const old = await start(now)
     const { agent } = await signedUp(old)
@@ -109,7 +109,10 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
   })
 })
 
-/** Everything that people do, over and over at one service, until it is stopped; each answer that was not as it should be. */
+/**
+ * Everything that people do, over and over at one service, until it is stopped; each answer that was not as it should
+ * be.
+ */
 const startLoad = (service: ServiceProcess) => {
   const failures: string[] = []
   let answered = 0
@@ -157,33 +160,30 @@ test('svc migrate of N+1, run ahead while N serves under load: no request fails'
   await assertAgree(old, await start(later))
 })
 
-testOnPostgres(
-  'a migration whose table is in use waits its turn; requests go on meanwhile; then it succeeds',
-  async (t) => {
-    const { url, start, svc, database } = await installation(t)
-    const old = await start(now)
-    const load = startLoad(old)
-    const busy = await connect(url ?? assert.fail('a URL'))
-    afterwards(t, () => busy.end())
-    await busy.query('BEGIN')
-    await busy.query('LOCK TABLE users IN ACCESS SHARE MODE')
-    const migrating = svc(later, ['migrate'])
-    const rows = await database()
-    let [tries, wasWaiting] = [0, false]
-    await eventually('it has tried twice', async () => {
-      const waiting = await rows.rows(`SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)
-      if (waiting.length > 0 && !wasWaiting) tries += 1
-      wasWaiting = waiting.length > 0
-      return tries >= 2
-    })
-    const before = load.answered()
-    await eventually('people go on', () => load.answered() > before + 50)
-    assert.equal((await svc(later, ['migrate', '--check'])).code, 1, 'not yet')
-    await busy.query('COMMIT')
-    const { code, stdout, stderr } = await migrating
-    assert.equal(code, 0, stderr)
-    assert.match(stdout, /900-later/)
-    await load.stop()
-    assert.equal((await svc(later, ['migrate', '--check'])).code, 0)
-  },
-)
+testOnPostgres('a migration whose table is in use waits while requests go on, and then succeeds', async (t) => {
+  const { url, start, svc, database } = await installation(t)
+  const old = await start(now)
+  const load = startLoad(old)
+  const busy = await connect(url ?? assert.fail('a URL'))
+  afterwards(t, () => busy.end())
+  await busy.query('BEGIN')
+  await busy.query('LOCK TABLE users IN ACCESS SHARE MODE')
+  const migrating = svc(later, ['migrate'])
+  const rows = await database()
+  let [tries, wasWaiting] = [0, false]
+  await eventually('it has tried twice', async () => {
+    const waiting = await rows.rows(`SELECT pid FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND NOT granted`)
+    if (waiting.length > 0 && !wasWaiting) tries += 1
+    wasWaiting = waiting.length > 0
+    return tries >= 2
+  })
+  const before = load.answered()
+  await eventually('people go on', () => load.answered() > before + 50)
+  assert.equal((await svc(later, ['migrate', '--check'])).code, 1, 'not yet')
+  await busy.query('COMMIT')
+  const { code, stdout, stderr } = await migrating
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /900-later/)
+  await load.stop()
+  assert.equal((await svc(later, ['migrate', '--check'])).code, 0)
+})

@@ -113,7 +113,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     assert.deepEqual((await history(event))[0], [1, T0 + 12_000, 200, null, 'delivered'])
   })
 
-  test('is not written for an event that was deleted meanwhile, and goes with the event when its time has come', async (t) => {
+  test('is not written for an event that was deleted during the attempt, and expires with its event', async (t) => {
     const { clock, webhooks, db, announced, history } = await setUp(t, 1)
     const event = await announced('ada')
     await webhooks.deliverDue()
@@ -230,7 +230,7 @@ describe('sending again what failed', { concurrency: 2 }, () => {
     assert.deepEqual(await webhooks.redeliverFailed(0), [])
   })
 
-  test('goes through more than a batch, and takes nothing twice that fails again meanwhile', async (t) => {
+  test('handles more than one batch, and takes no event twice that fails again during the run', async (t) => {
     const place = await setUp(t, 1)
     const { db, clock, webhooks, receiver } = place
     const ids = Array.from({ length: 250 }, (_, index) => `event ${String(index).padStart(3, '0')}`)

@@ -10,7 +10,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-/** A service that tells somebody of every user. */
+/** A service that sends webhooks. */
 const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string } & Record<string, string>) => {
   const receiver = await startWebhookReceiver({ t })
   const service = await startServiceProcess({

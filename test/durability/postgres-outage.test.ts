@@ -38,7 +38,7 @@ const service = await startServiceProcess({
 
 const ready = () => createUserAgent(service).get('/auth/ready')
 const isReady = async () => (await ready()).status === 200
-// Twice: by the second time the service has heard of every connection that ended before the first.
+// Twice: at the second time, the service has noticed every connection that ended before the first.
 const untilReady = () => eventually('ready again', async () => (await isReady()) && (await isReady()))
 
 const assertHealthy = async () => assert.equal((await createUserAgent(service).get('/auth/health')).status, 200)
@@ -63,7 +63,7 @@ type Begin = () => Promise<() => unknown>
 interface Outage {
   title: string
   begin: Begin
-  /** What cannot be answered meanwhile; everything when left out. */
+  /** The requests that fail during the outage; all requests when left out. */
   refused?: readonly Visit[]
   /** Whether the service as a whole cannot do its work; left out, it cannot. */
   isDown?: false
@@ -122,8 +122,8 @@ const OUTAGES: Outage[] = [
     ),
   },
   { title: 'has lost the database, which is restored', begin: between(troubles.setAside, troubles.putBack) },
-  { title: 'has users locked by somebody', begin: locking('users'), isDown: false },
-  { title: 'has sessions locked by somebody', begin: locking('sessions'), isDown: false },
+  { title: 'has a lock on users by another client', begin: locking('users'), isDown: false },
+  { title: 'has a lock on sessions by another client', begin: locking('sessions'), isDown: false },
   {
     title: 'becomes read-only',
     begin: between(
@@ -170,7 +170,7 @@ describe('PostgreSQL', () => {
     })
   }
 
-  test('is made anew without tables: nobody is logged out, and the service is not ready', async () => {
+  test('is created again without tables: nobody is logged out, and the service is not ready', async () => {
     const visitors = await gatherVisitors(service)
     await troubles.setAside()
     await postgres.query(postgres.url(), `CREATE DATABASE ${troubles.database}`)
@@ -218,7 +218,7 @@ describe('PostgreSQL', () => {
     await assertSignedIn(agent)
   })
 
-  test('has columns altered: what was prepared before is prepared anew', async () => {
+  test('has columns altered: statements are prepared again', async () => {
     const visitors = await gatherVisitors(service)
     const look = () => Promise.all(Array.from({ length: 20 }, () => assertSignedIn(visitors.stayer)))
     await look()

@@ -79,7 +79,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
     assert.match(await failing(['users', 'list'], troubles.url(proxy.port)), /The database cannot be reached/)
   })
 
-  test('SIGTERM while the database is frozen, with everything under way: whoever asks is answered, exit 0', async (t) => {
+  test('SIGTERM while the database is frozen, with everything under way: every request is answered, exit 0', async (t) => {
     const own = await startPostgres({ t })
     const receiver = await startWebhookReceiver({ t })
     const service = await startServiceProcess({

@@ -96,7 +96,7 @@ for (const gateway of GATEWAYS) {
       }
     })
 
-    test('somebody signs up and logs in, with the headers that browsers send', async () => {
+    test('a user signs up and logs in, with the headers that browsers send', async () => {
       const visitor = visitorOf(gateway)
       const person = newPerson()
       assert.equal((await visitor.submit('/auth/signup?return_to=%2Fwelcome', { ...person })).location, '/welcome')

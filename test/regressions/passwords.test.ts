@@ -38,7 +38,7 @@ describe('passwords, once broken', { concurrency: 2 }, () => {
     for (const { agent } of [one, other]) assert.equal(told('logout')(await logOut(agent)).status, 303)
     const answers = [await changed, await deleted]
     assert.deepEqual(inOrder.slice(0, 2), ['logout', 'logout'], 'the hashes took longer than the logouts')
-    // Not the redirect of somebody who was not signed in when he asked.
+    // Not the redirect for a visitor who is not signed in.
     for (const answer of answers) assertErrorPage(answer, 401)
     await queue.released()
     for (const { person } of [one, other]) await assertCanLogIn(service, person)

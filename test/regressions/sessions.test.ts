@@ -103,7 +103,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     assert.deepEqual((await currentUser(agent)).roles, roles)
   })
 
-  test('somebody signed in who lacks svc_csrf gets it for what is left of his session', async (t) => {
+  test('a signed-in user without svc_csrf gets it for the rest of their session', async (t) => {
     const service = await startService({ t, env: { SVC_SESSION_TTL: '1h' } })
     const { agent } = await signedUp(service)
     agent.cookies.delete('svc_csrf')

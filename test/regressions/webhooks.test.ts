@@ -39,7 +39,7 @@ const folderWithOpenEvents = async (t: TestContext, url: string, count: number):
 }
 
 describe('webhooks, once broken', { concurrency: 2 }, () => {
-  test('a receiver that answers 101 Switching Protocols does not hold a place for ever, nor the stop', async (t) => {
+  test('a receiver that answers 101 Switching Protocols does not hold a place without limit, nor the stop', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     receiver.answerWith((_, response) => void switchProtocols(response))
     const service = await startServiceProcess({ t, env: settings(receiver.url) })

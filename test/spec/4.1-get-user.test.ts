@@ -140,7 +140,7 @@ test('§4.1 when the request carries a valid session, then the response is 200 w
   assert.equal(answer.json<{ email: string }>().email, person.email)
 })
 
-test('who somebody is is kept by no cache on the way', async () => {
+test('no cache on the way keeps the user', async () => {
   assert.match((await agent.get('/auth/api/v1/user')).headers['cache-control'] ?? '', /no-store|private/)
 })
 
@@ -191,7 +191,7 @@ for (const [what, token] of invalid) {
   })
 }
 
-test('§4.1 a token of a session that belongs to somebody else opens nobody', async () => {
+test('§4.1 a token with the session of another user is refused', async () => {
   const other = await signedUp(service)
   const { sid } = claimsOf(accessToken(other.agent))
   assertJsonError(await userWithToken(await forge(genuine, ownKey, { claims: { sid } })), 401, 'unauthorized')

@@ -151,7 +151,7 @@ describe('§6.5', { concurrency: 4 }, () => {
       response.once('close', closed.resolve)
       flood((bytes) => {
         sentBytes = bytes
-        // What the kernel holds for both sides is some megabytes; beyond that somebody reads.
+        // The kernel buffers some megabytes for both sides; beyond that, the receiver must read.
         if (bytes > 64 * 1024 * 1024) closed.reject(new Error(`${bytes} bytes were taken`))
       })(delivery, response)
     })

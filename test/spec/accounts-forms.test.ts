@@ -175,7 +175,7 @@ test('SVC_SIGNUP=off: no new accounts except by the command line', async (t) => 
   await assertCanLogIn(closed, person)
 })
 
-test('a login while signed in as somebody else starts the new session and does not touch the account left', async () => {
+test('a login while signed in as another user starts the new session and does not touch the former account', async () => {
   const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
   assertRedirect(await logIn(one.agent, other.person), '/')
   assert.equal((await currentUser(one.agent)).email, other.person.email)

@@ -28,7 +28,7 @@ const table: [string, Service, string | string[], string][] = [
   ['walked over trusted addresses', byDefault, '203.0.113.7, 127.0.0.1', '203.0.113.7'],
   ['several headers are one list', byDefault, ['1.1.1.1', '203.0.113.7'], '203.0.113.7'],
   ['IPv6', byDefault, '2001:db8::1', '2001:db8::1'],
-  ['somebody who is not trusted is not believed', nobody, '203.0.113.7', '127.0.0.1'],
+  ['an address that is not trusted is not believed', nobody, '203.0.113.7', '127.0.0.1'],
   ['CIDRs are walked over', network, '203.0.113.7, 10.1.2.3, 10.255.0.1', '203.0.113.7'],
   ['CIDRs of IPv6 are walked over', network, '203.0.113.7, 2001:db8:1::5', '203.0.113.7'],
   ['an address has one spelling, however it is sent: IPv6', byDefault, '2001:0DB8:0::1', '2001:db8::1'],

@@ -150,7 +150,7 @@ describe('the token over the life of a session', () => {
     assert.equal((await visitor.refresh()).status, 200)
   })
 
-  test('a token of before the login is no good after it, whoever chose it', async () => {
+  test('a token from before the login is refused after it, also one that another host chose', async () => {
     const visitor = newcomer(service)
     assertRedirect(await logIn(visitor, person), '/')
     assert.equal((await withToken(visitor, 'x'.repeat(43)).refresh()).status, 403)

@@ -89,7 +89,7 @@ const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
 }
 
 const countOf = async (place: Place, table: string): Promise<number> => {
-  // Not there yet, or in somebody's hands.
+  // Missing yet, or in use.
   const [row] = await place.rows(`SELECT count(*) AS count FROM ${table}`).catch(() => [])
   return Number(row?.count ?? 0)
 }
@@ -169,7 +169,9 @@ const interruptCopy = async (from: Place, to: Place): Promise<boolean> => {
   return (await to.rows(`SELECT name FROM installation WHERE name = 'copy'`)).length === 1
 }
 
-/** An empty database that a copy was begun to. On a busy machine a copy may be at its end before it is seen to begin. */
+/**
+ * An empty database that a copy was begun to. On a busy machine a copy may be at its end before it is seen to begin.
+ */
 const interruptedCopy = async (t: TestContext, kind: (typeof KINDS)[number], from: Place): Promise<Place> => {
   for (let tries = 0; tries < 5; tries++) {
     const to = await emptyPlace(t, kind)
@@ -238,7 +240,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.equal(refused.code, 1)
       assert.match(refused.stderr, /unfinished copy of another database/)
       assert.match((await copy(to, await emptyPlace(t, 'sqlite'))).stderr, /unfinished copy/)
-      assert.equal(await countOf(to, 'users'), arrived, 'nothing was added, and nothing begun anew')
+      assert.equal(await countOf(to, 'users'), arrived, 'nothing was added, and nothing started again')
 
       await copied(from, to)
       assert.deepEqual(await contentOf(to), await contentOf(from))
@@ -247,7 +249,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.equal(stdout.split('\n').length, MANY + 2)
     })
 
-    test(`a source that was written to meanwhile is told by the name of the table; exit code 1 (to ${kind})`, async (t) => {
+    test(`a source that was written to during the copy is reported by the name of the table; exit code 1 (to ${kind})`, async (t) => {
       const from = await restingPlace(t)
       await fill(from, MANY)
       const to = await interruptedCopy(t, kind, from)
@@ -344,7 +346,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
         const { code, stderr } = await copy(from, await emptyPlace(t, kind))
         assert.equal(code, 1)
         assert.match(stderr, /webhook_events.*broken.*next_attempt_at.*whole number/)
-        assert.doesNotMatch(stderr, /Somebody|unexpected failure/)
+        assert.doesNotMatch(stderr, /Another process wrote|unexpected failure/)
       }
     })
   }
@@ -356,7 +358,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
     assert.equal(code, 1)
     assert.match(stderr, /webhook_events.*broken.*body.*NUL/)
-    assert.doesNotMatch(stderr, /Somebody/)
+    assert.doesNotMatch(stderr, /Another process wrote/)
   })
 
   test('a refusal that nothing is known about is told by the table, the keys and the reason', async (t) => {
@@ -366,7 +368,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
     assert.equal(code, 1)
     assert.match(stderr, /users.*u1.*u2.*out of range/)
-    assert.doesNotMatch(stderr, /Somebody/)
+    assert.doesNotMatch(stderr, /Another process wrote/)
   })
 
   test('a SQLite file may be a link to another folder, at both ends and for a service, be it there or not yet', async (t) => {

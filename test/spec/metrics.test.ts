@@ -486,7 +486,7 @@ describe('the database', { concurrency: 2 }, () => {
 
 describe('several workers', { concurrency: 2 }, () => {
   const TWO = { SVC_WORKERS: '2' }
-  test('are one service: what they count is added up, whoever answered', async (t) => {
+  test('are one service: their counts are added up, whichever worker answered', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const own = await startMeteredProcess({ t, env: { ...TWO, ...webhooksTo(receiver.url) } })
     await pidsOf(own)

@@ -37,7 +37,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     assert.equal((await from('203.0.113.2')()).status, 401)
   })
 
-  test('an X-Forwarded-For of somebody who is not trusted is no way around it', async (t) => {
+  test('an X-Forwarded-For from an address that is not trusted is no way around it', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '192.0.2.0/24' } })
     let address = 0
     const guess = () => {
@@ -88,7 +88,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     assert.equal(answers.filter(({ status }) => status === 429).length, 15)
   })
 
-  test('the owner of an account that somebody guesses at is not locked out of the session that is there', async (t) => {
+  test('guessing the password of an account does not end the existing session of its owner', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { person, agent } = await signedUp(service)
     await untilLimited(() => logIn(newcomer(service), { ...person, password: 'wrong password' }), 150)

@@ -88,7 +88,7 @@ describe('a login whose password check is under way on one replica never ends wi
   })
 })
 
-/** What somebody can ask for on the account page, while another device of his is signed in too. */
+/** The changes on the account page, while another device of the user is signed in too. */
 type Change = (person: Person, otherSession: string) => [path: string, form: Record<string, string>]
 
 const CHANGES: Change[] = [
@@ -142,7 +142,7 @@ describe('a change on the account page of one replica by a session that is logge
   })
 })
 
-/** Keeps the rows of a user and all his sessions but one from being changed, until the returned function is called. */
+/** Locks the rows of a user and of all their sessions but one, until the returned function is called. */
 const holdUser = async (t: TestContext, userId: string, exceptSession: string): Promise<() => Promise<void>> => {
   const client = await connect(replicas[0].env.SVC_DATABASE_URL ?? assert.fail('a URL'))
   afterwards(t, () => client.end())

@@ -47,7 +47,7 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
       assert.equal(deleted.status, 303, deleted.text)
     })
     await receiver.received(120)
-    // Whoever would deliver one twice has had its turn to look.
+    // A replica that would deliver an event twice has looked for events by now.
     await sleep(1500)
     assert.equal(receiver.deliveries.length, 120)
     for (const id of people) assert.deepEqual(typesFor(receiver, id), ['user.created', 'user.deleted'])
@@ -97,7 +97,7 @@ describe('clean-ups of two replicas', () => {
       await sleep(30)
     }
     const deleted = () => runs().reduce((sum, run) => sum + run.deleted, 0)
-    await eventually('each session was deleted by somebody, once', () => deleted() === signups)
+    await eventually('each session was deleted by one replica, once', () => deleted() === signups)
     const inOrder = runs().toSorted((a, b) => (a.time < b.time ? -1 : 1))
     const changes = inOrder.filter((run, index) => run.replica !== inOrder[Math.max(0, index - 1)]?.replica)
     // One that is held up for long loses its place to the other; without a place, each would have its turn.

@@ -13,7 +13,7 @@ const replicas = await startReplicaProcesses()
 const [one] = replicas
 const operator = await openOperator(one)
 
-/** Somebody signed in here, whose requests have been to the other replica too. */
+/** A user who is signed in here, and has made requests to the other replica too. */
 const knownAtBoth = async (here: Service, there: Service) => {
   const { agent, person } = await signedUp(here)
   await assertSignedIn(at(there, agent))
@@ -30,7 +30,7 @@ const assertRefused = async (agent: UserAgent, round: number) => {
 
 const sessionOf = (agent: UserAgent): string => (agent.cookies.get('svc_refresh') ?? '').split('.')[0] ?? ''
 
-describe('replicas agree at once on everything that protects somebody', { concurrency: 1 }, () => {
+describe('security-relevant changes take effect on all replicas at once', { concurrency: 1 }, () => {
   test('revocation: logout on one replica is refused by the other on the next request, 100 times', async () => {
     await eachRound(100, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)

@@ -50,7 +50,9 @@ const entries: Record<string, Entry> = {
     agent.post('/auth/account/password', { current_password: password, new_password: newPerson().password }),
 }
 
-/** A browser with a session, and what a request under way still sends: the cookies from before the session was replaced. */
+/**
+ * A browser with a session, and what a request under way still sends: the cookies from before the session was replaced.
+ */
 const replaced = async (enter: Entry = logIn): Promise<{ agent: UserAgent; late: UserAgent; person: Person }> => {
   const { agent, person } = await signedUp(service)
   const late = agent.copy()
@@ -170,7 +172,7 @@ describe('the cookies of a session that has ended are cleared', () => {
     await assertUsable(agent)
   })
 
-  test('when it ended by a logout before somebody logged in', async () => {
+  test('when it ended with a logout before a user logged in', async () => {
     const { agent, person } = await signedUp(service)
     const late = agent.copy()
     await logOut(agent)

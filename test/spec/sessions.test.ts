@@ -196,7 +196,7 @@ test('the account page ends all other sessions and keeps this one', async () => 
   await assertSignedIn(stranger.agent)
 })
 
-test("nobody ends somebody else's session, whatever id is sent", async () => {
+test('nobody ends the session of another user, whatever ID is sent', async () => {
   const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
   for (const id of [sessionId(other.agent), '', '%', "' OR 1=1 --", '0'.repeat(5000)]) {
     const answer = await one.agent.post('/auth/account/sessions', { session_id: id })

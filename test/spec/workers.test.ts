@@ -207,7 +207,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.ok(service.logLines().every((line) => line.workers === undefined))
   })
 
-  test('a worker that dies is replaced, and requests go on through the others meanwhile', async (t) => {
+  test('a worker that dies is replaced, while the others keep serving', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const [victim, other] = await workersOf(service, t)
     for (let round = 0; round < 3; round++) {

@@ -31,7 +31,10 @@ const canUse = (path: string, mode: number): Promise<boolean> =>
     () => false,
   )
 
-/** In a process of its own: the archive unpacks to TMPDIR, and changes the environment of whoever imports it. */
+/**
+ * In a separate process, since the archive unpacks to TMPDIR and changes the environment of the process that imports
+ * it.
+ */
 const unpackInto = async (folder: string, archive: string): Promise<void> => {
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', UNPACK], {
     env: {
@@ -75,7 +78,7 @@ const unpackedFolder = async (scratch: string): Promise<string> => {
     try {
       await unpackForAll(kept, archive)
     } catch {
-      // The packages belong to somebody else, or cannot be written to.
+      // The packages belong to another user, or are read-only.
       await unpackInto(scratch, archive)
       return scratch
     }

@@ -18,7 +18,7 @@ export type OpenDatabase = {
   lock(): Promise<() => Promise<void>>
   /** Breaks it for good. */
   dropTables(): Promise<void>
-  /** What somebody has who got hold of a copy. */
+  /** The content of a stolen copy. */
   contents(): Promise<Buffer>
 }
 

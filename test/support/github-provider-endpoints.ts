@@ -58,7 +58,7 @@ const allows = ({ redirectUris }: GitHubClient, uri: string): boolean => {
 
 const s256 = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url')
 
-/** Where people allow the application: a page, or an answer at once for somebody who `isKnown`. */
+/** The authorization page; a user who `isKnown` is redirected at once. */
 export const createAuthorizeEndpoint = ({
   client,
   codes,
@@ -132,7 +132,7 @@ const RESOURCES: Record<string, (authorization: Authorization) => Answer> = {
     scopes.includes('user:email') || scopes.includes('user') ? json(person.emails) : complaint('Not Found', 404),
 }
 
-/** The API, for who has a token and says which program it is. */
+/** The API, for a client that sends a token and a user agent. */
 export const createApi =
   ({ tokens }: { tokens: Map<string, Authorization> }) =>
   ({ path, request }: Asked): Answer => {

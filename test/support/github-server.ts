@@ -17,13 +17,13 @@ export type GitHubEmail = {
   visibility: 'public' | 'private' | null
 }
 
-/** Somebody with an account at GitHub: the profile, whose public email proves nothing, and the emails. */
+/** A user of GitHub: the profile, whose public email proves nothing, and the emails. */
 export type GitHubPerson = {
   user: { id: number; login: string; name: string | null; email: string | null; avatar_url: string }
   emails: GitHubEmail[]
 }
 
-/** Somebody whom nobody has met yet, with one email, verified, that the profile does not tell. */
+/** A new user with one verified email, which the profile does not contain. */
 export const newGitHubPerson = ({
   user = {},
   emails,
@@ -46,7 +46,7 @@ export type GitHubServer = {
   clientSecret: string
   /** Who sits at the server and is offered to sign in. */
   person: GitHubPerson
-  /** Whether it answers at once, without its page, as it does for somebody who agreed before. */
+  /** Whether it answers at once, without its page, as for a user who has agreed before. */
   isAutomatic: boolean
   /** Which endpoints answer wrongly, from now on. */
   fault: { token?: BadAnswer; user?: BadAnswer; emails?: BadAnswer }
@@ -54,7 +54,7 @@ export type GitHubServer = {
   requests: { method: string; path: string; headers: IncomingHttpHeaders; form: URLSearchParams }[]
   /** Registers where it may answer to, there or below. */
   allowRedirect(uri: string): void
-  /** Somebody's browser at the server, a new one without a `jar`; resolves to what leads away from it. */
+  /** Sends a user's browser through the server, a new browser without a `jar`; resolves to the final redirect. */
   visit(
     authorizationUrl: string | URL,
     options?: { person?: GitHubPerson; answer?: Choice; jar?: CookieJar },

@@ -22,7 +22,7 @@ const redirects =
   ({ request, response }) =>
     void response.writeHead(status, { location: `${ELSEWHERE}${request.url}` }).end()
 
-// Whitespace before a JSON value is part of it: whoever reads to the end gets the good answer.
+// Whitespace before a JSON value is part of it: a client that reads to the end gets the valid answer.
 const whitespace = Buffer.alloc(MEBIBYTE, ' ')
 
 const trickle: Spoil = ({ response }) => {
@@ -93,7 +93,7 @@ export const isBadAnswer = (fault: string | undefined): fault is BadAnswer =>
 /** Answers as asked for, or, with a fault, as badly as that. */
 export const send = (exchange: Parameters<Spoil>[0] & { fault?: string | undefined }): void => {
   const { request, response, good, fault } = exchange
-  // Where a redirect led to, all is well: whoever follows it gets what it wanted.
+  // The target of a redirect works: a client that follows it gets a valid answer.
   if (isBadAnswer(fault) && !request.url?.startsWith(ELSEWHERE)) return SPOILED[fault](exchange)
   const { status = 200, type = 'application/json', body, headers = {} } = good
   response.writeHead(status, { 'content-type': type, ...headers }).end(body)

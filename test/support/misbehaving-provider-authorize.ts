@@ -29,7 +29,7 @@ export type Situation = {
   key: () => SigningKey
 }
 
-/** What somebody allowed: the parameters of the request, and who it was. */
+/** An authorization: the parameters of the request, and the user. */
 export type Grant = { person: Claims; asked: URLSearchParams; redirectUri: string; scopes: string[] }
 
 const page = (html: string, status = 200): Answer => ({ status, type: 'text/html; charset=utf-8', body: html })
@@ -46,7 +46,7 @@ const answerByAddress = (uri: string, parameters: [string, string][]): Answer =>
   return { status: 302, body: '', headers: { location: url.href } }
 }
 
-/** What the name is made of, which Apple tells the first time that somebody signs in, and never again. */
+/** The parts of the name, which Apple sends only at the first sign-in of a user. */
 const nameParts = ({ name, email }: Claims): string => {
   const [firstName = '', ...lastName] = typeof name === 'string' ? name.split(' ') : []
   return JSON.stringify({ name: { firstName, lastName: lastName.join(' ') }, email })

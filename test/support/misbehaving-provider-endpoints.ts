@@ -41,7 +41,7 @@ const createToken = (situation: Situation, codes: Map<string, Grant>, tokens: Ma
 
   const redeem = (form: URLSearchParams): Grant | undefined => {
     const grant = codes.get(form.get('code') ?? '')
-    // Takes every code of anybody's, again and again, whoever it was for.
+    // Accepts every code of any client, any number of times.
     if (fault().token === 'lenient') return grant
     codes.delete(form.get('code') ?? '')
     const isSame = grant?.redirectUri === form.get('redirect_uri')

@@ -49,7 +49,7 @@ const EMAILS = {
   'verification-missing': { email_verified: undefined },
 } satisfies Record<string, Claims>
 
-/** What a provider says of somebody with these faults. */
+/** What a provider says of a user with these faults. */
 export const claimsWith = (person: Claims, { sub, email }: Fault): Claims => ({
   ...person,
   ...(sub && SUBJECTS[sub]),

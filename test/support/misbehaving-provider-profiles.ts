@@ -11,14 +11,14 @@ export type Profile = {
   issuer(origin: string, tenant: string): string
   /** Addresses of the endpoints, as the discovery document tells them. */
   addresses(origin: string, tenant: string): Claims
-  /** What an ID token says of somebody, or undefined where there are none. */
+  /** What an ID token says of a user, or undefined if there are no ID tokens. */
   idToken(person: Claims, origin: string): Claims | undefined
   userinfo(person: Claims): Claims
   /** Whether it answers with the `iss` of RFC 9207. */
   tellsIssuer: boolean
   /** Whether it answers by a form when it is asked for a name or an email, and tells the name the first time alone. */
   answersByForm: boolean
-  /** The error when somebody cancels. */
+  /** The error when a user cancels. */
   cancelled: string
 }
 

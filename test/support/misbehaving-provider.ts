@@ -42,7 +42,7 @@ export type MisbehavingProvider = {
   requestsFor(endpoint: Endpoint): ProviderRequest[]
   /** Signs with a new key from now on and publishes that one alone. */
   rotateKey(): Promise<void>
-  /** Somebody's browser at the provider; resolves to what leads away from it. */
+  /** Sends a user's browser through the provider; resolves to the final redirect. */
   visit(authorizationUrl: string | URL, options?: { person?: Claims; answer?: Choice }): Promise<Callback>
   /** Connections are refused until `start`. */
   stop(): Promise<void>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** Somebody with an account at an OpenID provider: the claims about them. */
+/** A user of an OpenID provider: the claims about them. */
 export type OpenIdPerson = {
   sub: string
   email?: string
@@ -9,7 +9,7 @@ export type OpenIdPerson = {
   name?: string
 }
 
-/** Somebody whom nobody has met yet, with a verified email; `known` is laid over it. */
+/** A new user with a verified email; `known` overrides properties. */
 export const newOpenIdPerson = (known: Partial<OpenIdPerson> = {}): OpenIdPerson => {
   const id = randomUUID().replaceAll('-', '').slice(0, 12)
   return {

@@ -15,7 +15,7 @@ const HOURS = 60 * MINUTES
 // Lifetimes, in seconds, are those of the package: unless they are given, it prints a notice for each.
 const ttl = { AccessToken: HOURS, Grant: HOURS, IdToken: HOURS, Interaction: HOURS, Session: HOURS }
 
-/** Whoever signs in agrees to everything that is asked for. */
+/** Every user agrees to all requested scopes. */
 const grantEverything = async ({ oidc }: Context) => {
   const grant = new oidc.provider.Grant({ clientId: oidc.client.clientId, accountId: oidc.session.accountId })
   grant.addOIDCScope(String(oidc.params.scope))

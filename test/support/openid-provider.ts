@@ -21,7 +21,7 @@ export type OpenIdProvider = {
   /** Lets the provider answer to that redirect URI of the first client, or of the one named. */
   allowRedirect(uri: string, clientId?: string): void
   addClient(client: { clientId: string; clientSecret: string }): void
-  /** Somebody's browser at the provider, a new one without a `jar`; resolves to what leads away from it. */
+  /** Sends a user's browser through the provider, a new browser without a `jar`; resolves to the final redirect. */
   visit(
     authorizationUrl: string | URL,
     options?: { person?: OpenIdPerson; answer?: Choice; jar?: CookieJar },
@@ -52,7 +52,9 @@ const createClients = () => {
   }
 }
 
-/** The page that asks who is there. Agreement comes with signing in; where only that is asked for, it is all there is. */
+/**
+ * The page that asks who is there. Agreement comes with signing in; where only that is asked for, it is all there is.
+ */
 const createInteraction =
   (provider: Provider, sitting: () => OpenIdPerson) => async (request: IncomingMessage, response: ServerResponse) => {
     const { prompt } = await provider.interactionDetails(request, response)

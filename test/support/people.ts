@@ -15,7 +15,7 @@ export type User = {
   created_at: string
 }
 
-/** Somebody nobody has met yet. */
+/** A new person, who has no account yet. */
 export const newPerson = (): Person => {
   const name = `p${randomUUID().replaceAll('-', '').slice(0, 12)}`
   return { email: `${name}@example.com`, password: `pass phrase ${randomUUID()}`, username: name }
@@ -31,7 +31,7 @@ export const logIn = (agent: UserAgent, { email, password }: Person, form: Form 
 /** Sends the form of the logout page. */
 export const logOut = (agent: UserAgent): Promise<Answer> => agent.post('/auth/logout')
 
-/** The browser of somebody who has seen a page already, which gave him a CSRF token for his first form. */
+/** A browser that has already seen a page, and has a CSRF token for its first form. */
 export const newcomer = (service: { url: string }): UserAgent => {
   const agent = createUserAgent(service)
   agent.cookies.set('svc_csrf', 'x'.repeat(43))
@@ -49,7 +49,7 @@ export const signedUp = async (
   return { agent, person }
 }
 
-/** A further device of somebody who has an account. */
+/** A further device of a user. */
 export const loggedIn = async (service: { url: string }, person: Person): Promise<UserAgent> => {
   const agent = newcomer(service)
   const answer = await logIn(agent, person)

@@ -64,7 +64,7 @@ export const prepareHome = async (folder: string, guard: Guard): Promise<Home> =
 
 const readLog = (home: Home): string => readFileSync(logFile(home), 'utf8')
 
-/** Whether the latest start failed because somebody else has the port. */
+/** Whether the latest start failed because another program uses the port. */
 const isPortTaken = (home: Home): boolean => readLog(home).includes('could not bind')
 
 /** Starts the server, which takes no connections yet and keeps no test waiting. */

@@ -1,6 +1,6 @@
 import { queryOnce } from './postgres-databases.ts'
 
-// A function of the same name that comes before PostgreSQL's own, for whoever connects from now on. Tables are made in
+// A function of the same name that comes before PostgreSQL's own, for all connections from now on. Tables are made in
 // `public` still, the first of the path.
 const statements = (database: string): string[] => [
   'CREATE SCHEMA turned',

@@ -1,7 +1,7 @@
 import type { CookieJar } from './cookie-jar.ts'
 import { createCookieJar, parseSetCookie } from './cookie-jar.ts'
 
-/** What somebody does at a provider: signs in, or thinks better of it. */
+/** What a user does at a provider: signs in, or cancels. */
 export type Choice = 'sign-in' | 'cancel'
 
 /** With what a provider sent the browser back: an address, or a form to post to one. */

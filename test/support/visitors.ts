@@ -3,7 +3,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { Person } from './people.ts'
 
-/** Somebody at a browser window of their own, with an application beside the service. */
+/** A person with their own browser window, and an application beside the service. */
 export type Visitor = {
   page: Page
   context: BrowserContext

@@ -33,7 +33,7 @@ describe('keys that are derived from the root secret', () => {
     assert.equal(keyOf(secret.keys), one, 'new tokens come from the current one')
   })
 
-  test('a secret that was rotated meanwhile is read when nothing else fits, and not before', () => {
+  test('a secret that was rotated in the meantime is read when no known secret fits, and not before', () => {
     let pair: SecretPair | undefined
     let looks = 0
     const secret = createRootSecret({ current: secretOf(1) }, () => {

@@ -30,7 +30,7 @@ test('Apple’s client secret is a JWT, signed with the developer’s key, as Ap
   })
 })
 
-test('each is made anew, and lasts for five minutes', () => {
+test('each is a new one, and lasts for five minutes', () => {
   nowMs = T0 + 3_600_999
   const { iat, exp } = decodeJwt(secret())
   assert.deepEqual([iat, exp], [T0 / 1000 + 3600, T0 / 1000 + 3900])

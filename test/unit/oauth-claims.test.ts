@@ -49,7 +49,7 @@ test('all that is read of claims', () => {
   })
 })
 
-test('when he signed in there: in seconds, and unknown where that is no number', () => {
+test('the time of the sign-in there: in seconds, and unknown if it is not a number', () => {
   assert.equal(read({ auth_time: 1_795_000_000 }).signedInAtMs, 1_795_000_000_000)
   assert.equal(read({ auth_time: 0 }).signedInAtMs, 0)
   for (const auth_time of [undefined, null, '1795000000', '', true, [1_795_000_000], { valueOf: 1 }]) {
@@ -57,7 +57,7 @@ test('when he signed in there: in seconds, and unknown where that is no number',
   }
 })
 
-test('when he signed in there, where it is no whole number of seconds: whole milliseconds, as times are stored', () => {
+test('the time of the sign-in there, if it is not a whole number of seconds: whole milliseconds, as times are stored', () => {
   for (const auth_time of [1_795_000_000.5, 1_795_000_000.123_456_7, 0.1]) {
     const { signedInAtMs } = read({ auth_time })
     assert.ok(signedInAtMs === undefined || Number.isSafeInteger(signedInAtMs), `${auth_time}: ${signedInAtMs}`)
@@ -184,7 +184,7 @@ describe('domains that are let in', () => {
     assert.equal(isLetIn({ email: undefined }, 'openid', []), true))
 })
 
-describe('what somebody is called, for a username', () => {
+describe('the name of a user, for a username', () => {
   const cases: [object, string][] = [
     [{ preferred_username: 'ann', nickname: 'annie', name: 'Ann B' }, 'ann'],
     [{ preferred_username: ' ', nickname: 'annie', name: 'Ann B' }, 'annie'],
@@ -248,7 +248,7 @@ describe('claims of GitHub', () => {
 
 const claimsOfDiscord = (user: unknown) => describeDiscord('https://discord.com').fetchClaims(async () => user)
 
-test('claims of Discord: whoever has not verified his email has none that counts', async () => {
+test('claims of Discord: an email that is not verified does not count', async () => {
   const user = { id: '80351110224678912', username: 'nelly', email: 'n@example.com', verified: true }
   const known = await claimsOfDiscord(user)
   assert.equal(read(known, 'discord').subject, user.id)

@@ -89,7 +89,7 @@ const waysOf = (page: string) =>
     .filter(({ attributes }) => attributes.class !== 'brand')
     .map(({ attributes }) => attributes.href)
 
-test('whoever pressed a button of an old page can start again without losing the way', () => {
+test('a user who pressed a button of an old page can start again and keeps return_to', () => {
   const failure = { status: 403, message: 'Refused', requestId: 'r-1', retryAfterSeconds: undefined }
   const asToday = waysOf(pages.error(failure))
   assert.deepEqual(asToday, ['/', '/auth/account'])

@@ -20,7 +20,7 @@ const hostile = fc.oneof(
 
 const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
 
-/** Tags and the names of their attributes: what nobody's text may change. */
+/** Tags and the names of their attributes, which no text of a user may change. */
 const skeleton = (page: string): string =>
   tagsOf(page)
     .map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)

@@ -239,7 +239,7 @@ test('who has no password can set one and delete the account without one', () =>
   assert.deepEqual(fieldsOf(account(BOTH), '/auth/account/delete'), { csrf_token: 'token', password: undefined })
 })
 
-test('what could lock somebody out is not offered before it is confirmed who is there', () => {
+test('a change that could lock the user out is not offered before re-authentication', () => {
   const stale = account({ ...BOTH, isFresh: false })
   const actions = ['/auth/logout', '/auth/account/username', '/auth/account/password', '/auth/account/sessions']
   assert.deepEqual(

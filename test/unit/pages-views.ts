@@ -9,7 +9,7 @@ import type {
   SignupView,
 } from '../../src/pages/pages.ts'
 
-/** Every page in every state that it can be in, by name, with one text wherever somebody else's text is shown. */
+/** Every page in every state that it can be in, by name, with one text wherever text of another user is shown. */
 export const statesWith = (text: string): Record<string, (pages: Pages) => string> => {
   const nowMs = Date.UTC(2026, 10, 21, 10, 47)
   const minutesAgo = (minutes: number): number => nowMs - minutes * 60_000

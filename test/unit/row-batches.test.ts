@@ -29,7 +29,7 @@ test('all that is wanted in one turn is one question, and each gets its own row'
   assert.deepEqual(asked, [['a', 'b', 'missing']])
 })
 
-test('who has waited too long for his question to begin is told so, and is not asked for any more', async () => {
+test('a read that has waited too long to begin fails, and is not made any more', async () => {
   const asked: string[] = []
   const gate = Promise.withResolvers<void>()
   const rows = batchRows<Row, string>({
