@@ -7,7 +7,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
 const COVERED: readonly string[] = [
-  '{README,CHANGELOG,CONTRACT,SECURITY}.md',
+  '{README,CHANGELOG,CONTRACT,CONTRIBUTING,SECURITY}.md',
   'src/oauth/**/*.ts',
   'src/http/browser/oauth/*.ts',
   'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',

@@ -12,28 +12,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { findLosses, type Visitor, visit } from './visitors.ts'
 
 const PAGE = 4096
 const SERVICE = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
-const PASSWORD = 'a long enough phrase'
 const FILES = ['svc.db', 'svc.db-wal', 'svc.secret']
 const VISITORS = 8
 
 const root = mkdtempSync(join(tmpdir(), 'svc-power-cut-'))
 const disk = join(root, 'disk.so')
 execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', disk, fileURLToPath(new URL('disk.c', import.meta.url)), '-ldl'])
-
-interface Visitor {
-  email: string
-  refresh: string
-  csrf: string
-}
-
-const cookie = (response: Response, name: string): string =>
-  response.headers
-    .getSetCookie()
-    .find((line) => line.startsWith(`${name}=`))
-    ?.split(/[=;]/, 2)[1] ?? ''
 
 const start = async (folder: string, image: string | undefined) => {
   const child = spawn(process.execPath, [SERVICE, 'serve'], {
@@ -59,54 +47,6 @@ const start = async (folder: string, image: string | undefined) => {
   throw new Error(`the service did not start: ${log}`)
 }
 
-const post = (url: string, path: string, cookies: string, form: Record<string, string>) =>
-  fetch(url + path, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie: cookies, 'x-csrf-token': /svc_csrf=([^;]+)/.exec(cookies)?.[1] ?? '' },
-    body: new URLSearchParams(form),
-  })
-
-const freshCsrf = async (url: string) => `svc_csrf=${cookie(await fetch(`${url}/auth/login`), 'svc_csrf')}`
-
-const signUp = async (url: string, email: string): Promise<Visitor | undefined> => {
-  const response = await post(url, '/auth/signup', await freshCsrf(url), { email, password: PASSWORD })
-  if (response.status !== 303) throw new Error(`signup was answered ${response.status}`)
-  return { email, refresh: cookie(response, 'svc_refresh'), csrf: cookie(response, 'svc_csrf') }
-}
-
-const refresh = (url: string, visitor: Visitor) =>
-  post(
-    url,
-    '/auth/api/v1/sessions/refresh?audience=app',
-    `svc_refresh=${visitor.refresh}; svc_csrf=${visitor.csrf}`,
-    {},
-  )
-
-/** Signs up and refreshes until the power is cut; records only acknowledged users and tokens. */
-const visit = async (url: string, name: string, acknowledged: Visitor[]): Promise<number> => {
-  let refreshes = 0
-  try {
-    for (let count = 0; ; count += 1) {
-      const visitor = await signUp(url, `${name}-${count}@example.com`)
-      if (!visitor) continue
-      acknowledged.push(visitor)
-      for (let more = randomInt(200); more > 0; more -= 1) {
-        const before = visitor.refresh
-        // If the power is cut during the refresh, either token may be valid, so neither is checked.
-        visitor.refresh = ''
-        const response = await refresh(url, { ...visitor, refresh: before })
-        if (response.status !== 200) throw new Error(`refresh was answered ${response.status}`)
-        visitor.refresh = cookie(response, 'svc_refresh')
-        refreshes += 1
-      }
-    }
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return refreshes
-  }
-}
-
 /** Writes the synced files, with a random half of the pages that were written since. */
 const asTheDiskMayHold = (image: string, actual: string, target: string): void => {
   for (const name of FILES) {
@@ -118,18 +58,6 @@ const asTheDiskMayHold = (image: string, actual: string, target: string): void =
     for (let at = 0; at < size; at += PAGE) if (randomInt(2) === 0) perhaps.copy(bytes, at, at, at + PAGE)
     writeFileSync(join(target, name), bytes)
   }
-}
-
-const findLosses = async (url: string, acknowledged: Visitor[]): Promise<string[]> => {
-  const losses: string[] = []
-  for (const visitor of acknowledged) {
-    const login = await post(url, '/auth/login', await freshCsrf(url), { email: visitor.email, password: PASSWORD })
-    if (login.status !== 303) losses.push(`${visitor.email} cannot log in: ${login.status}`)
-    if (visitor.refresh === '') continue
-    const renewed = await refresh(url, visitor)
-    if (renewed.status !== 200) losses.push(`${visitor.email} was logged out: ${renewed.status}`)
-  }
-  return losses
 }
 
 const round = async (number: number) => {
