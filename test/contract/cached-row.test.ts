@@ -28,7 +28,7 @@ const rows = db.cachedRow<Probe, number>({
 })
 
 describe('a row by its key', () => {
-  test('is what was made of it', async () => {
+  test('is the value that was made of it', async () => {
     await put(db, 'plain', 7)
     assert.equal(await rows.get('plain'), 7)
   })
@@ -41,7 +41,7 @@ describe('a row by its key', () => {
     }
   })
 
-  test('is always fresh: 300 writes by another connection, each seen by the next read', async () => {
+  test('is always current: 300 writes by another connection, each seen by the next read', async () => {
     await put(db, 'fresh', 0)
     for (let round = 1; round <= 300; round++) {
       await set(other, 'fresh', round)
@@ -51,7 +51,7 @@ describe('a row by its key', () => {
     assert.equal(await rows.get('fresh'), undefined)
   })
 
-  test('is always fresh: 100 transactions of another connection, each seen by the next read', async () => {
+  test('is always current: 100 transactions of another connection, each seen by the next read', async () => {
     await put(db, 'transacted', 0)
     for (let round = 1; round <= 100; round++) {
       await other.inTransaction(async (transaction) => {
@@ -62,7 +62,7 @@ describe('a row by its key', () => {
     }
   })
 
-  test('asked for while an older question is under way does not get the older answer', async () => {
+  test('read while an older query is running does not get the result of the older query', async () => {
     await put(db, 'asked', 0)
     for (let round = 1; round <= 100; round++) {
       const older = Array.from({ length: 4 }, async () => rows.get('asked'))
@@ -72,7 +72,7 @@ describe('a row by its key', () => {
     }
   })
 
-  test('is fresh after our own write, which says so after its commit', async () => {
+  test('is current after a write of this process, which invalidates it after the commit', async () => {
     await put(db, 'own', 0)
     for (let round = 1; round <= 50; round++) {
       await set(
@@ -96,7 +96,7 @@ describe('a row by its key', () => {
     }
   })
 
-  test('peeked at is the row as it is, or nothing', async () => {
+  test('peeked at is the cached row, or undefined', async () => {
     await put(db, 'peeked', 1)
     assert.equal(await rows.get('peeked'), 1)
     assert.ok([undefined, 1].includes(rows.peek('peeked')))
@@ -107,7 +107,7 @@ describe('a row by its key', () => {
 })
 
 describe('many rows by their keys', () => {
-  test('5,000 at once, every third missing: each gets its own', async () => {
+  test('5,000 at once, every third missing: each read gets its own row', async () => {
     const keys = Array.from({ length: 5000 }, (_, index) => `many ${index}`)
     await db.inTransaction(async (transaction) => {
       for (const [index, key] of keys.entries()) if (index % 3) await put(transaction, key, index)
@@ -119,7 +119,7 @@ describe('many rows by their keys', () => {
     )
   })
 
-  test('the same key many times in one turn: the same answer for all', async () => {
+  test('the same key many times in one turn of the event loop: the same row for all', async () => {
     await put(db, 'same', 1)
     for (let round = 2; round < 20; round++) {
       await set(other, 'same', round)
@@ -130,7 +130,7 @@ describe('many rows by their keys', () => {
     }
   })
 
-  test('asked for in waves, with writes in between: each is at least as fresh as its question', async () => {
+  test('read in waves, with writes in between: each row is at least as current as its read', async () => {
     const keys = Array.from({ length: 300 }, (_, index) => `wave ${index}`)
     for (const key of keys) await put(db, key, 0)
     const questions: Promise<void>[] = []
@@ -164,7 +164,7 @@ describe('many rows by their keys', () => {
     assert.equal(await rows.get('good'), 1)
   })
 
-  test('a statement that fails, fails for all who asked, in the terms of the database', async () => {
+  test('a statement that fails rejects every read of the batch with the error of the database', async () => {
     await db.run('CREATE TABLE broken (id TEXT PRIMARY KEY)')
     const broken = db.cachedRow<{ id: string }, string>({
       select: 'SELECT id FROM broken',
@@ -180,7 +180,7 @@ describe('many rows by their keys', () => {
 describe('the session of every request', () => {
   const sessions = cacheSessions(db, (session) => session)
 
-  test('another replica rotates it, disables its user, ends it, deletes the user: the next read sees it', async () => {
+  test('another replica rotates it, disables its user, ends it or deletes the user: the next read sees the change', async () => {
     for (let round = 0; round < 20; round++) {
       const user = newUser()
       const session = newSession(user.id)

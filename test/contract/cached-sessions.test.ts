@@ -24,7 +24,7 @@ const domainOn = (database: Database): Core => createCore({ config, log, db: dat
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []
 
-/** The same database; notes each row that is read because no cached one could be used. */
+/** The same database. Records each row that is read because no cached one could be used. */
 const watched: Database = {
   ...db,
   cachedRow: <Row extends { id: string }, Kept>(query: RowQuery<Row, Kept>) =>
@@ -77,7 +77,7 @@ const currentUser = async ({ accessToken }: { accessToken: string }) => {
 
 type Found = Awaited<ReturnType<typeof currentUser>>
 
-/** Makes a change, and resolves to what the next request of the user finds; undefined: nobody is signed in. */
+/** Makes a change, and resolves to the user that the next request finds; undefined if it finds none. */
 type Change = (by: Core, user: SignedInUser) => Promise<Partial<NonNullable<Found>> | undefined>
 
 const ended = async (change: Promise<unknown>): Promise<undefined> => void (await change)
@@ -117,7 +117,7 @@ describe('what changes a user', () => {
       })
     }
 
-    testOnSqlite(`${title}: what is cached of other users’ sessions stays`, async () => {
+    testOnSqlite(`${title}: the cached sessions of other users stay`, async () => {
       const [user, bystander] = [await signedIn(), await signedIn()]
       for (const each of [user, bystander]) assert.ok(await currentUser(each))
       read.length = 0
@@ -147,7 +147,7 @@ describe('what changes a user', () => {
     }
   })
 
-  test('a new password of the user’s own ends every other session at once, and keeps this one', async () => {
+  test('a user who changes the password ends every other session at once and keeps this one', async () => {
     const user = await signedIn()
     const other = await start(user.id)
     for (const each of [user, other]) assert.ok(await currentUser(each))

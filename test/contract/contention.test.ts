@@ -18,7 +18,7 @@ const amountOf = async (id: string): Promise<number | undefined> =>
 const increment = (queries: Pick<Database, 'run'>, id: string) =>
   queries.run('UPDATE probe SET amount = amount + 1 WHERE id = ?', id)
 
-test('10,000 single operations at once over a pool of 10: each is done, once, and the pool stays in its bounds', async () => {
+test('10,000 single operations at once over a pool of 10: each is done once, and the pool stays within its limit', async () => {
   const rows = 125
   for (let row = 0; row < rows; row++) await put(`row ${row}`)
   let most = 0
@@ -33,7 +33,7 @@ test('10,000 single operations at once over a pool of 10: each is done, once, an
   assert.ok(most >= 1 && most <= 10, `${most} connections`)
 })
 
-/** A transaction that goes on, and commits, only when it is told to. */
+/** A transaction that continues and commits only on request. */
 const holding = async (queries: Database, begin: (transaction: Transaction) => Promise<unknown>) => {
   const begun = Promise.withResolvers<unknown>()
   const release = Promise.withResolvers<void>()
@@ -66,7 +66,7 @@ describe('a locked row', () => {
     ],
   ]
   for (const [what, change] of changes) {
-    test(`of a user stays as it was read until the transaction ends: ${what} waits`, async () => {
+    test(`of a user does not change until the transaction ends: ${what} waits`, async () => {
       const user = newUser()
       await insertUser(db, user)
       const login = await holding(db, async (transaction) => {
@@ -114,7 +114,7 @@ describe('a locked row', () => {
     assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, user.id)), undefined)
   })
 
-  testOnPostgres('of a user does not keep others from reading it for as good: two logins at once', async () => {
+  testOnPostgres('of a user does not block other logins of that user: two logins at once', async () => {
     const user = newUser()
     await insertUser(db, user)
     const first = await holding(db, (transaction) => lockUser(transaction, user.id))
@@ -127,8 +127,8 @@ describe('a locked row', () => {
   })
 })
 
-describe('transactions in each other’s way', () => {
-  testOnPostgres('a deadlock (40P01): both succeed in the end, and the work of one has run again', async () => {
+describe('transactions that conflict', () => {
+  testOnPostgres('a deadlock (40P01): both transactions succeed, and the work of one has run again', async () => {
     for (const id of ['left', 'right']) await put(id)
     let [runs, held, hooks] = [0, 0, 0]
     const bothHold = Promise.withResolvers<void>()
@@ -151,7 +151,7 @@ describe('transactions in each other’s way', () => {
     assert.equal(hooks, 2, 'what was taken back has no hooks')
   })
 
-  testOnPostgres('a serialization failure (40001): all succeed in the end, none is lost', async () => {
+  testOnPostgres('a serialization failure (40001): all transactions succeed, and none is lost', async () => {
     await put('serial')
     const serial = await open({ session: { default_transaction_isolation: 'serializable' } })
     let runs = 0
@@ -166,7 +166,7 @@ describe('transactions in each other’s way', () => {
     assert.ok(runs > 5, 'some had to begin again')
   })
 
-  testOnPostgres('a single statement that cannot be serialized is done over, too', async () => {
+  testOnPostgres('a single statement that cannot be serialized is run again, too', async () => {
     await put('alone')
     const serial = await open({ session: { default_transaction_isolation: 'repeatable\\ read' } })
     const change = await holding(db, (transaction) => increment(transaction, 'alone'))

@@ -63,7 +63,7 @@ describe('identities', () => {
     }
   })
 
-  test('are found by exactly what was asked for', async () => {
+  test('are found by their exact issuer and subject only', async () => {
     const { id } = await addedUser()
     const identity = await added(id, { issuer: 'https://Id.example/a_b', subject: `Sub_${randomUUID()}` })
     const { issuer, subject } = identity
@@ -90,7 +90,7 @@ describe('identities', () => {
     await added(stranger.id, { issuer: `${issuer}/x`, subject })
   })
 
-  test('of many who link one at once, one does', async () => {
+  test('of many requests that link one at the same time, one succeeds', async () => {
     const { issuer, subject } = newIdentity('')
     const users = await Promise.all(Array.from({ length: 20 }, () => addedUser()))
     const inserted = await Promise.allSettled(
@@ -112,7 +112,7 @@ describe('identities', () => {
     await added((await addedUser()).id, { issuer: identity.issuer, subject: identity.subject })
   })
 
-  test('of a user are listed, oldest first, and nobody else’s', async () => {
+  test('of a user are listed, oldest first, without those of other users', async () => {
     const [user, bystander] = [await addedUser(), await addedUser()]
     const ids = ['b', 'A', 'a_', 'a'].map((id) => `${id}-${user.id}`)
     for (const id of ids) await added(user.id, { id })
@@ -125,7 +125,7 @@ describe('identities', () => {
     assert.deepEqual(await findIdentitiesOfUser(db, 'nobody'), [])
   })
 
-  test('are held and deleted as their own user’s only', async () => {
+  test('are held and deleted by their own user only', async () => {
     const [user, stranger] = [await addedUser(), await addedUser()]
     const identity = await added(user.id)
     const isHeld = (userId: string) => db.inTransaction((transaction) => lockIdentity(transaction, identity.id, userId))
@@ -137,7 +137,7 @@ describe('identities', () => {
     assert.equal(await isHeld(user.id), false)
   })
 
-  test('of a user go all at once, and nobody else’s', async () => {
+  test('of a user are deleted all at once, without those of other users', async () => {
     const [user, stranger] = [await addedUser(), await addedUser()]
     await added(user.id)
     await added(user.id)
@@ -148,8 +148,8 @@ describe('identities', () => {
   })
 })
 
-describe('sign-ins that have come back', () => {
-  test('come back once, of many at once too', async () => {
+describe('consumed states of sign-ins', () => {
+  test('are consumed once, even by many requests at once', async () => {
     const id = randomUUIDv7()
     const uses = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => insertUsedState(index % 2 ? db : other, id)),
@@ -160,7 +160,7 @@ describe('sign-ins that have come back', () => {
     }
   })
 
-  test('are forgotten when they are from before a time', async (t) => {
+  test('are deleted when they are older than a given time', async (t) => {
     const { db } = await freshDatabase(t)
     const ids = [T0 - 1, T0, T0 + 1].map((timeMs) => leastUuidAt(timeMs))
     for (const id of ids) await insertUsedState(db, id)
@@ -178,8 +178,8 @@ describe('sign-ins that have come back', () => {
 const claimed = (user: UserRecord, given: object = {}) =>
   reclaimUser(db, { id: user.id, emailLower: user.emailLower, nowMs: T0 + 5, ...given })
 
-describe('an account whose email nobody has proved', () => {
-  test('is given to the owner of its email, without its password and its roles', async () => {
+describe('an account whose email is not verified', () => {
+  test('is reclaimed by the owner of its email, without its password and its roles', async () => {
     const user = await addedUser({ roles: ['a'] })
     assert.equal(await claimed(user), 1)
     assert.deepEqual(await findUserById(db, user.id), {
@@ -191,7 +191,7 @@ describe('an account whose email nobody has proved', () => {
     assert.equal(await claimed(user), 0)
   })
 
-  test('not with another email, not when disabled, not when the email was proved', async () => {
+  test('is not reclaimed with another email, when disabled, or when the email is verified', async () => {
     const user = await addedUser()
     const disabled = await addedUser({ disabled: true })
     const proven = await addedUser({ emailVerifiedAtMs: T0 })
@@ -202,7 +202,7 @@ describe('an account whose email nobody has proved', () => {
     for (const each of [user, disabled, proven]) assert.deepEqual(await findUserById(db, each.id), each)
   })
 
-  test('of many who claim it at once, one gets it', async () => {
+  test('of many requests that reclaim it at once, one succeeds', async () => {
     const user = await addedUser()
     const changes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -213,14 +213,14 @@ describe('an account whose email nobody has proved', () => {
     assert.equal((await findUserById(db, user.id))?.emailVerifiedAtMs, T0 + changes.indexOf(1))
   })
 
-  test('the first proof of an email counts', async () => {
+  test('the time of the first verification is kept', async () => {
     const user = await addedUser()
     assert.equal(await markEmailVerified(db, user.id, T0 + 1), 1)
     assert.equal(await markEmailVerified(db, user.id, T0 + 2), 0)
     assert.equal((await findUserById(db, user.id))?.emailVerifiedAtMs, T0 + 1)
   })
 
-  test('a first password is set where there is none, once', async () => {
+  test('a first password is set only once, where there is none', async () => {
     const [user, without] = [await addedUser(), await addedUser({ passwordHash: null })]
     assert.equal(await insertPasswordHash(db, user.id, 'new'), 0)
     const hashes = Array.from({ length: 10 }, (_, index) => `hash ${index}`)

@@ -25,7 +25,7 @@ const ringOf = (db: Database, rootSecret: Uint8Array) =>
     accessTokenLifetimeMs: 1000,
   })
 
-/** What a first start does. */
+/** The work of a first start. */
 const makeKey = (queries: Database) =>
   queries.inTransaction(async (transaction) => {
     await lockKeys(transaction)
@@ -34,7 +34,7 @@ const makeKey = (queries: Database) =>
   })
 
 describe('signing keys', () => {
-  test('come as they were inserted, the newest first, those of one moment by id, byte by byte', async (t) => {
+  test('are listed as they were inserted: the newest first, then by id, byte by byte', async (t) => {
     const { db } = await freshDatabase(t)
     const keys = ['_', '-', 'a', 'A', 'Z', '0', 'b'].map((id) => newKey({ id }))
     const newest = newKey({ createdAtMs: T0 + 1, retiredAtMs: T0 + 2 })
@@ -44,7 +44,7 @@ describe('signing keys', () => {
     assert.deepEqual(idsOf(found), [newest.id, ...idsOf(keys).sort(), 'oldest'])
   })
 
-  test('are retired all at once, each once', async (t) => {
+  test('are retired all at once, and each only once', async (t) => {
     const { db } = await freshDatabase(t)
     await insertKey(db, newKey({ id: 'a', retiredAtMs: T0 + 1 }))
     for (const id of ['b', 'c']) await insertKey(db, newKey({ id }))
@@ -56,7 +56,7 @@ describe('signing keys', () => {
     )
   })
 
-  test('are deleted once they were retired before a time, and not one that signs', async (t) => {
+  test('are deleted if they were retired before a given time, but never while they sign', async (t) => {
     const { db } = await freshDatabase(t)
     await insertKey(db, newKey({ id: 'signs' }))
     for (const age of [1, 2, 3]) await insertKey(db, newKey({ id: `retired ${age}`, retiredAtMs: T0 - age }))
@@ -64,14 +64,14 @@ describe('signing keys', () => {
     assert.deepEqual(idsOf(await findKeys(db)).sort(), ['retired 1', 'retired 2', 'signs'])
   })
 
-  test('of two who decide which key signs, one waits for the other', async (t) => {
+  test('of two transactions that decide which key signs, one waits for the other', async (t) => {
     const { db, open } = await freshDatabase(t)
     const other = await open()
     await Promise.all(Array.from({ length: 20 }, (_, index) => makeKey(index % 2 ? db : other)))
     assert.equal((await findKeys(db)).length, 1)
   })
 
-  test('of 8 first starts at once there is one key, and all hold it', async (t) => {
+  test('8 first starts at once make one key, and all hold it', async (t) => {
     const { db, open } = await freshDatabase(t)
     const rootSecret = randomBytes(32)
     const handles = [db, ...(await Promise.all(Array.from({ length: 3 }, () => open())))]

@@ -6,17 +6,17 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 
-/** What a migration does, with its header. */
+/** The SQL of a migration, with its header. */
 export type LaterMigration = { sqlite: string; postgres: string }
 
-/** How a version of svc is run: by its own launcher, and otherwise as every other. */
+/** How a version of svc is started: by its own launcher, and with the usual options. */
 export type Version = {
   startService: typeof startServiceProcess
   runSvc: typeof runSvc
   spawnSvc: typeof spawnSvc
 }
 
-/** The same packages, in a folder of its own where the copy keeps its compiled code. */
+/** The same packages, with a separate folder for the compiled code of the copy. */
 const linkPackages = (root: string) => {
   const [from, to] = [path.join(ROOT, 'node_modules'), path.join(root, 'node_modules')]
   mkdirSync(to)
@@ -29,7 +29,7 @@ const writeMigration = (root: string, texts: LaterMigration) => {
     writeFileSync(path.join(root, `src/storage/migrations/900-later.${dialect}.sql`), text)
 }
 
-/** A copy of this version of svc that has one migration more, removed after the file. */
+/** A copy of this version of svc with one more migration; removed after the file. */
 export const laterVersion = (migration: LaterMigration): Version => {
   const root = temporaryDirectory()
   for (const part of ['src', 'bin', 'package.json'])
@@ -44,7 +44,7 @@ export const laterVersion = (migration: LaterMigration): Version => {
   }
 }
 
-/** A column more, which this version knows nothing of and need not. */
+/** One more column, which this version does not use. */
 export const COLUMN_MORE: LaterMigration = {
   sqlite: '-- works with: 001-beginning\nALTER TABLE users ADD COLUMN nickname TEXT;\nCREATE TABLE later (id TEXT);\n',
   postgres:

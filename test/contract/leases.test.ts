@@ -11,7 +11,7 @@ const take = (name: string, holder: string, nowMs: number, untilMs: number, quer
   takeLease(queries, { name, holder, nowMs, untilMs })
 
 describe('a lease', () => {
-  test('of 40 who want it at once, over two connections, exactly one has it: 25 times', async () => {
+  test('of 40 requests at once, over two connections, exactly one gets it: 25 times', async () => {
     for (let round = 0; round < 25; round++) {
       const takers = Array.from({ length: 40 }, (_, index) =>
         take(`raced ${round}`, `holder ${index}`, T0, T0 + 1000, index % 2 ? db : other),
@@ -20,7 +20,7 @@ describe('a lease', () => {
     }
   })
 
-  test('that has run out: of 40 who want it at once, exactly one has it: 25 times', async () => {
+  test('that has expired: of 40 requests at once, exactly one gets it: 25 times', async () => {
     for (let round = 0; round < 25; round++) {
       const takers = Array.from({ length: 40 }, (_, index) =>
         take('run out', `holder ${round}.${index}`, T0 + 2 * round, T0 + 2 * round + 1, index % 2 ? db : other),
@@ -29,7 +29,7 @@ describe('a lease', () => {
     }
   })
 
-  test('is nobody else’s before its time is over, and anybody’s after it: its holder may have crashed', async () => {
+  test('is not available to others before it expires, and is afterwards: its holder may have crashed', async () => {
     assert.equal(await take('timed', 'a', T0, T0 + 1000), true)
     for (const nowMs of [T0, T0 + 1, T0 + 999])
       assert.equal(await take('timed', 'b', nowMs, nowMs + 5000, other), false)
@@ -37,7 +37,7 @@ describe('a lease', () => {
     assert.equal(await take('timed', 'a', T0 + 1500, T0 + 9000), false)
   })
 
-  test('is moved by its holder, to later and to earlier', async () => {
+  test('is extended and shortened by its holder', async () => {
     assert.equal(await take('moved', 'a', T0, T0 + 1000), true)
     assert.equal(await take('moved', 'a', T0 + 10, T0 + 5000), true)
     assert.equal(await take('moved', 'b', T0 + 1001, T0 + 2000), false)
@@ -45,13 +45,13 @@ describe('a lease', () => {
     assert.equal(await take('moved', 'b', T0 + 31, T0 + 2000), true)
   })
 
-  test('is moved by its holder late, as long as nobody else has taken it', async () => {
+  test('is extended by its holder after it expired, as long as no other holder has taken it', async () => {
     assert.equal(await take('late', 'a', T0, T0 + 10), true)
     assert.equal(await take('late', 'a', T0 + 500, T0 + 1000), true)
     assert.equal(await take('late', 'b', T0 + 500, T0 + 2000), false)
   })
 
-  test('has a name, and each name is for itself', async () => {
+  test('has a name, and leases with different names are independent', async () => {
     assert.equal(await take('sessions', 'a', T0, T0 + 1000), true)
     assert.equal(await take('webhook events', 'b', T0, T0 + 1000), true)
     assert.equal(await take('sessions', 'b', T0, T0 + 1000), false)

@@ -27,7 +27,7 @@ const ALL = [
   '006-webhook-attempts',
 ]
 
-/** An installation that nobody has opened yet, and how commands are run in it. */
+/** An empty installation that has never been opened, and a function that runs commands in it. */
 const installation = async (t: TestContext) => {
   const cwd = temporaryDirectory(t)
   const env = await emptyDatabaseSettings(cwd, t)
@@ -45,7 +45,7 @@ const migrationsIn = async (cwd: string, env: Environment, t: TestContext): Prom
 }
 
 describe('migrations', { concurrency: 2 }, () => {
-  test('eight handles at once on an empty database: each is applied once, all find the schema there', async (t) => {
+  test('eight handles at once on an empty database: each migration is applied once, and all handles find the schema', async (t) => {
     for (let round = 0; round < 5; round++) {
       const place = await emptyPlace(t)
       const handles = await Promise.all(Array.from({ length: 8 }, () => place.open()))
@@ -95,7 +95,7 @@ describe('migrations', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse((await svc(['migrate', '--json'])).stdout), { applied: [] })
   })
 
-  test('svc migrate killed at any point leaves nothing that hinders the next', async (t) => {
+  test('svc migrate killed at any point leaves nothing that blocks the next run', async (t) => {
     for (let trial = 0; trial < 5; trial++) {
       const { cwd, env, svc } = await installation(t)
       const child = spawnSvc({ args: ['migrate'], cwd, env })
@@ -109,7 +109,7 @@ describe('migrations', { concurrency: 2 }, () => {
   })
 })
 
-// Takes long enough for a kill to find it at work, on SQLite by counting.
+// Takes long enough to be killed while it runs, on SQLite by counting.
 const SLOW = {
   sqlite: `-- works with: 001-beginning
 CREATE TABLE later (id BIGINT);
@@ -137,7 +137,7 @@ const isLocked = (cwd: string): boolean => {
   }
 }
 
-test('a migration that is killed half-way leaves nothing of itself, and the next start makes it whole', async (t) => {
+test('a migration that is killed half-way leaves no trace, and the next start applies it completely', async (t) => {
   const { cwd, env, svc } = await installation(t)
   const later = laterVersion(SLOW)
   assert.equal((await svc(['migrate'])).code, 0)

@@ -32,7 +32,7 @@ const due = async (queries: Database, nowMs: number, limit = 100): Promise<strin
 const delivered = (nowMs: number) => ({ status: 204, problem: null, nowMs })
 
 describe('an event', () => {
-  test('is found as it was inserted, not attempted yet', async () => {
+  test('is found as it was inserted, without attempts', async () => {
     const body = '{"id":"é😀\\u0000"}'
     const event = newEvent({ body, createdAtMs: T0 + 3 })
     await insertEvent(db, event)
@@ -49,7 +49,7 @@ describe('an event', () => {
     assert.equal(await findEvent(db, 'none'), undefined)
   })
 
-  test('is taken by exactly one of many who found it, on whichever connection', async () => {
+  test('is taken by exactly one of many dispatchers that found it, over all connections', async () => {
     for (let round = 0; round < 20; round++) {
       const event = await added(db)
       const takers = Array.from({ length: 20 }, (_, index) =>
@@ -69,7 +69,7 @@ describe('an event', () => {
     assert.equal(await claimEvent(db, event, T0 + 1000), 0)
   })
 
-  test('is closed as delivered or as given up, and opened again as if nothing had been', async () => {
+  test('is closed as delivered or as failed, and reopened as if it were new', async () => {
     const event = await added(db)
     assert.equal(await closeEvent(db, event, delivered(T0 + 7)), 1)
     const closed = { ...event, status: 204, deliveredAtMs: T0 + 7, closedAtMs: T0 + 7 }
@@ -97,7 +97,7 @@ describe('an event', () => {
     assert.equal(await closeEvent(db, second, delivered(T0 + 1600)), 1)
   })
 
-  test('is put off with all that waits behind it, and nothing else is', async () => {
+  test('is postponed together with the later events of its user, and no others', async () => {
     const userId = newEvent().userId
     const [before, event, behind] = [
       await added(db, { id: 'put off 1', userId }),
@@ -122,7 +122,7 @@ describe('an event', () => {
 })
 
 describe('events that are due', () => {
-  test('are the first of each user, in order of their time, then of their id; none before its time', async (t) => {
+  test('are the first open event of each user, by time and then by id; none before its time', async (t) => {
     const { db } = await freshDatabase(t)
     const [ada, bob, eve] = ['ada', 'bob', 'eve']
     await added(db, { id: 'b', userId: ada, createdAtMs: T0 + 5 })
@@ -137,7 +137,7 @@ describe('events that are due', () => {
     assert.deepEqual(await due(db, T0 + 6), ['z', 'B', '_', 'b', '-'])
   })
 
-  test('are the next of a user once the one before is closed, not while it is taken', async (t) => {
+  test('include the next event of a user once the one before is closed, but not while that is taken', async (t) => {
     const { db } = await freshDatabase(t)
     const first = await added(db, { id: 'a', userId: 'ada' })
     const second = await added(db, { id: 'b', userId: 'ada' })
@@ -152,7 +152,7 @@ describe('events that are due', () => {
 })
 
 describe('the outbox', () => {
-  test('tells how many events are open, and for how long the first has been due', async (t) => {
+  test('reports how many events are open, and for how long the first has been due', async (t) => {
     const { db } = await freshDatabase(t)
     assert.deepEqual(await findOutboxLoad(db, T0), { open: 0, overdueMs: 0 })
     const first = await added(db, { createdAtMs: T0 + 10 })
@@ -172,7 +172,7 @@ describe('the outbox', () => {
     assert.deepEqual(await listed(2), ['b', 'a'])
   })
 
-  test('forgets what was closed before a time, the longest closed first, and nothing that is open', async (t) => {
+  test('deletes events that were closed before a given time, the oldest first, and no open ones', async (t) => {
     const { db } = await freshDatabase(t)
     for (const [index, id] of ['a', 'b', 'c', 'd', 'e'].entries()) {
       const event = await added(db, { id, createdAtMs: T0 - 1000 })

@@ -12,7 +12,7 @@ import { databaseChoice, postgresUrl } from '../support/database-choice.ts'
 import { createDatabase, type OwnDatabase } from '../support/postgres-databases.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-/** What only PostgreSQL is asked. */
+/** Only for PostgreSQL. */
 type PostgresOptions = {
   size?: number
   timeoutMs?: number
@@ -20,20 +20,20 @@ type PostgresOptions = {
   session?: Record<string, string>
 }
 
-/** Where one database is, of the kind of this run. */
+/** One database of the kind of this run. */
 export type Place = {
-  /** Opens a further handle, as another process would; closed after the test, or after the file when none is given. */
+  /** Opens another handle, as another process would. Closed after the test, or after the file if no test is given. */
   open(options?: PostgresOptions): Promise<Database>
-  /** For connections past svc; only with PostgreSQL. */
+  /** The URL for connections without svc; only with PostgreSQL. */
   url: string
 }
 
-/** Registers a test of what SQLite has no words for; on SQLite there is no such test. */
+/** Registers a test of a rule that does not exist on SQLite; on SQLite the test is not registered. */
 export const testOnPostgres = (title: string, run: (t: TestContext) => Promise<void>): void => {
   if (databaseChoice === 'postgres') test(title, run)
 }
 
-/** Anything that goes wrong behind the scenes fails the test. */
+/** An error in background work fails the test. */
 const fail = (error: Error): never => {
   throw error
 }
@@ -52,8 +52,8 @@ const sqlitePlace = (t: TestContext | undefined): Place => {
 }
 
 /**
- * A database whose own collation is that of a language: nothing may depend on it. A server before PostgreSQL 15, or
- * without ICU, gives one with its usual collation.
+ * A database with the collation of a language, which nothing may depend on. A server before PostgreSQL 15, or without
+ * ICU, creates one with its default collation.
  */
 const createWithLanguage = (adminUrl: string): Promise<OwnDatabase> =>
   createDatabase(adminUrl, { options: `LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'` }).catch(() =>
@@ -74,11 +74,11 @@ const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
   return { open, url }
 }
 
-/** A place for a database that has no tables yet. */
+/** A database without tables. */
 export const emptyPlace = async (t?: TestContext): Promise<Place> =>
   databaseChoice === 'postgres' ? postgresPlace(t) : sqlitePlace(t)
 
-/** A new database with svc's tables, and where it is. */
+/** A new database with svc's tables. */
 export const freshDatabase = async (t?: TestContext): Promise<Place & { db: Database }> => {
   const place = await emptyPlace(t)
   const db = await place.open()
@@ -86,7 +86,7 @@ export const freshDatabase = async (t?: TestContext): Promise<Place & { db: Data
   return { ...place, db }
 }
 
-/** The same with one more table, `probe`, for values of every kind. */
+/** The same with one more table, `probe`, for values of every type. */
 export const probeDatabase = async (t?: TestContext): Promise<Place & { db: Database }> => {
   const place = await freshDatabase(t)
   await place.db.run('CREATE TABLE probe (id TEXT PRIMARY KEY, amount BIGINT, words TEXT)')

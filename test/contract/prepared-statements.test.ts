@@ -10,7 +10,7 @@ import { testOnPostgres } from './place.ts'
 
 const STATEMENTS = ['SELECT 1 AS n', 'SELECT 2 AS n', 'SELECT 3 AS n']
 
-/** Asks these in their order, as a process of its own would, and resolves to the names that they were prepared under. */
+/** Runs these statements in order, as a separate process would, and resolves to the names they were prepared under. */
 const namesOf = async (statements: string[], t: TestContext): Promise<Map<string, string>> => {
   const url = new URL(await postgresUrl())
   const proxy = await startTcpProxy({ port: Number(url.port), t })
@@ -27,7 +27,7 @@ const namesOf = async (statements: string[], t: TestContext): Promise<Map<string
   return new Map([...statementsByText].filter(([text]) => STATEMENTS.includes(text)))
 }
 
-testOnPostgres('behind a pooler no process means another statement by the same name', async (t) => {
+testOnPostgres('behind a pooler, no two processes use one name for different statements', async (t) => {
   const [one, other] = [await namesOf(STATEMENTS, t), await namesOf(STATEMENTS.toReversed(), t)]
   assert.deepEqual(new Set(one.keys()), new Set(STATEMENTS))
   assert.equal(new Set(one.values()).size, STATEMENTS.length)

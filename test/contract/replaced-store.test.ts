@@ -26,7 +26,7 @@ const replace = (queries: typeof db, former: Session, successor: Session, nowMs 
 const successorOf = async ({ id }: Session) => (await findReplacedSession(db, id))?.successorId
 
 describe('a session that was replaced', () => {
-  test('is gone, and is remembered with its salt, its time and what replaced it', async () => {
+  test('is gone, and a row keeps its salt, its time and the session that replaced it', async () => {
     const [former, successor] = [await added(), await added()]
     await replace(db, former, successor, T0 + 7)
     assert.equal(await findSession(db, former.id), undefined)
@@ -38,7 +38,7 @@ describe('a session that was replaced', () => {
     assert.equal(await findReplacedSession(db, successor.id), undefined)
   })
 
-  test('follows the replacement when that is replaced, and keeps its own time', async () => {
+  test('points to the latest replacement when that is replaced, and keeps its own time', async () => {
     const [first, second, third] = [await added(), await added(), await added()]
     await replace(db, first, second, T0)
     await replace(db, second, third, T0 + 5)
@@ -46,7 +46,7 @@ describe('a session that was replaced', () => {
     assert.equal((await findReplacedSession(db, first.id))?.replacedAtMs, T0)
   })
 
-  test('by several at once belongs to exactly one of them, on whichever connection', async () => {
+  test('by several logins at once is replaced by exactly one of them, over all connections', async () => {
     for (let round = 0; round < 10; round++) {
       const former = await added()
       const successors = await Promise.all(Array.from({ length: 6 }, added))
@@ -55,14 +55,14 @@ describe('a session that was replaced', () => {
     }
   })
 
-  test('that had ended before is not remembered', async () => {
+  test('that had ended before leaves no row', async () => {
     const [former, successor] = [await added(), await added()]
     await deleteSession(db, former.id)
     await replace(db, former, successor)
     assert.equal(await successorOf(former), undefined)
   })
 
-  test('is forgotten with what replaced it, and with its user', async () => {
+  test('is deleted with its replacement, and with its user', async () => {
     const [one, two, successor, another] = [await added(), await added(), await added(), await added()]
     await replace(db, one, successor)
     await replace(db, two, another)
@@ -71,7 +71,7 @@ describe('a session that was replaced', () => {
     assert.deepEqual([await successorOf(one), await successorOf(two)], [undefined, undefined])
   })
 
-  test('is forgotten past the grace, and no sooner, by the time of the server where there is one', async (t) => {
+  test('is deleted after the grace period and no sooner, by the time of the database server if there is one', async (t) => {
     const { db } = await freshDatabase(t)
     const user = newUser()
     await insertUser(db, user)
@@ -86,7 +86,7 @@ describe('a session that was replaced', () => {
         replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs: nowMs - ageMs }),
       )
     }
-    // Where there is a server, the time of this process has no say.
+    // With a database server, the clock of this process does not count.
     assert.equal(await deleteReplacedSessions(db, { graceMs: 30_000, nowMs: T0 }), 2)
     assert.equal(await deleteReplacedSessions(db, { graceMs: 30_000, nowMs: T0 }), 0)
   })

@@ -7,7 +7,7 @@ import type { OutboxEvent } from '../../src/webhooks/outbox-store.ts'
 /** Later than any 32-bit number. */
 export const T0 = 1_795_000_000_000
 
-/** A user nobody has met yet. */
+/** A user who is not in the database yet. */
 export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
   const name = `p${randomUUID().replaceAll('-', '').slice(0, 12)}`
   const email = `${name}@example.com`
@@ -25,7 +25,7 @@ export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
   }
 }
 
-/** A session of that user which has just begun. */
+/** A session of that user that has just begun. */
 export const newSession = (userId: string, given: Partial<Session> = {}): Session => ({
   id: randomUUIDv7(),
   userId,

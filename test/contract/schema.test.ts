@@ -57,7 +57,7 @@ const OPTIONAL = new Set([
 ])
 
 describe('the schema', () => {
-  test('is the same on every database: tables, columns and their order, keys, what may be null', async (t) => {
+  test('is the same on every database: tables, columns and their order, keys, nullability', async (t) => {
     const { db } = await freshDatabase(t)
     const expected = [...TABLES, { name: 'migrations', columns: ['name', 'applied_at'] }].map(({ name, columns }) => [
       name,
@@ -84,14 +84,14 @@ describe('the schema', () => {
     )
   })
 
-  test('says with which programs it works', async (t) => {
+  test('records which versions of svc it works with', async (t) => {
     const { db } = await freshDatabase(t)
     const row = await db.get<{ value: string }>(`SELECT value FROM installation WHERE name = 'schema works with'`)
     const applied = await db.all<{ name: string }>('SELECT name FROM migrations')
     assert.ok(applied.some(({ name }) => name === row?.value))
   })
 
-  test('comes of migrations in pairs, and each after the first says with which programs it works', () => {
+  test('comes from migrations in pairs, and each after the first says which versions of svc it works with', () => {
     const files = readdirSync(FOLDER).sort()
     const names = [...new Set(files.map((file) => file.replace(/\.(?:postgres|sqlite)\.sql$/, '')))]
     assert.deepEqual(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'
 import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/key-store.ts'
-import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import {
   deleteSession,
@@ -38,7 +38,7 @@ const added = async (userId: string, given: Partial<Session> = {}): Promise<Sess
 
 const isThere = async ({ id }: Session): Promise<boolean> => (await findSession(db, id)) !== undefined
 
-/** The id of a session that began at that time. */
+/** The id of a session that began at a given time. */
 const idAt = (timeMs: number, last: number): string => {
   const hex = timeMs.toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(last).padStart(12, '0')}`
@@ -55,7 +55,7 @@ describe('a session', () => {
     assert.equal(await findSession(db, 'none'), undefined)
   })
 
-  test('is moved on by exactly one of many who saw the same generation, on whichever connection', async () => {
+  test('is rotated by exactly one of many requests that saw the same generation, over all connections', async () => {
     const session = await added((await addedUser()).id)
     for (let generation = 2; generation < 12; generation++) {
       const movers = Array.from({ length: 20 }, (_, index) =>
@@ -67,7 +67,7 @@ describe('a session', () => {
     }
   })
 
-  test('keeps its beginning and its user when it is moved on', async () => {
+  test('keeps its time of creation and its user when it is rotated', async () => {
     const user = await addedUser()
     const session = await added(user.id)
     const next = {
@@ -85,7 +85,7 @@ describe('a session', () => {
     assert.equal(await updateRotatedSession(db, { ...next, generation: 4 }), 0)
   })
 
-  test('that is gone is not moved on, not ended, not held', async () => {
+  test('that is gone cannot be rotated, ended or held', async () => {
     const { id } = await addedUser()
     const session = newSession(id)
     assert.equal(await updateRotatedSession(db, { ...session, generation: 2 }), 0)
@@ -93,7 +93,7 @@ describe('a session', () => {
     assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, id)), undefined)
   })
 
-  test('is ended by its own user only, where that is asked', async () => {
+  test('is ended only by its own user, if a user is given', async () => {
     const [owner, stranger] = [await addedUser(), await addedUser()]
     const session = await added(owner.id)
     assert.equal(await deleteSessionOfUser(db, session.id, stranger.id), 0)
@@ -104,7 +104,7 @@ describe('a session', () => {
 })
 
 describe('the sessions of a user', () => {
-  test('end all, or all but one, and nobody else’s does', async () => {
+  test('end all, or all but one, without those of other users', async () => {
     const [user, bystander] = [await addedUser(), await addedUser()]
     const sessions = [await added(user.id), await added(user.id), await added(user.id)]
     const others = await added(bystander.id)
@@ -115,7 +115,7 @@ describe('the sessions of a user', () => {
     assert.ok(await isThere(others))
   })
 
-  test('are listed: the given one first, then the last seen, the later begun before the earlier; none that has ended', async () => {
+  test('are listed: the given one first, then by last use, then by creation, the latest first; ended ones are not', async () => {
     const { id } = await addedUser()
     const times = [5, 3, 9, 3, 3, 7]
     const sessions: Session[] = []
@@ -136,8 +136,8 @@ describe('the sessions of a user', () => {
   })
 })
 
-describe('sessions that have run out', () => {
-  test('are found in order of id between two ids, and deleted up to the last, the others stay', async (t) => {
+describe('expired sessions', () => {
+  test('are found by id between two ids and deleted up to the last; the others stay', async (t) => {
     const { db } = await freshDatabase(t)
     const user = newUser()
     await insertUser(db, user)
@@ -163,7 +163,7 @@ describe('sessions that have run out', () => {
     )
   })
 
-  test('1,300 in several windows: all that have ended go, none that has not', async (t) => {
+  test('1,300 in several windows: all expired ones are deleted, and no others', async (t) => {
     const { db } = await freshDatabase(t)
     const user = newUser()
     await insertUser(db, user)
@@ -183,7 +183,7 @@ describe('sessions that have run out', () => {
   })
 })
 
-testOnPostgres('a clean-up by a replica whose clock is ahead deletes no session before its end', async (t) => {
+testOnPostgres('a cleanup by a replica whose clock is ahead deletes no session before it expires', async (t) => {
   const { db } = await freshDatabase(t)
   const user = newUser()
   await insertUser(db, user)
@@ -197,7 +197,7 @@ testOnPostgres('a clean-up by a replica whose clock is ahead deletes no session 
   assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 1)
 })
 
-test('the key that signs comes with the session: the newest that is not retired', async (t) => {
+test('the signing key comes with the session: the newest that is not retired', async (t) => {
   const { db } = await freshDatabase(t)
   const user = newUser()
   const session = newSession(user.id)

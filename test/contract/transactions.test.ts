@@ -28,7 +28,7 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 describe('a transaction', () => {
-  test('commits everything that its work did, and resolves to what the work did', async () => {
+  test('commits everything that its work did, and resolves to the result of the work', async () => {
     const result = await db.inTransaction(async (transaction) => {
       assert.equal(await put(transaction, 'whole-1'), 1)
       assert.equal(await put(transaction, 'whole-2'), 1)
@@ -41,7 +41,7 @@ describe('a transaction', () => {
     }
   })
 
-  test('sees what it did itself; another connection sees it only once it is committed', async () => {
+  test('sees its own changes; another connection sees them only after the commit', async () => {
     await db.inTransaction(async (transaction) => {
       await put(transaction, 'unseen')
       assert.equal(await amountOf(transaction, 'unseen'), 0)
@@ -50,7 +50,7 @@ describe('a transaction', () => {
     assert.equal(await amountOf(other, 'unseen'), 0)
   })
 
-  test('sees what another connection had committed before', async () => {
+  test('sees the changes that another connection committed before', async () => {
     await put(other, 'before')
     assert.equal(await db.inTransaction((transaction) => amountOf(transaction, 'before')), 0)
   })
@@ -61,7 +61,7 @@ describe('a transaction', () => {
     ['a failure of another library', new Error('wrong tag')],
     ['what is no error at all', 'a text'],
   ] as const) {
-    test(`leaves nothing when its work throws ${what}, which comes out as it is`, async () => {
+    test(`leaves nothing when its work throws ${what}, and rejects with the same value`, async () => {
       const work = db.inTransaction(async (transaction) => {
         await put(transaction, 'thrown')
         throw thrown
@@ -71,13 +71,13 @@ describe('a transaction', () => {
     })
   }
 
-  test('leaves nothing when its work throws before it has asked anything', async () => {
+  test('leaves nothing when its work throws before its first statement', async () => {
     const thrown = new AppError('unauthorized', 'No.')
     assert.equal(await rejection(db.inTransaction(() => Promise.reject(thrown))), thrown)
     await put(db, 'still-works')
   })
 
-  test('leaves nothing when a statement of it fails', async () => {
+  test('leaves nothing when one of its statements fails', async () => {
     await put(db, 'taken')
     const work = db.inTransaction(async (transaction) => {
       await put(transaction, 'with-taken')
@@ -87,7 +87,7 @@ describe('a transaction', () => {
     assert.equal(await amountOf(other, 'with-taken'), undefined)
   })
 
-  test('200 at once: each is whole, and no increment is lost', async () => {
+  test('200 at once: each is atomic, and no increment is lost', async () => {
     await put(db, 'counter')
     await Promise.all(Array.from({ length: 200 }, (_, index) => countUp(index % 4 === 0 ? other : db, 'counter')))
     assert.equal(await amountOf(db, 'counter'), 200)
@@ -124,7 +124,7 @@ describe('afterCommit', () => {
     assert.equal(hasRun, false)
   })
 
-  test('runs before a remembered row is given to anybody: no reader gets the old one after the commit', async () => {
+  test('runs before any reader gets a cached row: no reader gets the old row after the commit', async () => {
     const rows = db.cachedRow<{ id: string; amount: number }, number>({
       select: 'SELECT id, amount FROM probe',
       key: 'probe.id',
@@ -154,7 +154,7 @@ describe('afterCommit', () => {
 })
 
 describe('a single statement', () => {
-  test('runs its hook with the number of changes before it resolves, also when nothing was changed', async () => {
+  test('runs its hook with the number of changed rows before it resolves, also when that is 0', async () => {
     await put(db, 'single')
     const order: unknown[] = []
     const hooked = db.single((changes) => order.push(changes))
@@ -178,7 +178,7 @@ describe('a single statement', () => {
     assert.equal(hasRun, false)
   })
 
-  test('what was acknowledged is seen by every other connection', async () => {
+  test('an acknowledged write is seen by every other connection', async () => {
     for (let round = 0; round < 100; round++) {
       await put(round % 2 ? db : other, `seen-${round}`)
       assert.equal(await amountOf(round % 2 ? other : db, `seen-${round}`), 0)

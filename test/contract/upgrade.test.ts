@@ -23,7 +23,7 @@ const later = laterVersion(COLUMN_MORE)
 const SILENT = 'CREATE TABLE later (id TEXT);\n'
 const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
 
-/** A folder with its database, and how each version is run in it. */
+/** A folder with its database, and a way to run each version in it. */
 const installation = async (t: TestContext) => {
   const cwd = temporaryDirectory(t)
   const settings: Environment = await databaseSettings(cwd, {}, t)
@@ -88,7 +88,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     ])
   })
 
-  test('two of N+1 start at once beside N: the migration is applied once', async (t) => {
+  test('two processes of N+1 start at once beside N: the migration is applied once', async (t) => {
     const { start, database } = await installation(t)
     const old = await start(now)
     const [one, two] = await Promise.all([start(later), start(later)])
@@ -97,7 +97,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 7)
   })
 
-  test('on a schema that does not say that it works with N, N does not start, and no command of it runs', async (t) => {
+  test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {
     const { svc } = await installation(t)
     assert.equal((await svc(breaking, ['migrate'])).code, 0)
     for (const args of [['serve'], ['users', 'list'], ['keys', 'rotate'], ['migrate']]) {
@@ -109,10 +109,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
   })
 })
 
-/**
- * Everything that people do, over and over at one service, until it is stopped; each answer that was not as it should
- * be.
- */
+/** Repeats everything that users do at one service until it is stopped, and collects each unexpected response. */
 const startLoad = (service: ServiceProcess) => {
   const failures: string[] = []
   let answered = 0

@@ -27,7 +27,7 @@ const added = async (given: Partial<UserRecord> = {}): Promise<UserRecord> => {
   return user
 }
 
-/** As `sort` has it: by UTF-16 code units, which for ASCII are bytes. */
+/** The order of `sort`: by UTF-16 code units, which for ASCII are bytes. */
 const inByteOrder = (texts: string[]): string[] => [...texts].sort()
 
 describe('users', () => {
@@ -50,7 +50,7 @@ describe('users', () => {
     assert.equal(await replacePasswordHash(db, user.id, '', 'new'), 0)
   })
 
-  test('are found by exactly what was asked for', async () => {
+  test('are found by their exact id, email or username only', async () => {
     const user = await added({ emailLower: 'exact_ly%@example.com', username: 'exact_ly' })
     for (const near of [
       'EXACT_LY%@example.com',
@@ -66,7 +66,7 @@ describe('users', () => {
     assert.equal(await db.inTransaction((transaction) => lockUser(transaction, 'nobody')), undefined)
   })
 
-  test('are changed one thing at a time, and nobody else is', async () => {
+  test('are changed one column at a time, without changes to other users', async () => {
     const [user, bystander] = [await added(), await added()]
     assert.equal(await updateUsername(db, user.id, 'changed'), 1)
     assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 1)
@@ -80,7 +80,7 @@ describe('users', () => {
     assert.deepEqual(await findUserById(db, bystander.id), bystander)
   })
 
-  test('who are not there are not changed: 0', async () => {
+  test('that do not exist are not changed: 0', async () => {
     assert.equal(await updateUsername(db, 'nobody', 'nobody-new'), 0)
     assert.equal(await updateRoles(db, 'nobody', []), 0)
     assert.equal(await updateDisabled(db, 'nobody', true), 0)
@@ -89,7 +89,7 @@ describe('users', () => {
     assert.equal(await deleteUser(db, 'nobody'), 0)
   })
 
-  test('keep a password that is no longer the one that was checked', async () => {
+  test('keep their password if it is no longer the one that was checked', async () => {
     const { id, passwordHash } = await added()
     assert.equal(await replacePasswordHash(db, id, 'another', 'new'), 0)
     assert.equal(await replacePasswordHash(db, id, passwordHash ?? '', 'new'), 1)
@@ -97,7 +97,7 @@ describe('users', () => {
     assert.equal((await findUserById(db, id))?.passwordHash, 'new')
   })
 
-  test('of many who replace the same checked password at once, one does', async () => {
+  test('of many requests that replace the same checked password at once, one succeeds', async () => {
     const { id, passwordHash } = await added()
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) => replacePasswordHash(db, id, passwordHash ?? '', `new ${index}`)),
@@ -164,7 +164,7 @@ const ODD_EMAILS = [
 ].map((local) => `${local}@order.example.com`)
 
 describe('users in order', () => {
-  test('come by id, byte by byte, page by page, each once', async (t) => {
+  test('are listed by id, byte by byte, page by page, each once', async (t) => {
     const { db } = await freshDatabase(t)
     const ids = [...ODD_IDS, ...Array.from({ length: 30 }, () => newUser().id)]
     for (const id of ids) await insertUser(db, newUser({ id }))
@@ -181,7 +181,7 @@ describe('users in order', () => {
     assert.deepEqual(seen, expected.map(String))
   })
 
-  test('stand by email and by username in one order on every database', async () => {
+  test('have the same order by email and by username on every database', async () => {
     for (const email of ODD_EMAILS) await added({ emailLower: email, username: email.slice(0, email.indexOf('@')) })
     const rows = await db.all<{ email_lower: string }>(
       `SELECT email_lower FROM users WHERE email_lower LIKE '%@order.example.com' ORDER BY email_lower`,

@@ -22,7 +22,7 @@ const get = (id: string) => db.get<Probe>('SELECT id, amount, words FROM probe W
 
 describe('numbers', () => {
   for (const amount of [0, -1, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 1, -(2 ** 31) - 1, 1_795_000_000_000, 2 ** 53 - 1]) {
-    test(`${amount} comes back as the number that it was`, async () => {
+    test(`${amount} is read as the same number`, async () => {
       const id = randomUUID()
       await put(id, amount, null)
       assert.equal((await get(id))?.amount, amount)
@@ -31,7 +31,7 @@ describe('numbers', () => {
     })
   }
 
-  test('counts, sums and the least of times are numbers', async () => {
+  test('counts, sums and the minimum of times are numbers', async () => {
     await put('least-1', 2 ** 40, 'least')
     await put('least-2', 2 ** 41, 'least')
     const row = await db.get<{ count: number; least: number }>(
@@ -41,7 +41,7 @@ describe('numbers', () => {
     assert.deepEqual({ ...row }, { count: 2, least: 2 ** 40 })
   })
 
-  test('the least of nothing is null', async () => {
+  test('the minimum of no rows is null', async () => {
     const row = await db.get<{ least: number | null }>('SELECT MIN(amount) AS least FROM probe WHERE words = ?', 'none')
     assert.deepEqual({ ...row }, { least: null })
   })
@@ -61,7 +61,7 @@ const TEXTS = {
 
 describe('texts', () => {
   for (const [what, words] of Object.entries(TEXTS)) {
-    test(`${what}: comes back as it was, and is found by itself`, async () => {
+    test(`${what}: is read unchanged, and finds its own row`, async () => {
       const id = randomUUID()
       await put(id, 1, words)
       assert.equal((await get(id))?.words, words)
@@ -72,7 +72,7 @@ describe('texts', () => {
     })
   }
 
-  test('every one of them is a key of its own', async () => {
+  test('each of them is a separate key', async () => {
     for (const words of Object.values(TEXTS)) await put(`key ${words}`, null, null)
     const rows = await db.all<Probe>(`SELECT id FROM probe WHERE id LIKE 'key %' AND amount IS NULL`)
     assert.deepEqual(new Set(rows.map(({ id }) => id)), new Set(Object.values(TEXTS).map((words) => `key ${words}`)))
@@ -85,7 +85,7 @@ describe('texts', () => {
     assert.equal((await get('empty'))?.words, '')
   })
 
-  test('8 MB of text come back whole', async () => {
+  test('8 MB of text are read complete', async () => {
     const words = 'huge é😀\n'.repeat(700_000)
     await put('huge', 1, words)
     assert.ok((await get('huge'))?.words === words)
@@ -114,10 +114,10 @@ const NONSENSE = {
   '1 MB': 'x'.repeat(2 ** 20),
 }
 
-describe('what no key looks like', () => {
+describe('values that no key can have', () => {
   for (const [what, text] of Object.entries(NONSENSE)) {
     for (const [whom, find] of Object.entries(LOOK_UPS)) {
-      test(`${whom} looked up by ${what}: not found, or refused in words`, async () => {
+      test(`${whom} looked up by ${what}: not found, or refused with an error`, async () => {
         const answer: unknown = await find(text).catch((error: unknown) => error)
         if (answer === undefined) return
         assert.ok(answer instanceof AppError, JSON.stringify(answer))
@@ -126,7 +126,7 @@ describe('what no key looks like', () => {
     }
   }
 
-  test('what cannot be stored is refused whole or stored whole, and the database goes on', async () => {
+  test('a value that cannot be stored is refused, or stored unchanged, and the database keeps working', async () => {
     const stored = await put('nul', 1, 'a\0b').catch((error: unknown) => error)
     if (stored === 1) assert.equal((await get('nul'))?.words, 'a\0b')
     else {
@@ -176,7 +176,7 @@ describe('a row that exists already', () => {
     assert.equal((await findUserByUsername(db, user.username))?.id, user.id)
   })
 
-  test('another rule that is broken is no UniqueViolation', async () => {
+  test('a violation of another constraint is no UniqueViolation', async () => {
     for (const insert of [
       () => insertSession(db, newSession('nobody')),
       () => db.run('INSERT INTO users (id) VALUES (?)', randomUUID()),

@@ -96,7 +96,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     assert.deepEqual((await history(event)).at(-1), [4, T0 + 30_000, null, 'interrupted', 'interrupted'])
   })
 
-  test('is put right by an attempt that ends after it was taken for interrupted', async (t) => {
+  test('is corrected by an attempt that ends after it counted as interrupted', async (t) => {
     const { clock, webhooks, db, announced, history } = await setUp(t, 2)
     const event = await announced('ada')
     await claimEvent(db, event, T0 + 9000)
@@ -126,7 +126,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     assert.deepEqual(await findAttempts(db, event.id), [])
   })
 
-  test('keeps the latest hundred when an event is sent again', async (t) => {
+  test('keeps the latest hundred attempts when an event is redelivered', async (t) => {
     const { webhooks, db, announced, found } = await setUp(t, 1)
     const event = await announced('ada')
     await db.run('UPDATE webhook_events SET attempts_before = 249, attempts = 1 WHERE id = ?', event.id)
@@ -139,7 +139,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     assert.deepEqual([numbers.length, numbers[0], numbers.at(-1)], [100, 151, 250])
   })
 
-  test('is written together with the end of the attempt: one does not stand without the other', async (t) => {
+  test('is written in one transaction with the end of the attempt', async (t) => {
     const { webhooks, db, complaints, announced, found } = await setUp(t, 1)
     const event = await announced('ada')
     await db.run('ALTER TABLE webhook_attempts RENAME TO elsewhere')
@@ -148,7 +148,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     assert.match(complaints.join(''), /webhook bookkeeping failed/)
   })
 
-  test('begins with what was known before there was one', async (t) => {
+  test('begins with the attempts from before the history existed', async (t) => {
     const { db } = await freshDatabase(t)
     await db.run('DROP TABLE webhook_attempts')
     await db.run('ALTER TABLE webhook_events DROP COLUMN attempts_before')
@@ -178,13 +178,13 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   })
 })
 
-/** Seconds before each attempt, as docs/operate.md has them; the last row stands for all that follow. */
+/** Seconds before each attempt, as in docs/operate.md. The last row applies to all further attempts. */
 const documentedDelays = (): number[] => {
   const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
   return [...text.matchAll(/^\| \d+(?: and later)? \| (\d+) s \| .* \|$/gm)].map(([, seconds]) => Number(seconds))
 }
 
-test('retries come as docs/operate.md says, each up to a quarter earlier or later', async (t) => {
+test('retries follow the delays of docs/operate.md, each up to a quarter earlier or later', async (t) => {
   const { receiver, clock, webhooks, announced, found } = await setUp(t, 17)
   const delays = documentedDelays()
   assert.equal(delays.length, 13)
@@ -201,7 +201,7 @@ test('retries come as docs/operate.md says, each up to a quarter earlier or late
   }
 })
 
-/** An event that was closed at a time, as failed or as delivered. */
+/** An event that was closed at a given time, as failed or as delivered. */
 const closedAt = async (
   { db }: Pick<Awaited<ReturnType<typeof setUp>>, 'db'>,
   id: string,
@@ -213,8 +213,8 @@ const closedAt = async (
   await closeEvent(db, { id, attempts: 0 }, { status: null, problem, nowMs })
 }
 
-describe('sending again what failed', { concurrency: 2 }, () => {
-  test('takes what was given up since a time, oldest first, and leaves alone what was delivered or is open', async (t) => {
+describe('redelivery of failed events', { concurrency: 2 }, () => {
+  test('includes events that failed since a given time, oldest first, and no delivered or open ones', async (t) => {
     const place = await setUp(t, 1)
     const { db, webhooks, clock } = place
     await closedAt(place, 'b failed', T0 - 10, 'answered 500')

@@ -36,7 +36,7 @@ const TYPES = ['user.created', 'user.deleted'] as const
 
 type Emptying = Pick<ReturnType<typeof createWebhooks>, 'deliverDue'>
 
-/** Lets them deliver until so many have arrived, each once. */
+/** Lets the dispatchers deliver until `count` events have arrived, each once. */
 const emptied = async (receiver: WebhookReceiver, outboxes: Emptying[], count: number) => {
   for (let tries = 0; receiver.deliveries.length < count && tries < 100; tries++)
     await Promise.all(outboxes.map((outbox) => outbox.deliverDue()))
@@ -55,7 +55,7 @@ const assertInOrder = ({ deliveries }: WebhookReceiver, people: string[]) => {
 }
 
 describe('the outbox', () => {
-  test('writes down how an attempt ended that is to be made again, and makes it when its time has come', async (t) => {
+  test('records a failed attempt, and retries when the next attempt is due', async (t) => {
     const { receiver, db, clock, complaints, webhooks } = await setUp(t, 3)
     await db.inTransaction((transaction) => webhooks.announce(transaction, 'user.created', 'ada'))
     receiver.answerWith(status(503))
@@ -88,7 +88,7 @@ describe('the outbox', () => {
     assert.deepEqual(complaints, [])
   })
 
-  test('tells of each user in the order of what happened, also within one millisecond', async (t) => {
+  test('delivers the events of each user in order, also within one millisecond', async (t) => {
     const { receiver, db, webhooks } = await setUp(t, 1)
     const people = Array.from({ length: 30 }, (_, index) => `user ${index}`)
     for (const user of people) {
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     assertInOrder(receiver, people)
   })
 
-  test('forgets in batches what is past its time', async (t) => {
+  test('deletes events past their retention in batches', async (t) => {
     const { db, clock, webhooks } = await setUp(t, 1)
     await db.inTransaction(async (transaction) => {
       for (let index = 0; index < 1100; index++) await webhooks.announce(transaction, 'user.created', `user ${index}`)

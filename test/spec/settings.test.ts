@@ -12,11 +12,11 @@ import type { Environment } from '../support/command.ts'
 import { runSvc } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { signedUp } from '../support/people.ts'
+import { startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { runCommand } from '../support/warm-command.ts'
-import { startService } from '../support/service.ts'
 
 const secret = randomBytes(32)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>

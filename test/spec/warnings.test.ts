@@ -9,11 +9,11 @@ import type { Environment } from '../support/command.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { loggedRequest } from '../support/request-log.ts'
+import { type Service, startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { runCommand } from '../support/warm-command.ts'
-import { type Service, startService } from '../support/service.ts'
 
 const secret = randomBytes(32).toString('hex')
 const BEGIN = 'svc: warning: '
