@@ -8,12 +8,16 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
 const COVERED: readonly string[] = [
   '{README,CHANGELOG,CONTRACT,CONTRIBUTING,SECURITY}.md',
-  'src/oauth/**/*.ts',
-  'src/http/browser/oauth/*.ts',
   'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',
   'docs/decisions/*.md',
   'bench/**/*.{md,ts}',
+  'bin/*.js',
   'scripts/**/*.{ts,sh}',
+  'src/*.ts',
+  'src/{cli,config,lib,metrics,oauth,pages,serve}/**/*.{ts,js}',
+  'src/http/browser/oauth/*.ts',
+  'test/*.ts',
+  'test/{browser,contract,durability,gateways,hostile,openapi,regressions,support,unit}/**/*.ts',
   '.github/**/*.md',
 ]
 

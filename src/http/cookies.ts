@@ -9,7 +9,7 @@ interface Cookie {
   httpOnly: boolean
 }
 
-/** The cookies of this service, as it is configured. */
+/** The cookies of this service, as it is configured (CONTRACT.md 5.1). */
 export type CookieTable = Readonly<Record<CookieRole, Cookie>>
 
 /**
@@ -23,8 +23,7 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },
     csrf: { name: `${host}svc_csrf`, path: '/', httpOnly: false },
-    // Proves that the browser that returns from a provider is the one that was sent there. The specification does not
-    // name this cookie.
+    // Proves that the browser that returns from a provider is the one that was sent there.
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },

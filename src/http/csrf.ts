@@ -21,7 +21,7 @@ interface StateChange {
   baseUrl: string
 }
 
-/** Refuses (`forbidden`) a request that another site may have made the browser send. */
+/** Refuses (`forbidden`) a request that another site may have made the browser send (CONTRACT.md 5.2). */
 export const requireOwnRequest = (change: StateChange): void => {
   requireOwnOrigin(change)
   const { headers, formToken, isGoodToken } = change

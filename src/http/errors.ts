@@ -24,7 +24,7 @@ export const toAppError = (thrown: unknown): AppError => {
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: thrown })
 }
 
-/** The body of every JSON error. The id leads an operator to the line in the log. */
+/** The body of every JSON error (CONTRACT.md 7). With the request ID, an operator finds the line in the log. */
 export const toErrorJson = ({ code, message }: AppError, requestId: string): string =>
   JSON.stringify({ error: { code, message, request_id: requestId } })
 

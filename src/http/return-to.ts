@@ -5,7 +5,7 @@ const MAX_LENGTH = 2048
 const HOME = '/'
 
 /**
- * Where to redirect after a login or signup (specification section 4.2 rules 1 and 2): `/` by default, else the path with
+ * Where to redirect after a login or signup (CONTRACT.md 4.5): `/` by default, else the path with
  * query and fragment as the URL standard writes it; `invalid_request` for a value that could leave this origin.
  */
 export const readReturnTo = (entered: string | undefined, baseUrl: string): string => {

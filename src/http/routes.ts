@@ -66,7 +66,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   return routes
 }
 
-/** The routes of one provider (specification section 4.2 rule 5). */
+/** The routes of one provider (CONTRACT.md 4.3). */
 const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
   const signIn = createProviderSignIn(deps, provider)
   const base = `/auth/oauth/${provider.name}` as const

@@ -5,7 +5,10 @@ import { isUuid } from '../lib/uuid.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
 import type { KeyRing, SigningKey } from './key-ring.ts'
 
-/** The claims of an access token (RFC 9068 section 2.2, and the session's id). Times in seconds since 1970. */
+/**
+ * The claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times in seconds since
+ * 1970.
+ */
 interface AccessClaims {
   iss: string
   sub: string
@@ -27,7 +30,9 @@ export interface VerifiedToken {
   expiresAtMs: number
 }
 
-/** `unknown key`: the ring is older than the token, or the key was deleted or made up. Undefined: the token is not good. */
+/**
+ * `unknown key`: the ring is older than the token, or the key was deleted or made up. Undefined: the token is not good.
+ */
 export type TokenReading = VerifiedToken | 'unknown key' | undefined
 
 interface AccessTokensDeps {
@@ -42,7 +47,8 @@ export interface AccessTokens {
   /** Signs a token with these claims and a `jti` of its own. */
   issue(claims: Omit<AccessClaims, 'iss' | 'jti'>, key: SigningKey): string
   /**
-   * Reads a token that is ours, unchanged, and signed with a key that is still good. Whether it has expired is judged by
+   * Reads a token that is ours, unchanged, and signed with a key that is still good. Whether it has expired is judged
+   * by
    * the clock that its session's row came with; here a token is refused only when it has expired by every clock.
    */
   read(token: string, ring: KeyRing): TokenReading
@@ -59,7 +65,8 @@ const REFUSED_PARAMETERS = ['crit', 'b64']
 const KEY_ID = /^[\w-]{43}$/
 
 export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDeps): AccessTokens => {
-  // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens are
+  // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens
+  // are
   // looked up by their signature, a seventh of their length, and then compared as a whole.
   const verified = new LRUCache<string, { token: string; facts: VerifiedToken }>({ max: MAX_REMEMBERED_TOKENS })
 
@@ -157,6 +164,9 @@ const readJson = (part: string): Json => {
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/** Whether the time before which a token must not be accepted has passed (RFC 7519 section 4.1.5); absent counts as passed. */
+/**
+ * Whether the time before which a token must not be accepted has passed (RFC 7519 section 4.1.5); absent counts as
+ * passed.
+ */
 const hasBegun = (notBefore: unknown, nowMs: number): boolean =>
   notBefore === undefined || (typeof notBefore === 'number' && notBefore * 1000 <= nowMs)

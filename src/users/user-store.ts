@@ -1,6 +1,6 @@
 import type { Queries } from '../storage/database.ts'
 
-/** A user as operators see one; the JSON API shows less (specification section 2.1). */
+/** A user as operators see one; the JSON API shows less (CONTRACT.md 2.1). */
 export interface User {
   /** UUID */
   id: string

@@ -26,7 +26,7 @@ interface Message {
   body: string
 }
 
-/** One attempt to deliver an event (specification sections 6.3 and 6.4). Never rejects. */
+/** One attempt to deliver an event (CONTRACT.md 6.3 and 6.4). Never rejects. */
 export const deliver = async (target: Target, message: Message): Promise<Delivery> => {
   let status: number | null = null
   try {

@@ -3,7 +3,7 @@ import { type HttpResponse, json, type RequestContext } from '../request-context
 import type { Documentation } from '../route.ts'
 import { failure, refTo, unavailable } from './schemas.ts'
 
-/** `GET /auth/api/v1/user` (specification section 4.1). */
+/** `GET /auth/api/v1/user` (CONTRACT.md 4.1). */
 export const getUser = {
   documentation: {
     operationId: 'getUser',

@@ -7,7 +7,7 @@ import type { HttpResponse, RequestContext } from '../request-context.ts'
 import type { Documentation } from '../route.ts'
 import { failure, unavailable } from './schemas.ts'
 
-/** `POST /auth/api/v1/sessions/refresh` (specification section 4.1). */
+/** `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
 export const createRefreshSession = ({ sessions, audiences, recordRefresh, cookieTable }: RouteDeps) => ({
   documentation: documentationOf(cookieTable.csrf.name),
 

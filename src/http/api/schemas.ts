@@ -2,10 +2,10 @@ import type { ResponseHeader, Schema } from '../route.ts'
 
 /**
  * The bodies of JSON responses, by name (JSON Schema, draft 2020-12). No schema is closed: a later version may add
- * members, and a client ignores the ones that it does not know (CONTRACT.md).
+ * members, and a client ignores the ones that it does not know (CONTRACT.md 1).
  */
 export const SCHEMAS = {
-  /** Specification section 2.1. */
+  /** CONTRACT.md 2.1. */
   User: {
     type: 'object',
     required: ['id', 'email', 'username', 'roles', 'disabled', 'created_at'],

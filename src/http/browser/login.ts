@@ -17,7 +17,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
   return done === 'deleted' || done === 'signed_out' ? NOTICES[done] : undefined
 }
 
-/** `GET` and `POST /auth/login` (specification section 4.2). */
+/** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
   const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
 

@@ -2,7 +2,7 @@ import type { RouteDeps } from '../deps.ts'
 import { type HttpResponse, page, type RequestContext, redirect } from '../request-context.ts'
 import { findBrowserSessions } from './start-session.ts'
 
-/** `GET` (a button) and `POST /auth/logout` (specification section 4.2 rule 4). */
+/** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (deps: RouteDeps) => ({
   async show(context: RequestContext): Promise<HttpResponse> {
     const signedIn = await deps.findCurrentSession(context)

@@ -19,7 +19,7 @@ interface SignupForm extends Typed {
   returnTo: string
 }
 
-/** `GET` and `POST /auth/signup` (specification section 4.2). */
+/** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
   const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
 
