@@ -6,7 +6,7 @@ import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { type Clock, systemClock } from './lib/time.ts'
-import { requireWhole } from './storage/copy/marker.ts'
+import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
 
@@ -62,7 +62,7 @@ const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | unde
 const bringUpToDate = async (db: Database, log: Log, clock: Clock = systemClock): Promise<void> => {
   const applied = await migrate(db, clock)
   if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
-  await requireWhole(db)
+  await requireNoUnfinishedCopy(db)
 }
 
 const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
@@ -95,12 +95,12 @@ const reachServer = async (
   { log, patienceMs = 0 }: { log?: Log; patienceMs?: number | undefined } = {},
 ): Promise<Connect> => {
   if (database.kind !== 'postgres') throw new AppError('internal_error', 'The database is no server.')
-  const [{ reachPostgres }, { openPostgres }] = await Promise.all([
-    import('./storage/postgres/start.ts'),
+  const [{ negotiateConnection }, { openPostgres }] = await Promise.all([
+    import('./storage/postgres/negotiate-connection.ts'),
     import('./storage/postgres/postgres.ts'),
   ])
-  const connection = await reachPostgres(database.target, {
-    patienceMs,
+  const connection = await negotiateConnection(database.connection, {
+    waitMs: patienceMs,
     onWait: (error) => log?.warn({ problem: error.message }, 'waiting for the database'),
   })
   const onChange = (isUp: boolean, error?: Error): void => {

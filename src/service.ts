@@ -8,7 +8,7 @@ import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
-import { type Clock, monotonicClock, within } from './lib/time.ts'
+import { type Clock, monotonicClock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
@@ -113,7 +113,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       await shutdown.drain(drainMs)
       // A database that does not answer must not hold up the end for as long as its own timeouts allow.
       const ends = [shutdown.close(STOP_PATIENCE_MS), core.webhooks.stop(STOP_PATIENCE_MS), cleanup.stop()]
-      await within(STOP_PATIENCE_MS, Promise.all(ends), undefined)
+      await withTimeout(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
     },

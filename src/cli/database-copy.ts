@@ -75,14 +75,14 @@ const readUrlFile = (option: string, file: string): string => {
 }
 
 const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boolean | undefined): Promise<void> => {
-  const { COPY_ANEW, nameOfPlace } = await import('../storage/copy/copy.ts')
-  const names = { from: nameOfPlace(from), to: nameOfPlace(to) }
+  const { START_OVER, locationName } = await import('../storage/copy/copy.ts')
+  const names = { from: locationName(from), to: locationName(to) }
   const comparisons = await copyWithProgress(from, to)
   const isEqual = comparisons.every((comparison) => comparison.isEqual)
   const secret = secretSettings(from)
   if (json) await printJson({ ...names, equal: isEqual, tables: comparisons.map(comparisonToJson), secret })
   else await printList([comparisons], { columns: COLUMNS, toJson: comparisonToJson, empty: '' }, json)
-  if (!isEqual) throw new AppError('conflict', `the copy differs from its source. ${COPY_ANEW}`)
+  if (!isEqual) throw new AppError('conflict', `the copy differs from its source. ${START_OVER}`)
   if (!json) await print(`\n${names.to} is now a complete copy of ${names.from}.\n${nextSteps(to, secret)}`)
 }
 
@@ -100,9 +100,9 @@ const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promi
       from,
       to,
       clock: systemClock,
-      onProgress: ({ step, table, rows, of }) => {
+      onProgress: ({ step, table, rows, total }) => {
         hasBegun = true
-        progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, of)
+        progress.show(`${step.padEnd(5)} ${table.padEnd(14)}`, rows, total)
       },
     })
   } catch (error) {
@@ -129,7 +129,7 @@ const secretSettings = (from: DatabaseTarget): string => {
 
 const nextSteps = (to: DatabaseTarget, secret: string): string => `
 Start svc with the same root secret, so that sessions and keys stay valid:
-  SVC_DATABASE_URL=${to.kind === 'sqlite' ? `sqlite:${resolve(to.file)}` : `${to.target.shown} (with its password)`}
+  SVC_DATABASE_URL=${to.kind === 'sqlite' ? `sqlite:${resolve(to.file)}` : `${to.connection.redactedUrl} (with its password)`}
   ${secret}
 `
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { KeySummary } from '../sessions/sessions.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import type { KeySummary } from '../sessions/sessions.ts'
 import { keyToJson, signsFromMs } from './keys-list.ts'
 import { print, printJson, toSecond } from './terminal/output.ts'
 import { withCore } from './with-core.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { shownUrl } from '../lib/shown-url.ts'
+import { redactUrl } from '../lib/redact-url.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson } from './terminal/output.ts'
@@ -12,7 +12,7 @@ export const addWebhooksTest = (webhooks: Command, { loadConfig }: CommandContex
   withJson(test).action(async ({ json }: JsonOption) => {
     const config = loadConfig()
     requireWebhooks(config)
-    const url = shownUrl(config.webhookUrl ?? '')
+    const url = redactUrl(config.webhookUrl ?? '')
     await withCore(config, async (core) => {
       const { status, problem } = await core.webhooks.test()
       if (json) await printJson({ url, delivered: problem === null, status, problem })

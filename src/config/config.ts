@@ -41,7 +41,7 @@ export const defaultBaseUrl = (port: number): string => new URL(`http://localhos
 
 /** The URL of the database without its password. */
 export const shownDatabase = ({ database }: Pick<Config, 'database'>): string =>
-  database.kind === 'sqlite' ? `sqlite:${database.file}` : database.target.shown
+  database.kind === 'sqlite' ? `sqlite:${database.file}` : database.connection.redactedUrl
 
 /** Every error in the configuration, one line each. The warnings name unknown variables, which may be misspelled. */
 export class ConfigError extends Error {
@@ -127,7 +127,7 @@ const findHalfWebhook = (environment: Environment): string[] => {
  */
 const findUnreadableCertificates = ({ database }: ReadSettings, readFile: (path: string) => string): string[] => {
   if (database?.kind !== 'postgres') return []
-  const { rootCertificateFile, certificateFile, keyFile } = database.target.tls
+  const { rootCertificateFile, certificateFile, keyFile } = database.connection.tls
   const sslrootcert = rootCertificateFile === 'system' ? undefined : rootCertificateFile
   return Object.entries({ sslrootcert, sslcert: certificateFile, sslkey: keyFile }).flatMap(([parameter, file]) => {
     if (file === undefined) return []

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { isAudience } from '../lib/audience.ts'
 import { isNetwork } from '../lib/network.ts'
 import { readOrigin } from '../lib/origin.ts'
-import { shownUrl } from '../lib/shown-url.ts'
+import { redactUrl } from '../lib/redact-url.ts'
 import { MAX_TIMER_MS, parseDuration } from '../lib/time.ts'
-import { requireRandom } from '../lib/weak-secret.ts'
+import { requireUnguessable } from '../lib/weak-secret.ts'
 import { readPostgresUrl } from '../storage/postgres/url.ts'
 
 /** Turns the text of a variable into a value. */
@@ -22,7 +22,7 @@ export const parser = <T>(format: string, parse: (text: string) => T | undefined
 /** A parser of URLs. Their queries are not shown: they may contain a token. */
 export const urlParser = <T>(format: string, parse: (text: string) => T | undefined): Parser<T> => ({
   ...parser(format, parse),
-  show: shownUrl,
+  show: redactUrl,
 })
 
 export const oneOf = <T extends string>(...choices: readonly T[]) =>
@@ -104,7 +104,7 @@ export const previousRootSecret = parser('at least 32 bytes as hex or base64', p
 /** A secret that could be guessed is refused: it protects the signing keys and every refresh token. */
 export const rootSecret = parser('at least 32 random bytes as hex or base64', (text) => {
   const bytes = parseRootSecret(text)
-  if (bytes) requireRandom(text, bytes)
+  if (bytes) requireUnguessable(text, bytes)
   return bytes
 })
 
@@ -112,7 +112,7 @@ const DATABASE_URLS =
   'sqlite:PATH for a file, or postgres://USER:PASSWORD@HOST:PORT/DATABASE with parameters as in libpq'
 
 export const databaseUrl = parser(DATABASE_URLS, (text) => {
-  if (/^postgres(?:ql)?:/.test(text)) return { kind: 'postgres' as const, target: readPostgresUrl(text) }
+  if (/^postgres(?:ql)?:/.test(text)) return { kind: 'postgres' as const, connection: readPostgresUrl(text) }
   const [, file] = /^sqlite:([^\0]+)$/.exec(text) ?? []
   return file && file !== ':memory:' ? { kind: 'sqlite' as const, file } : undefined
 })

@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path'
 import { createRootSecret, type RootSecret, type SecretPair } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
-import { requireRandom } from '../lib/weak-secret.ts'
+import { requireUnguessable } from '../lib/weak-secret.ts'
 
 const FILE_NAME = 'svc.secret'
 const SECRET_BYTES = 32
@@ -129,7 +129,7 @@ const readOrCreateSecret = (databaseFile: string): Uint8Array => {
   const databaseExists = existsSync(databaseFile)
   if (!existsSync(file)) createSecretFile(file, databaseExists)
   const secret = readSecret(file)
-  requireRandom(readFileSync(file, 'utf8').trim(), secret, file)
+  requireUnguessable(readFileSync(file, 'utf8').trim(), secret, file)
   return secret
 }
 

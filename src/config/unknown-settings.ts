@@ -1,4 +1,4 @@
-import { findClosest } from '../lib/spelling.ts'
+import { findClosest } from '../lib/closest-match.ts'
 import { variablePrefix } from './provider-parsers.ts'
 import { findProviderName, listProviderSettings } from './provider-settings.ts'
 import type { Environment } from './read-setting.ts'

@@ -65,7 +65,7 @@ const warnOfProxies = ({ trustProxy }: CheckedSettings): string[] =>
 
 const warnOfDatabase = ({ database }: CheckedSettings): string[] => {
   if (database.kind !== 'postgres') return []
-  const { host, tls } = database.target
+  const { host, tls } = database.connection
   const isLocal = host.startsWith('/') || host === 'localhost' || isLoopback(host)
   if (isLocal || tls.mode === 'verify-full') return []
   return [

@@ -1,5 +1,5 @@
 import { AppError } from './errors.ts'
-import { FairLine } from './fair-line.ts'
+import { FairQueue } from './fair-queue.ts'
 
 /** The current use of a queue. */
 export interface QueueLoad {
@@ -40,12 +40,12 @@ interface Waiter {
 export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limits) => {
   let running = 0
   let refused = 0
-  const line = new FairLine<Waiter>()
+  const line = new FairQueue<Waiter>()
 
   const requirePlace = (network: string): void => {
     if (line.size < waiting) return
     refused += 1
-    const displaced = line.displaceFor(network)
+    const displaced = line.evictFor(network)
     if (!displaced) throw busy(retryAfterSeconds)
     displaced.refuse()
   }
@@ -58,10 +58,10 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
         outcome()
       }
       const giveUp = (): void => {
-        line.leave(place)
+        line.remove(place)
         reject(givenUp())
       }
-      const place = line.add(network, {
+      const place = line.enqueue(network, {
         begin: settle(resolve),
         refuse: settle(() => reject(busy(retryAfterSeconds))),
       })
@@ -70,7 +70,7 @@ export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limit
   }
 
   const passOn = (): void => {
-    const next = line.takeNext()
+    const next = line.dequeue()
     if (next) next.begin()
     else running -= 1
   }

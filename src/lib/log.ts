@@ -1,13 +1,13 @@
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { toLoggedError } from './logged-error.ts'
-import { within } from './time.ts'
+import { withTimeout } from './time.ts'
 
 export type Log = Logger
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Creates a log of structured lines: JSON for programs, or readable text with a `readable` destination. */
+/** Creates a log of structured lines: JSON for programs, or readable text with a `prettyPrinted` destination. */
 export const createLog = (level: LogLevel, destination: DestinationStream): Log =>
   pino(
     {
@@ -25,13 +25,13 @@ export const createLog = (level: LogLevel, destination: DestinationStream): Log 
 const LAST_LINES_MS = 500
 
 /** Resolves when every line has been written or dropped. */
-export const settleLog = (log: Log): Promise<void> =>
-  within(LAST_LINES_MS, new Promise<void>((resolve) => log.flush(() => resolve())), undefined)
+export const flushLog = (log: Log): Promise<void> =>
+  withTimeout(LAST_LINES_MS, new Promise<void>((resolve) => log.flush(() => resolve())), undefined)
 
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 
 /** Turns the JSON lines of a log into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
-export const readable = (write: (line: string) => void): DestinationStream => ({
+export const prettyPrinted = (write: (line: string) => void): DestinationStream => ({
   write(json) {
     const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>
     const shown = Object.entries(facts).map(([name, value]) => `\x1b[2m${name}=\x1b[0m${show(value)}`)

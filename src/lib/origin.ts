@@ -18,4 +18,5 @@ const THIS_MACHINE =
  * forms
  * of an address (decimal, octal, shortened) to one of these.
  */
-export const mayLeadHere = (text: string): boolean => URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)
+export const mayReachThisMachine = (text: string): boolean =>
+  URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)

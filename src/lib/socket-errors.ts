@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net'
  * Keeps errors of a connection from ending the process. Node reports an error without a listener as an uncaught
  * exception, and its HTTP server removes its own listener when it hands over a connection (`CONNECT`, `Upgrade`).
  */
-export const containSocketErrors = (server: Server): void => {
+export const ignoreSocketErrors = (server: Server): void => {
   server.on('connection', (socket: Socket) => socket.on('error', ignore))
 }
 

@@ -52,7 +52,11 @@ export const parseDuration = (text: string): number | undefined => {
 }
 
 /** The result of the work, or `otherwise` after the time limit. */
-export const within = async <T, Late>(deadlineMs: number, work: Promise<T>, otherwise: Late): Promise<T | Late> => {
+export const withTimeout = async <T, Late>(
+  deadlineMs: number,
+  work: Promise<T>,
+  otherwise: Late,
+): Promise<T | Late> => {
   const { promise: tooLate, resolve } = Promise.withResolvers<Late>()
   const timer = setTimeout(resolve, deadlineMs, otherwise)
   try {

@@ -10,8 +10,8 @@ const MIN_DISTINCT_CHARACTERS = 8
 const MAX_DIGITS_AMONG_WORDS = 4
 
 /** Throws `invalid_request` if a secret, given as text and as bytes, could be guessed. `where` names its source. */
-export const requireRandom = (text: string, bytes: Uint8Array, where = 'it'): void => {
-  const weakness = weaknessOf(text, bytes)
+export const requireUnguessable = (text: string, bytes: Uint8Array, where = 'it'): void => {
+  const weakness = findWeakness(text, bytes)
   if (weakness === undefined) return
   throw new AppError(
     'invalid_request',
@@ -24,7 +24,7 @@ export const requireRandom = (text: string, bytes: Uint8Array, where = 'it'): vo
  * what
  * people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
  */
-export const weaknessOf = (text: string, bytes: Uint8Array): string | undefined =>
+export const findWeakness = (text: string, bytes: Uint8Array): string | undefined =>
   weaknessOfText(text) ?? (isPrintable(bytes) ? weaknessOfText(Buffer.from(bytes).toString()) : weaknessOfBytes(bytes))
 
 const weaknessOfText = (text: string): string | undefined => {

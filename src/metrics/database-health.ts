@@ -1,4 +1,4 @@
-import { within } from '../lib/time.ts'
+import { withTimeout } from '../lib/time.ts'
 import type { PoolLoad } from '../storage/database.ts'
 import type { OutboxLoad } from '../webhooks/webhooks.ts'
 
@@ -36,7 +36,7 @@ export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth):
   }
 
   return () => {
-    probing ??= within(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
+    probing ??= withTimeout(DEADLINE_MS, probe(), { isUp: false }).finally(() => {
       probing = undefined
     })
     return probing

@@ -1,6 +1,6 @@
 import { AggregatorRegistry } from 'prom-client'
 import type { Log } from '../lib/log.ts'
-import { within } from '../lib/time.ts'
+import { withTimeout } from '../lib/time.ts'
 import { createMetricsListener, type MetricsListener } from './listener.ts'
 import { createRegistry, type Snapshot, takeSnapshot } from './registry.ts'
 
@@ -42,7 +42,7 @@ export const createFleetMetrics = (deps: FleetMetricsDeps): MetricsListener => {
 
   /** Updates the latest snapshot of one process. Resolves to whether it answered in time. */
   const update = async (member: Member): Promise<boolean> => {
-    const snapshot = await within(DEADLINE_MS, member.measure(), undefined)
+    const snapshot = await withTimeout(DEADLINE_MS, member.measure(), undefined)
     if (!snapshot) return false
     if (!latest.has(member)) void member.ended.then(() => moveToEnded(member))
     latest.set(member, snapshot)

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { readAbsoluteForm } from '../lib/request-target.ts'
-import { containSocketErrors } from '../lib/socket-errors.ts'
+import { ignoreSocketErrors } from '../lib/socket-errors.ts'
 
 interface MetricsListenerDeps {
   host: string
@@ -41,7 +41,7 @@ export const createMetricsListener = (deps: MetricsListenerDeps): MetricsListene
     }
   }
   const server = createServer((request, response) => void handle(request, response))
-  containSocketErrors(server)
+  ignoreSocketErrors(server)
 
   return {
     async start(): Promise<void> {

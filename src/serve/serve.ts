@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
-import { type Log, settleLog } from '../lib/log.ts'
+import { flushLog, type Log } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
 
@@ -39,7 +39,7 @@ export const serve = async (configured: Config, deps: ServeDeps): Promise<void> 
     else log.info({ signal }, 'stopping')
     await service.stop()
     log.info('stopped')
-    await settleLog(log)
+    await flushLog(log)
   })
   const listen = await service.start().catch(async (error: unknown) => {
     grace.uninstall()
@@ -88,7 +88,7 @@ const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefi
 
 const describeDatabase = ({ database, secret }: Config): Pick<Overview, 'database' | 'secret'> => {
   // With PostgreSQL there is no folder for a secret file, so SVC_SECRET is always set.
-  if (database.kind === 'postgres') return { database: database.target.shown, secret: 'SVC_SECRET' }
+  if (database.kind === 'postgres') return { database: database.connection.redactedUrl, secret: 'SVC_SECRET' }
   const file = resolve(database.file)
   return { database: file, secret: secret ? 'SVC_SECRET' : rootSecretFile(file) }
 }

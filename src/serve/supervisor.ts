@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
 import { createCore } from '../core.ts'
-import { type Log, settleLog } from '../lib/log.ts'
+import { flushLog, type Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
 import { requireFreePort } from './port.ts'
 import { WORKER_COMMAND } from './worker-messages.ts'
@@ -37,7 +37,7 @@ export const serveWithWorkers = async (
     else log.info({ signal }, 'stopping')
     await workers.stop().finally(() => metrics?.stop())
     log.info('stopped')
-    await settleLog(log)
+    await flushLog(log)
   })
   const start = async (): Promise<string> => {
     await metrics?.start()

@@ -2,7 +2,7 @@ import type { Worker } from 'node:cluster'
 import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
-import { type Log, settleLog } from '../lib/log.ts'
+import { flushLog, type Log } from '../lib/log.ts'
 import { createService, type Service } from '../service.ts'
 import { listenError } from './port.ts'
 import { type MessageToWorker, send, serializeError, type WorkerSettings } from './worker-messages.ts'
@@ -79,7 +79,7 @@ const stopOnRequest = ({ worker, service, config, log, stopWithinMs }: StopDeps)
     send(worker, { kind: 'stopping' })
     // Without a drain when the supervisor has ended, because its successor needs the port at once.
     await service.stop(worker.isConnected() ? config.drainMs : 0)
-    await settleLog(log)
+    await flushLog(log)
   })
   // A signal to the whole process group arrives in addition to the supervisor's message; only the first counts.
   const stop = (): void => {

@@ -17,7 +17,7 @@ export const endEverySession = async (db: Database, cachedSessions: CachedSessio
     const ids = await findSessionIds(db, { after, limit: BATCH })
     const last = ids.at(-1)
     if (last === undefined) return ended
-    const deleting = db.single(() => cachedSessions.forgetAll())
+    const deleting = db.autocommit(() => cachedSessions.forgetAll())
     ended += await deleteSessionsUpTo(deleting, { after, last })
     after = last
     await setImmediate()

@@ -42,7 +42,7 @@ export const createEnding = ({ db, clock, cachedSessions }: EndingDeps) => {
 
     async end(id: string): Promise<void> {
       await deleteSession(
-        db.single(() => cachedSessions.forget(id)),
+        db.autocommit(() => cachedSessions.forget(id)),
         id,
       )
     },

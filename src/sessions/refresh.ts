@@ -44,7 +44,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const rotate = async (found: CachedSession, device: Device): Promise<CachedSession | undefined> => {
     const next = rotateSession(found.session, device, currentTimeMs(found.session, clock), lifetimes)
     const rotated = toCachedSession(next)
-    const committing = db.single((changes) => {
+    const committing = db.autocommit((changes) => {
       // The user's row may have changed while the statement waited for its turn: then what was found is outdated.
       const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
       if (isCurrent) cachedSessions.replace(next.id, rotated)
@@ -73,7 +73,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
           if (rotated) return { outcome: 'rotated', ...(await issue(rotated, audience)) }
         } else if (isInGrace(session, token.generation, currentTimeMs(session, clock), lifetimes)) {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
-          await db.durable()
+          await db.waitUntilDurable()
           return { outcome: 'grace', ...(await issue(found, audience)) }
         } else {
           // An attacker has used this token, or uses it now (RFC 9700 section 4.14.2).

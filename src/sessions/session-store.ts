@@ -68,7 +68,7 @@ export const cacheSessions = <Kept>(db: Database, keep: (session: SessionWithUse
   db.cachedRow<SessionWithUserRow, Kept>({
     select: WITH_USER,
     key: 'sessions.id',
-    keep: (row) => keep(toSessionWithUser(row)),
+    mapRow: (row) => keep(toSessionWithUser(row)),
   })
 
 export const findSession = async (db: Queries, id: string): Promise<SessionWithUser | undefined> => {

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { coalesce } from '../lib/coalesce.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
-import { shareRuns } from '../lib/shared-run.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, toRing } from './key-ring.ts'
@@ -92,7 +92,7 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     }
   }
 
-  const reload = shareRuns(async (): Promise<KeyRing> => {
+  const reload = coalesce(async (): Promise<KeyRing> => {
     ring = toRing(await findKeys(db), clock.now(), ringDeps, ring)
     return ring
   })

@@ -2,10 +2,12 @@
 export type Value = string | number | null
 
 /**
- * Statements are written once for every database that svc knows, with `?` for each value. A `SELECT` that something
- * is decided by ends in `FOR UPDATE` or `FOR SHARE`: the rows stay as they were read until the transaction ends.
- * `server_time()` is what the clock of the database's server says, in milliseconds since 1970, the same for all replicas;
- * `NULL` where the database has no server, and so no clock but that of this machine.
+ * Runs statements, written once for every database that svc supports, with `?` for each value.
+ *
+ * - A `SELECT` whose result a transaction depends on ends in `FOR UPDATE` or `FOR SHARE`: its rows do not change until the
+ *   transaction ends.
+ * - `server_time()` is the clock of the database's server in milliseconds since 1970, the same for all replicas. It is
+ *   `NULL` on SQLite, which has no server: the clock of the machine is the only one.
  */
 export interface Queries {
   all<Row>(sql: string, ...values: Value[]): Promise<Row[]>
@@ -15,37 +17,36 @@ export interface Queries {
 }
 
 export interface Transaction extends Queries {
-  /** Runs at the instant of the commit, before anything else here can read. */
+  /** Runs at the instant of the commit, before any other code of this process can read. */
   afterCommit(action: () => void): void
 }
 
-/** A row that requests ask for by its key. */
-export interface RowQuery<Row, Kept> {
+/** How one row is read by its key, and what is made of it. */
+export interface RowQuery<Row, Mapped> {
   /** A `SELECT` without its `WHERE`; one of its columns is called `id` and holds the key. */
   select: string
   /** The column that is compared, such as `sessions.id`. */
   key: string
-  /** Makes of a row what is wanted of it. */
-  keep: (row: Row) => Kept
+  mapRow: (row: Row) => Mapped
 }
 
 /**
- * One row by its key, wanted by every request, as it is in the database when it is asked for. Where asking is dear it is
- * remembered for as long as nobody changed the database.
+ * Rows that every request needs one of, looked up by key. A result is as fresh as a query at the time of the call. On
+ * SQLite, rows are cached until the database changes; on PostgreSQL, lookups are batched.
  */
-export interface CachedRow<Kept> {
-  get(key: string): Kept | undefined | Promise<Kept | undefined>
-  /** What is remembered, if it is still true, without asking the database. */
-  peek(key: string): Kept | undefined
-  /** To be called in `afterCommit` by whoever changes the row of this key. */
+export interface CachedRow<Mapped> {
+  get(key: string): Mapped | undefined | Promise<Mapped | undefined>
+  /** The cached row if it is still current; never queries the database. */
+  peek(key: string): Mapped | undefined
+  /** Call it in `afterCommit` after a change of the row with this key. */
   forget(key: string): void
-  /** To be called in `afterCommit` by whoever has just written the row of this key. */
-  replace(key: string, value: Kept): void
-  /** The same for a change that touches the rows of unknown keys. */
+  /** Call it in `afterCommit` after the row with this key was written. */
+  replace(key: string, value: Mapped): void
+  /** Call it in `afterCommit` after a change of rows whose keys are not known. */
   forgetAll(): void
 }
 
-/** How a pool of connections is used at this moment. */
+/** How many connections of a pool are in use at the moment. */
 export interface PoolLoad {
   open: number
   idle: number
@@ -56,24 +57,24 @@ export interface PoolLoad {
 export type Dialect = 'sqlite' | 'postgres'
 
 /**
- * A database. Every failure that passes (away, locked, full) is an `AppError` of code `unavailable`,
- * a broken uniqueness rule is a `UniqueViolation`.
+ * A database. Every transient failure (unreachable, locked, full) is an `AppError` of code `unavailable`, a violated
+ * uniqueness constraint is a `UniqueViolation`.
  */
 export interface Database extends Queries {
   readonly dialect: Dialect
   /**
-   * Commits what `work` did, or nothing of it. Resolves when the commit is on disk. No slow work inside, and none that
-   * cannot be done over: a database that finds two transactions in each other's way has one begin again.
+   * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow, and
+   * nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.
    */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
-  /** For one statement that is a transaction of its own; `afterCommit` runs at the instant of its commit. */
-  single(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
-  /** `unavailable` when it cannot be read, or writes do not reach the disk. */
+  /** Runs single statements, each a transaction of its own; `afterCommit` runs at the instant of its commit. */
+  autocommit(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
+  /** Throws `unavailable` when the database cannot be read, or writes do not reach the disk. */
   requireHealthy(): Promise<void>
   /** Resolves when everything that can be read now is on disk. */
-  durable(): Promise<void>
-  cachedRow<Row extends { id: string }, Kept>(query: RowQuery<Row, Kept>): CachedRow<Kept>
-  /** Writes a consistent copy to a new file while others read and write; `invalid_request` where it is not in a file. */
+  waitUntilDurable(): Promise<void>
+  cachedRow<Row extends { id: string }, Mapped>(query: RowQuery<Row, Mapped>): CachedRow<Mapped>
+  /** Writes a consistent copy to a new file while reads and writes go on; `invalid_request` on PostgreSQL. */
   backup(file: string): Promise<void>
   /** Undefined where there is no pool. */
   poolLoad?(): PoolLoad

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { type Clock, sleep } from '../lib/time.ts'
 import { type Database, type Dialect, isUniqueViolation, type Queries } from './database.ts'
-import { isPoolerUnfit } from './postgres/errors.ts'
+import { isPoolerMisconfigured } from './postgres/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** How long a migration goes on asking for a table that is in use: each time it lets everybody else go before it. */
-const BUSY_PATIENCE_MS = 30_000
+/** How long a migration tries to lock a table that is in use. Between two tries, waiting statements run first. */
+const LOCK_PATIENCE_MS = 30_000
 
 interface Migration {
   name: string
-  /** The oldest migration that a program must know to work on the schema that this one makes. */
+  /** The oldest migration that a program must know to work with the schema after this one. */
   worksWith: string
   statements: string[]
 }
@@ -38,9 +38,10 @@ const findApplied = async (db: Pick<Database, 'all'>): Promise<string[]> => {
   return rows.map((row) => row.name)
 }
 
+/** SQLSTATE */
 const UNDEFINED_TABLE = '42P01'
 
-/** A start that was killed early leaves a database without any table. */
+/** A start that was killed early leaves a database without tables. */
 const hasNoTable = (error: unknown): boolean => {
   const cause = error instanceof AppError ? error.cause : undefined
   if (!(cause instanceof Error)) return false
@@ -54,32 +55,32 @@ const findAppliedIfAny = (db: Database): Promise<string[]> =>
   })
 
 /**
- * Brings the schema up to date and resolves to the names of what was applied. Forward only; each step is one
- * transaction that begins by writing its name down, so that of two starts at once the second waits for the first and
- * then has nothing to do, and a kill half-way leaves nothing. A table in use makes it wait its turn without standing in
- * anybody's way, and in the end `unavailable`. A schema that this program is too old for is an error.
+ * Brings the schema up to date, and resolves to the names of the applied migrations. Forward only. Each migration is one
+ * transaction that records its own name first: of two processes that start together, the second waits and then has nothing
+ * to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long, and
+ * `internal_error` when the schema is too new for this program.
  */
 export const migrate = async (db: Database, clock: Clock): Promise<string[]> => {
   const known = readMigrations(db.dialect)
   const applied = await findAppliedIfAny(db)
-  await requireOldEnough(db, applied, known)
+  await requireCompatibleSchema(db, applied, known)
   const done: string[] = []
   const pending = known.filter(({ name }) => !applied.includes(name))
   if (pending.length > 0) await createTable(db)
   for (const migration of pending) {
-    if (await patiently(() => applyOnce(db, migration, clock.now()))) done.push(migration.name)
+    if (await withRetry(() => applyOnce(db, migration, clock.now()))) done.push(migration.name)
   }
   return done
 }
 
-/** The names of what `migrate` would apply; without a database, of everything. */
+/** The names of the migrations that `migrate` would apply; of all migrations when no database is given. */
 export const findPendingMigrations = async (dialect: Dialect, db: Database | undefined): Promise<string[]> => {
   const names = readMigrations(dialect).map(({ name }) => name)
   const applied = db ? await findAppliedIfAny(db) : []
   return names.filter((name) => !applied.includes(name))
 }
 
-/** PostgreSQL answers two at once with an error of its own catalogue to one of them. */
+/** Tries twice: when two processes create the table at once, PostgreSQL fails one with an error in its own catalogue. */
 const createTable = (db: Database): Promise<unknown> => {
   const create = () =>
     db.run(
@@ -108,21 +109,21 @@ const apply = async (transaction: Queries, { name, worksWith, statements }: Migr
   )
 }
 
-const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
-  const deadline = performance.now() + BUSY_PATIENCE_MS
+const withRetry = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  const deadline = performance.now() + LOCK_PATIENCE_MS
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      const passes = error instanceof AppError && error.code === 'unavailable' && !isPoolerUnfit(error)
+      const passes = error instanceof AppError && error.code === 'unavailable' && !isPoolerMisconfigured(error)
       if (!passes || performance.now() > deadline) throw error
       await sleep(200 + Math.random() * 300)
     }
   }
 }
 
-/** During an upgrade an older program works on a newer schema, as far as that schema says that it can. */
-const requireOldEnough = async (db: Queries, applied: string[], known: Migration[]): Promise<void> => {
+/** During an upgrade, an older program works with a newer schema if that schema allows it (`-- works with`). */
+const requireCompatibleSchema = async (db: Queries, applied: string[], known: Migration[]): Promise<void> => {
   const names = known.map(({ name }) => name)
   const newer = applied.filter((name) => !names.includes(name))
   if (newer.length === 0) return

@@ -2,27 +2,27 @@ import type { Value } from './database.ts'
 
 export interface Table {
   name: string
-  /** All of them, the primary key first. */
+  /** All columns, the primary key first. */
   columns: readonly [string, ...string[]]
-  /** Those that hold whole numbers; the others hold text. */
-  numbers: readonly string[]
-  /** Which rows belong to the installation, and not to one database that holds it; all when left out. */
-  only?: string
+  /** The columns that hold whole numbers; the others hold text. */
+  integerColumns: readonly string[]
+  /** A condition for the rows that are copied with the installation; all rows when left out. */
+  rowFilter?: string
 }
 
 /** A row of any table, by column. */
 export type Row = Record<string, Value>
 
 /**
- * What an installation consists of, in an order that foreign keys allow. Of `installation`, what processes agree on among
- * themselves and what migrations write down stays with the database.
+ * The tables of an installation, in an order that foreign keys allow. Rows of `installation` that belong to one database
+ * are not copied with it: leases and locks of processes, and what migrations and a copy record there.
  */
 export const TABLES: readonly Table[] = [
   {
     name: 'installation',
     columns: ['name', 'value'],
-    numbers: [],
-    only: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
+    integerColumns: [],
+    rowFilter: `name NOT LIKE 'lease %' AND name NOT LIKE 'lock %' AND name NOT IN ('schema works with', 'copy')`,
   },
   {
     name: 'users',
@@ -37,19 +37,19 @@ export const TABLES: readonly Table[] = [
       'created_at',
       'email_verified_at',
     ],
-    numbers: ['disabled', 'created_at', 'email_verified_at'],
+    integerColumns: ['disabled', 'created_at', 'email_verified_at'],
   },
   {
     name: 'identities',
     columns: ['id', 'user_id', 'provider', 'issuer', 'subject', 'email', 'created_at'],
-    numbers: ['created_at'],
+    integerColumns: ['created_at'],
   },
   {
     name: 'pending_links',
     columns: ['id', 'user_id', 'browser', 'content', 'expires_at'],
-    numbers: ['expires_at'],
+    integerColumns: ['expires_at'],
   },
-  { name: 'used_oauth_states', columns: ['id'], numbers: [] },
+  { name: 'used_oauth_states', columns: ['id'], integerColumns: [] },
   {
     name: 'sessions',
     columns: [
@@ -66,17 +66,24 @@ export const TABLES: readonly Table[] = [
       'address',
       'authenticated_at',
     ],
-    numbers: ['generation', 'created_at', 'last_seen_at', 'expires_at', 'absolute_expires_at', 'authenticated_at'],
+    integerColumns: [
+      'generation',
+      'created_at',
+      'last_seen_at',
+      'expires_at',
+      'absolute_expires_at',
+      'authenticated_at',
+    ],
   },
   {
     name: 'replaced_sessions',
     columns: ['id', 'successor_id', 'salt', 'replaced_at'],
-    numbers: ['replaced_at'],
+    integerColumns: ['replaced_at'],
   },
   {
     name: 'signing_keys',
     columns: ['id', 'public_jwk', 'private_jwk_sealed', 'created_at', 'retired_at', 'signs_at', 'revoked_at'],
-    numbers: ['created_at', 'retired_at', 'signs_at', 'revoked_at'],
+    integerColumns: ['created_at', 'retired_at', 'signs_at', 'revoked_at'],
   },
   {
     name: 'webhook_events',
@@ -94,11 +101,19 @@ export const TABLES: readonly Table[] = [
       'closed_at',
       'attempts_before',
     ],
-    numbers: ['created_at', 'attempts', 'next_attempt_at', 'status', 'delivered_at', 'closed_at', 'attempts_before'],
+    integerColumns: [
+      'created_at',
+      'attempts',
+      'next_attempt_at',
+      'status',
+      'delivered_at',
+      'closed_at',
+      'attempts_before',
+    ],
   },
   {
     name: 'webhook_attempts',
     columns: ['id', 'event_id', 'number', 'ended_at', 'duration_ms', 'status', 'problem', 'outcome'],
-    numbers: ['number', 'ended_at', 'duration_ms', 'status'],
+    integerColumns: ['number', 'ended_at', 'duration_ms', 'status'],
   },
 ]

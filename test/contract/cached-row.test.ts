@@ -4,7 +4,7 @@ import { AppError } from '../../src/lib/errors.ts'
 import { cacheSessions, deleteSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser, updateDisabled } from '../../src/users/user-store.ts'
-import { probeDatabase } from './place.ts'
+import { probeDatabase } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await probeDatabase()
@@ -21,7 +21,7 @@ const set = (queries: Pick<Database, 'run'>, id: string, amount: number) =>
 const rows = db.cachedRow<Probe, number>({
   select: 'SELECT id, amount FROM probe',
   key: 'probe.id',
-  keep: ({ amount }) => {
+  mapRow: ({ amount }) => {
     if (amount < 0) throw new RangeError('less than nothing')
     return amount
   },
@@ -76,7 +76,7 @@ describe('a row by its key', () => {
     await put(db, 'own', 0)
     for (let round = 1; round <= 50; round++) {
       await set(
-        db.single(() => rows.forget('own')),
+        db.autocommit(() => rows.forget('own')),
         'own',
         round,
       )
@@ -87,7 +87,7 @@ describe('a row by its key', () => {
       })
       assert.equal(await rows.get('own'), round * 2)
       await set(
-        db.single(() => rows.replace('own', round * 3)),
+        db.autocommit(() => rows.replace('own', round * 3)),
         'own',
         round * 3,
       )
@@ -169,7 +169,7 @@ describe('many rows by their keys', () => {
     const broken = db.cachedRow<{ id: string }, string>({
       select: 'SELECT id FROM broken',
       key: 'id',
-      keep: (r) => r.id,
+      mapRow: (r) => r.id,
     })
     await other.run('DROP TABLE broken')
     const asked = await Promise.allSettled(['a', 'b'].map(async (key) => broken.get(key)))

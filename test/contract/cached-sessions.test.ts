@@ -11,7 +11,7 @@ import type { Database, RowQuery } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import { newPerson } from '../support/people.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await freshDatabase()
@@ -30,9 +30,9 @@ const watched: Database = {
   cachedRow: <Row extends { id: string }, Kept>(query: RowQuery<Row, Kept>) =>
     db.cachedRow<Row, Kept>({
       ...query,
-      keep: (row) => {
+      mapRow: (row) => {
         read.push(row.id)
-        return query.keep(row)
+        return query.mapRow(row)
       },
     }),
 }

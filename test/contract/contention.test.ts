@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteSession, findSession, insertSession, lockSession } from '../../src/sessions/session-store.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
 import { deleteUser, findUserById, insertUser, lockUser, updatePasswordHash } from '../../src/users/user-store.ts'
-import { probeDatabase, testOnPostgres } from './place.ts'
+import { probeDatabase, testOnPostgres } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db, open } = await probeDatabase()

@@ -23,7 +23,7 @@ import {
   reclaimUser,
   type UserRecord,
 } from '../../src/users/user-store.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()

@@ -12,7 +12,7 @@ import {
 } from '../../src/sessions/key-store.ts'
 import { createSigningKeys } from '../../src/sessions/signing-keys.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newKey, T0 } from './rows.ts'
 
 const idsOf = (keys: Pick<KeyRecord, 'id'>[]) => keys.map(({ id }) => id)

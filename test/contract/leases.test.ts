@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { takeLease } from '../../src/storage/leases.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()

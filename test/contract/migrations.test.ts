@@ -15,8 +15,8 @@ import { signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
 import type { ServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { emptyDatabase } from './databases.ts'
 import { laterVersion } from './later-version.ts'
-import { emptyPlace } from './place.ts'
 
 const ALL = [
   '001-beginning',
@@ -47,7 +47,7 @@ const migrationsIn = async (cwd: string, env: Environment, t: TestContext): Prom
 describe('migrations', { concurrency: 2 }, () => {
   test('eight handles at once on an empty database: each migration is applied once, and all handles find the schema', async (t) => {
     for (let round = 0; round < 5; round++) {
-      const place = await emptyPlace(t)
+      const place = await emptyDatabase(t)
       const handles = await Promise.all(Array.from({ length: 8 }, () => place.open()))
       const applied = await Promise.all(handles.map((db) => migrate(db, systemClock)))
       assert.deepEqual(applied.flat().sort(), ALL)

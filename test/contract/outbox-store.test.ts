@@ -14,7 +14,7 @@ import {
   postponeEvent,
   reopenEvent,
 } from '../../src/webhooks/outbox-store.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newEvent, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
-import { reachPostgres } from '../../src/storage/postgres/start.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { postgresUrl } from '../support/database-choice.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { testOnPostgres } from './place.ts'
+import { testOnPostgres } from './databases.ts'
 
 const STATEMENTS = ['SELECT 1 AS n', 'SELECT 2 AS n', 'SELECT 3 AS n']
 
@@ -17,7 +17,7 @@ const namesOf = async (statements: string[], t: TestContext): Promise<Map<string
   let sent = ''
   proxy.onSent((piece) => void (sent += piece.toString('latin1')))
   url.port = String(proxy.port)
-  const connection = await reachPostgres(readPostgresUrl(url.href), { patienceMs: 0, onWait: () => {} })
+  const connection = await negotiateConnection(readPostgresUrl(url.href), { waitMs: 0, onWait: () => {} })
   const db = openPostgres({ connection, size: 1, timeoutMs: 10_000, onChange: () => {} })
   afterwards(t, () => db.close())
   for (const statement of statements) await db.get(statement)

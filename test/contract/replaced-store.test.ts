@@ -4,7 +4,7 @@ import { deleteReplacedSessions, findReplacedSession, replaceSession } from '../
 import type { Session } from '../../src/sessions/session.ts'
 import { deleteSession, findSession, insertSession } from '../../src/sessions/session-store.ts'
 import { deleteUser, insertUser } from '../../src/users/user-store.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newSession, newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
 import { TABLES } from '../../src/storage/schema.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 
 const FOLDER = new URL('../../src/storage/migrations/', import.meta.url)
 

@@ -18,7 +18,7 @@ import {
   findSessionsOfUser,
 } from '../../src/sessions/user-sessions-store.ts'
 import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
-import { freshDatabase, testOnPostgres } from './place.ts'
+import { freshDatabase, testOnPostgres } from './databases.ts'
 import { newKey, newSession, newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../src/lib/errors.ts'
 import { type Database, UniqueViolation } from '../../src/storage/database.ts'
-import { probeDatabase } from './place.ts'
+import { probeDatabase } from './databases.ts'
 
 const { db, open } = await probeDatabase()
 const other = await open()
@@ -128,7 +128,7 @@ describe('afterCommit', () => {
     const rows = db.cachedRow<{ id: string; amount: number }, number>({
       select: 'SELECT id, amount FROM probe',
       key: 'probe.id',
-      keep: ({ amount }) => amount,
+      mapRow: ({ amount }) => amount,
     })
     await put(db, 'remembered')
     for (let round = 1; round <= 50; round++) {
@@ -157,7 +157,7 @@ describe('a single statement', () => {
   test('runs its hook with the number of changed rows before it resolves, also when that is 0', async () => {
     await put(db, 'single')
     const order: unknown[] = []
-    const hooked = db.single((changes) => order.push(changes))
+    const hooked = db.autocommit((changes) => order.push(changes))
     for (const id of ['single', 'nobody']) {
       assert.equal(await hooked.run('UPDATE probe SET amount = 1 WHERE id = ?', id), id === 'single' ? 1 : 0)
       order.push('resolved')
@@ -170,7 +170,7 @@ describe('a single statement', () => {
     let hasRun = false
     const error = await rejection(
       put(
-        db.single(() => (hasRun = true)),
+        db.autocommit(() => (hasRun = true)),
         'single-taken',
       ),
     )

@@ -15,8 +15,8 @@ import type { ServiceProcess } from '../support/service-process.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
+import { testOnPostgres } from './databases.ts'
 import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
-import { testOnPostgres } from './place.ts'
 
 const now: Version = { startService: startServiceProcess, runSvc, spawnSvc: () => assert.fail('not used') }
 const later = laterVersion(COLUMN_MORE)

@@ -16,7 +16,7 @@ import {
   updateRoles,
   updateUsername,
 } from '../../src/users/user-store.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
 const { db } = await freshDatabase()

@@ -8,7 +8,7 @@ import type { Queries, Value } from '../../src/storage/database.ts'
 import { isUniqueViolation, UniqueViolation } from '../../src/storage/database.ts'
 import { findUserByEmail, findUserById, findUserByUsername, insertUser } from '../../src/users/user-store.ts'
 import { findEvent, insertEvent } from '../../src/webhooks/outbox-store.ts'
-import { probeDatabase } from './place.ts'
+import { probeDatabase } from './databases.ts'
 import { newEvent, newKey, newSession, newUser } from './rows.ts'
 
 const { db } = await probeDatabase()

@@ -9,7 +9,7 @@ import { claimEvent, closeEvent, findEvent, insertEvent, type OutboxEvent } from
 import { reopenFailed } from '../../src/webhooks/redelivery.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { newEvent, T0 } from './rows.ts'
 
 const HOUR_MS = 3_600_000

@@ -7,7 +7,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import type { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
-import { freshDatabase } from './place.ts'
+import { freshDatabase } from './databases.ts'
 import { T0 } from './rows.ts'
 
 const setUp = async (t: TestContext, maxAttempts: number) => {

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { reachPostgres } from '../../src/storage/postgres/start.ts'
+import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { runSvc } from '../support/command.ts'
@@ -73,7 +73,7 @@ describe('many processes, once broken', () => {
     assert.ok(typeof address === 'object' && address)
     const target = readPostgresUrl(`postgres://svc@127.0.0.1:${address.port}/svc?sslmode=disable`)
     const waits: string[] = []
-    const reached = reachPostgres(target, { patienceMs: 1, onWait: ({ message }) => void waits.push(message) })
+    const reached = negotiateConnection(target, { waitMs: 1, onWait: ({ message }) => void waits.push(message) })
     await assert.rejects(reached, /does not let svc in: check user and password/)
     assert.deepEqual(waits, [])
   })

@@ -79,7 +79,7 @@ const copied = async (from: Place, to: Place) => {
 /** Everything that a copy takes along, read by other means than its own. */
 const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
   const content: Record<string, string[]> = {}
-  for (const { name, only } of TABLES) {
+  for (const { name, rowFilter: only } of TABLES) {
     const rows = await place.rows(`SELECT * FROM ${name}${only ? ` WHERE ${only}` : ''}`)
     content[name] = rows
       .map((row) => JSON.stringify(Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))))
@@ -474,7 +474,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.deepEqual(tables.sort(), TABLES.map(({ name }) => name).sort())
     for (const { name, columns } of TABLES) assert.deepEqual([...columns].sort(), names(name).sort(), name)
     const file = restingFile(t)
-    for (const { name, numbers } of TABLES) {
+    for (const { name, integerColumns: numbers } of TABLES) {
       const held = await file.rows(
         `SELECT name FROM pragma_table_info('${name}') WHERE type LIKE '%INT%' ORDER BY name`,
       )

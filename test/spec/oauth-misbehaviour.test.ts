@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { readable } from '../../src/lib/log.ts'
+import { prettyPrinted } from '../../src/lib/log.ts'
 import { assertErrorPage, assertRedirect, assertSignedIn } from '../support/assertions.ts'
 import { openDatabase } from '../support/database.ts'
 import { startMeteredService } from '../support/metrics.ts'
@@ -963,7 +963,7 @@ test('what a provider says cannot write on the terminal of who reads the log', a
     .split('\n')
     .find((text) => text.includes(id) && text.includes('sign-in by a provider'))
   let shown = ''
-  readable((text) => {
+  prettyPrinted((text) => {
     shown += text
   }).write(`${line}\n`)
   // Our own colours, and no other sequence.

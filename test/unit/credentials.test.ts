@@ -7,7 +7,7 @@ import { createCredentials } from '../../src/users/credentials.ts'
 import { createPasswordRules } from '../../src/users/password-rules.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
-import { freshDatabase } from '../contract/place.ts'
+import { freshDatabase } from '../contract/databases.ts'
 import { newUser } from '../contract/rows.ts'
 
 const { db } = await freshDatabase()

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { before, describe, test } from 'node:test'
 import pg from 'pg'
 import { AppError } from '../../src/lib/errors.ts'
-import { reachPostgres } from '../../src/storage/postgres/start.ts'
+import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { createAuthority } from '../support/certificates.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -71,7 +71,7 @@ const outcomeOf = async ({ mode, user, parameters = '', host = 'localhost', serv
   const port = server === 'plain' ? plainPort : tlsPort
   const url = `postgres://${user}@${host}:${port}/postgres?sslmode=${mode}${parameters}`
   try {
-    const options = await reachPostgres(readPostgresUrl(url), { patienceMs: 0, onWait: () => {} })
+    const options = await negotiateConnection(readPostgresUrl(url), { waitMs: 0, onWait: () => {} })
     const client = new pg.Client(options)
     await client.connect()
     const { rows } = await client.query<{ ssl: boolean }>('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()')

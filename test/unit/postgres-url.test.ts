@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import type { PostgresTarget } from '../../src/storage/postgres/url.ts'
+import type { ConnectionInfo } from '../../src/storage/postgres/url.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { freshEnvironment } from '../support/command.ts'
 
 const plain = { host: 'db', port: 5432, user: 'ada', database: 'svc', tls: { mode: 'prefer' } }
 
-const accepted: [url: string, expected: object, shown: string][] = [
+const accepted: [url: string, expected: object, redactedUrl: string][] = [
   ['postgres://ada@db/svc', {}, 'postgres://ada@db:5432/svc'],
   ['postgresql://ada@db:6432/svc', { port: 6432 }, 'postgres://ada@db:6432/svc'],
   ['postgres://ada:b:c@db/svc', { password: 'b:c' }, 'postgres://ada@db:5432/svc'],
@@ -125,9 +125,9 @@ const refused: [url: string, message: RegExp][] = [
 ]
 
 describe('the URL of a PostgreSQL database is read as libpq does', () => {
-  for (const [url, expected, shown] of accepted) {
+  for (const [url, expected, redactedUrl] of accepted) {
     test(`${url} is accepted`, () => {
-      assert.deepEqual(readPostgresUrl(url), { ...plain, ...expected, shown })
+      assert.deepEqual(readPostgresUrl(url), { ...plain, ...expected, redactedUrl })
     })
   }
 
@@ -146,10 +146,10 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
   }
 
   for (const [url] of accepted) {
-    test(`what is shown of ${url} is read as the same, without the password`, () => {
+    test(`the redacted form of ${url} is read as the same, without the password`, () => {
       const { password: _password, tls, ...target } = readPostgresUrl(url)
       const { keyPassword: _keyPassword, ...openTls } = tls
-      assert.deepEqual(readPostgresUrl(target.shown), { ...target, tls: openTls })
+      assert.deepEqual(readPostgresUrl(target.redactedUrl), { ...target, tls: openTls })
     })
   }
 })
@@ -158,9 +158,9 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
 const driverSettings = (url: string, env: Record<string, string>) => {
   const program = `
     import pg from 'pg'
-    import { connectionOptions } from './src/storage/postgres/tls.ts'
+    import { toClientConfig } from './src/storage/postgres/tls.ts'
     import { readPostgresUrl } from './src/storage/postgres/url.ts'
-    const client = new pg.Client(connectionOptions(readPostgresUrl(${JSON.stringify(url)}), 'plain'))
+    const client = new pg.Client(toClientConfig(readPostgresUrl(${JSON.stringify(url)}), 'plain'))
     const { user, database, host, port, ssl, application_name, sslnegotiation } = client.connectionParameters
     const password = await client.password()
     console.log(JSON.stringify({ user, database, host, port, ssl, application_name, sslnegotiation, password }))`
@@ -170,7 +170,7 @@ const driverSettings = (url: string, env: Record<string, string>) => {
     encoding: 'utf8',
   })
   assert.equal(stderr, '')
-  return JSON.parse(stdout) as PostgresTarget
+  return JSON.parse(stdout) as ConnectionInfo
 }
 
 test('PG* variables say nothing that the URL leaves open', () => {

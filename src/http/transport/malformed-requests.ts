@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Log } from '../../lib/log.ts'
-import { containSocketErrors } from '../../lib/socket-errors.ts'
+import { ignoreSocketErrors } from '../../lib/socket-errors.ts'
 import { toErrorJson } from '../errors.ts'
 import type { NoRoute } from '../no-route.ts'
 import type { RequestMetrics } from '../request-metrics.ts'
@@ -67,7 +67,7 @@ export const createMalformedRequests = ({
       else refuse(socket, explainMalformed(error, noRoute))
     },
     attach(server) {
-      containSocketErrors(server)
+      ignoreSocketErrors(server)
       server.on('connection', dropUnknownPeer)
       server.on('connect', (request: IncomingMessage, socket: Duplex) => {
         const [path = ''] = (request.url ?? '').split('?', 1)

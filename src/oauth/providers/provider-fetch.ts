@@ -1,6 +1,6 @@
 import type { CustomFetch } from 'openid-client'
 import { AppError } from '../../lib/errors.ts'
-import { isLoopbackUrl, mayLeadHere } from '../../lib/origin.ts'
+import { isLoopbackUrl, mayReachThisMachine } from '../../lib/origin.ts'
 import { signInProblem } from '../errors.ts'
 
 /** Far more than any provider's response needs. */
@@ -30,7 +30,7 @@ const readBounded = async (response: Response): Promise<Uint8Array<ArrayBuffer>>
  * them through svc (server-side request forgery).
  */
 export const requireAddressOf = (issuer: string, url: string): void => {
-  if (mayLeadHere(url) && !mayLeadHere(issuer)) {
+  if (mayReachThisMachine(url) && !mayReachThisMachine(issuer)) {
     throw new TypeError(`an address of the provider is on this machine, and the provider is not: ${url.slice(0, 200)}`)
   }
   if (url.startsWith('https:') || isLoopbackUrl(url)) return

@@ -1,34 +1,33 @@
 import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
 import { TABLES, type Table } from '../schema.ts'
-import { nameOfPlace, openSource, openTarget, type Place } from './ends.ts'
-import { explainRefusal } from './errors.ts'
+import { explainInsertError } from './errors.ts'
 import { markFinished } from './marker.ts'
-import { type Content, countRows, findLastKey, insertPage, readContent, readPages } from './pages.ts'
+import { type DatabaseLocation, locationName, openSource, openTarget } from './open.ts'
+import { countRows, digestTable, findLastKey, insertPage, readPages, type TableDigest } from './pages.ts'
 
-export { nameOfPlace } from './ends.ts'
-export { COPY_ANEW } from './errors.ts'
+export { START_OVER } from './errors.ts'
+export { locationName } from './open.ts'
 
-/** How far a table is. */
+/** How much of a table is copied or checked. */
 interface Progress {
   step: 'copy' | 'check'
   table: string
   rows: number
-  /** How many there are. */
-  of: number
+  total: number
 }
 
-/** What is in a table of both databases when the copy is done. */
+/** What a table holds in both databases after the copy. */
 export interface Comparison {
   table: string
-  source: Content
-  target: Content
+  source: TableDigest
+  target: TableDigest
   isEqual: boolean
 }
 
 /**
- * Rows of one transaction. The indexes of emails and names are written to all over: the more rows at once, the fewer of
- * their pages are written again and again. What an interruption costs is as much at most.
+ * Rows in one transaction. Emails and names come in random order in their indexes: the larger the transaction, the fewer of
+ * the indexes' pages are written several times. An interruption loses one transaction at most.
  */
 const BATCH_ROWS = 20_000
 
@@ -38,21 +37,21 @@ interface CopyDeps {
   onProgress: (progress: Progress) => void
 }
 
-interface Journey {
-  from: Place
-  to: Place
+interface CopyOptions {
+  from: DatabaseLocation
+  to: DatabaseLocation
   clock: Clock
   onProgress: (progress: Progress) => void
 }
 
 /**
- * Copies an installation to an empty database, or goes on with a copy that was interrupted. Then reads both sides again,
- * compares them, and lets the copy be used if they are equal. `conflict` when it cannot be begun or gone on with.
+ * Copies an installation to an empty database, or continues an interrupted copy. Then reads both databases again, compares
+ * them, and marks the copy as usable if they are equal. Throws `conflict` when the copy can neither start nor continue.
  */
-export const copyInstallation = async ({ from, to, clock, onProgress }: Journey): Promise<Comparison[]> => {
+export const copyInstallation = async ({ from, to, clock, onProgress }: CopyOptions): Promise<Comparison[]> => {
   await using stack = new AsyncDisposableStack()
   const source = stack.adopt(await openSource(from), (db) => db.close())
-  const target = stack.adopt(await openTarget(to, nameOfPlace(from), clock), (db) => db.close())
+  const target = stack.adopt(await openTarget(to, locationName(from), clock), (db) => db.close())
   const deps = { source, target, onProgress }
   for (const table of TABLES) await copyTable(deps, table)
   const comparisons: Comparison[] = []
@@ -61,11 +60,11 @@ export const copyInstallation = async ({ from, to, clock, onProgress }: Journey)
   return comparisons
 }
 
-/** From behind the last row that is there already, one page of rows held at a time. */
+/** Copies the rows after the last one in the target, with one page of rows in memory. */
 const copyTable = async (deps: CopyDeps, table: Table): Promise<void> => {
-  const of = await countRows(deps.source, table)
+  const total = await countRows(deps.source, table)
   let rows = await countRows(deps.target, table)
-  const report = (inBatch: number) => deps.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, of })
+  const report = (inBatch: number) => deps.onProgress({ step: 'copy', table: table.name, rows: rows + inBatch, total })
   report(0)
   for (;;) {
     const copied = await copyBatch(deps, table, report)
@@ -74,13 +73,13 @@ const copyTable = async (deps: CopyDeps, table: Table): Promise<void> => {
   }
 }
 
-/** Resolves to how many rows were copied; none when there are no more. */
+/** Resolves to the number of copied rows; 0 when there are no more. */
 const copyBatch = ({ source, target }: CopyDeps, table: Table, onRows: (count: number) => void): Promise<number> =>
   target.inTransaction(async (transaction) => {
     let count = 0
     for await (const page of readPages(source, table, await findLastKey(transaction, table))) {
       await insertPage(transaction, table, page).catch((error: unknown) => {
-        throw explainRefusal(error, table, page, target.dialect)
+        throw explainInsertError(error, table, page, target.dialect)
       })
       count += page.length
       onRows(count)
@@ -90,16 +89,16 @@ const copyBatch = ({ source, target }: CopyDeps, table: Table, onRows: (count: n
   })
 
 const compareTable = async ({ source, target, onProgress }: CopyDeps, table: Table): Promise<Comparison> => {
-  const of = (await countRows(source, table)) + (await countRows(target, table))
+  const total = (await countRows(source, table)) + (await countRows(target, table))
   const seen = { source: 0, target: 0 }
   const count = (side: 'source' | 'target') => (rows: number) => {
     seen[side] = rows
-    onProgress({ step: 'check', table: table.name, rows: seen.source + seen.target, of })
+    onProgress({ step: 'check', table: table.name, rows: seen.source + seen.target, total })
   }
-  onProgress({ step: 'check', table: table.name, rows: 0, of })
+  onProgress({ step: 'check', table: table.name, rows: 0, total })
   const [inSource, inTarget] = await Promise.all([
-    readContent(source, table, count('source')),
-    readContent(target, table, count('target')),
+    digestTable(source, table, count('source')),
+    digestTable(target, table, count('target')),
   ])
   const isEqual = inSource.rows === inTarget.rows && inSource.sha256 === inTarget.sha256
   return { table: table.name, source: inSource, target: inTarget, isEqual }

@@ -2,45 +2,45 @@ import { AppError } from '../../lib/errors.ts'
 import { type Dialect, UniqueViolation } from '../database.ts'
 import type { Row, Table } from '../schema.ts'
 
-/** What to do about a copy that cannot become equal any more. */
-export const COPY_ANEW =
+/** Tells the operator what to do when the copy can no longer become equal. */
+export const START_OVER =
   'Another process wrote to one of the databases during the copy: stop every svc that uses them, and copy to a new, empty database.'
 
-/** SQLSTATE and SQLite's extended result code of a row without the row it refers to. */
+/** SQLSTATE and SQLite's extended result code of a violated foreign key. */
 const FOREIGN_KEY = { code: '23503', errcode: 787 }
 
-const contradicts = (error: unknown): boolean => {
+const isConstraintViolation = (error: unknown): boolean => {
   if (error instanceof UniqueViolation) return true
   const cause = error instanceof AppError ? error.cause : undefined
   if (!(cause instanceof Error)) return false
   return 'errcode' in cause ? cause.errcode === FOREIGN_KEY.errcode : 'code' in cause && cause.code === FOREIGN_KEY.code
 }
 
-const problem = (message: string, error?: unknown): AppError => {
+const copyError = (message: string, error?: unknown): AppError => {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   return new AppError('internal_error', message, { cause })
 }
 
-/** A row of the source, and what is wrong in it. */
+/** The error for a row of the source that cannot be copied, with its key. */
 export const invalidRow = ({ name }: Table, key: unknown, wrong: string): AppError =>
-  problem(`${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Put it right, and copy again.`)
+  copyError(`${name} has a row that cannot be copied, ${JSON.stringify(key)}: ${wrong}. Put it right, and copy again.`)
 
-/** Makes of what a database said to these rows something that tells an operator what to do. */
-export const explainRefusal = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
+/** Turns the error of inserting these rows into one that tells an operator what to do. */
+export const explainInsertError = (error: unknown, table: Table, rows: Row[], dialect: Dialect): unknown => {
   if (error instanceof AppError && error.code === 'unavailable') return error
-  // A row without its user, or with the email of another: one that was written after the rest had been read.
-  if (contradicts(error)) {
-    return problem(`Rows of ${table.name} do not fit those that were copied before. ${COPY_ANEW}`, error)
+  // A row without its user, or with the email of another user, was written after the other rows had been read.
+  if (isConstraintViolation(error)) {
+    return copyError(`Rows of ${table.name} do not fit those that were copied before. ${START_OVER}`, error)
   }
   const [key] = table.columns
   const keys = `${JSON.stringify(rows[0]?.[key])} to ${JSON.stringify(rows.at(-1)?.[key])}`
   return (
     (dialect === 'postgres' && findNul(table, rows)) ||
-    problem(`The target does not take one of the rows of ${table.name} from ${keys}.`, error)
+    copyError(`The target does not take one of the rows of ${table.name} from ${keys}.`, error)
   )
 }
 
-/** PostgreSQL has no text with this character. */
+/** Finds a value that PostgreSQL cannot hold. */
 const findNul = (table: Table, rows: Row[]): AppError | undefined => {
   const [key] = table.columns
   for (const row of rows) {

@@ -6,11 +6,11 @@ import { invalidRow } from './errors.ts'
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
 
-const where = ({ only }: Table, condition: string): string => (only ? `${condition} AND ${only}` : condition)
+const where = ({ rowFilter: only }: Table, condition: string): string => (only ? `${condition} AND ${only}` : condition)
 
 /**
- * The rows behind a key in the order of keys, page by page; from the first one when the key is empty. A value that is
- * none of svc's is an error that names its row.
+ * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names the
+ * row when a value has a type that svc never writes.
  */
 export async function* readPages(db: Queries, table: Table, after: string): AsyncGenerator<Row[]> {
   const { name, columns } = table
@@ -18,7 +18,7 @@ export async function* readPages(db: Queries, table: Table, after: string): Asyn
   const sql = `SELECT ${columns.join(', ')} FROM ${name} WHERE ${where(table, `${key} > ?`)} ORDER BY ${key} LIMIT ${PAGE_ROWS}`
   for (let last = after; ; ) {
     const rows = await db.all<Row>(sql, last).catch(async (error: unknown) => {
-      throw (await findTooGreat(db, table, last, error)) ?? error
+      throw (await findUnsafeInteger(db, table, last, error)) ?? error
     })
     for (const row of rows) checkRow(table, row)
     if (rows.length > 0) yield rows
@@ -27,9 +27,9 @@ export async function* readPages(db: Queries, table: Table, after: string): Asyn
   }
 }
 
-const TOO_GREAT = `holds no whole number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
+const NOT_A_SAFE_INTEGER = `holds no whole number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`
 
-/** SQLite keeps in any column what it is given: once, times with fractions of a millisecond, which are rounded here. */
+/** SQLite stores any type in any column. Early versions of svc wrote times with fractions, which are rounded here. */
 const checkRow = (table: Table, row: Row): void => {
   for (const column of table.columns) {
     const value = row[column]
@@ -37,26 +37,26 @@ const checkRow = (table: Table, row: Row): void => {
     if (typeof value !== 'number') throw invalidRow(table, row[table.columns[0]], `${column} holds bytes, and no text`)
     if (!Number.isInteger(value)) row[column] = Math.round(value)
   }
-  for (const column of table.numbers) {
+  for (const column of table.integerColumns) {
     if (row[column] === null || Number.isSafeInteger(row[column])) continue
-    throw invalidRow(table, row[table.columns[0]], `${column} ${TOO_GREAT}`)
+    throw invalidRow(table, row[table.columns[0]], `${column} ${NOT_A_SAFE_INTEGER}`)
   }
 }
 
-/** Node reads no number from SQLite that it could not hold exactly, and does not say where it is. */
-const findTooGreat = async (db: Queries, table: Table, after: string, error: unknown) => {
+/** Finds the row that Node refused to read, because a number is too large to be exact; Node's error does not name it. */
+const findUnsafeInteger = async (db: Queries, table: Table, after: string, error: unknown) => {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')) return undefined
   const [key] = table.columns
-  for (const column of table.numbers) {
+  for (const column of table.integerColumns) {
     const isTooGreat = `typeof(${column}) = 'integer' AND abs(${column} / 2) > ${Number.MAX_SAFE_INTEGER / 2}`
     const sql = `SELECT ${key} AS found FROM ${table.name} WHERE ${where(table, `${key} > ? AND ${isTooGreat}`)} LIMIT 1`
     const row = await db.get<{ found: string }>(sql, after)
-    if (row) return invalidRow(table, row.found, `${column} ${TOO_GREAT}`)
+    if (row) return invalidRow(table, row.found, `${column} ${NOT_A_SAFE_INTEGER}`)
   }
   return undefined
 }
 
-/** One statement, so that a page is there as a whole or not at all. */
+/** Inserts a page in one statement, so that it is there as a whole or not at all. */
 export const insertPage = (db: Queries, { name, columns }: Table, rows: Row[]): Promise<number> => {
   const one = `(${columns.map(() => '?').join(', ')})`
   const all = Array.from({ length: rows.length }, () => one).join(', ')
@@ -64,7 +64,7 @@ export const insertPage = (db: Queries, { name, columns }: Table, rows: Row[]): 
   return db.run(`INSERT INTO ${name} (${columns.join(', ')}) VALUES ${all}`, ...values)
 }
 
-/** The greatest key that is there; empty when there is no row. */
+/** The greatest key; empty when there is no row. */
 export const findLastKey = async (db: Queries, table: Table): Promise<string> => {
   const [key] = table.columns
   const sql = `SELECT ${key} AS last FROM ${table.name} WHERE ${where(table, '1 = 1')} ORDER BY ${key} DESC LIMIT 1`
@@ -78,18 +78,18 @@ export const countRows = async (db: Queries, table: Table): Promise<number> => {
   return row?.rows_there ?? 0
 }
 
-export interface Content {
+export interface TableDigest {
   rows: number
   /** SHA-256 in hex over each row in the order of keys: its values as a JSON array, and a line end. */
   sha256: string
 }
 
-/** What is in a table, so that it can be compared between databases of any kind. */
-export const readContent = async (
+/** Reads a whole table, so that databases of different kinds can be compared. */
+export const digestTable = async (
   db: Queries,
   table: Table,
   onRows: (count: number) => void = () => {},
-): Promise<Content> => {
+): Promise<TableDigest> => {
   const hash = createHash('sha256')
   let count = 0
   for await (const rows of readPages(db, table, '')) {

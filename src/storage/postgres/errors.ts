@@ -1,14 +1,14 @@
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { UniqueViolation } from '../database.ts'
-import { poolerTroubleOf } from './pooler.ts'
+import { explainPoolerError } from './pooler.ts'
 
-/** What the server says; anything else that is thrown means that it could not be asked. */
+/** An error that the server sent. Any other error means that the server did not respond. */
 interface ServerError extends Error {
   /** SQLSTATE */
   code: string
   severity: string
   constraint?: string
-  /** Of the server's source; unlike the message, in no language. */
+  /** The function in the server's source; unlike the message, it is never translated. */
   routine?: string
 }
 
@@ -17,8 +17,8 @@ const isServerError = (error: unknown): error is ServerError =>
 
 const UNIQUE_VIOLATION = '23505'
 
-// https://www.postgresql.org/docs/current/errcodes-appendix.html: by code or class, what may be gone at the next try.
-const PASSING: Record<string, string> = {
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: failures by code or class that a retry may not meet.
+const TRANSIENT_FAILURES: Record<string, string> = {
   '08': 'cannot be reached',
   '25006': 'is read-only',
   '25P': 'gave up a transaction that took too long',
@@ -36,31 +36,31 @@ const PASSING: Record<string, string> = {
   '58': 'cannot be read or written',
 }
 
-const troubleOf = (code: string): string | undefined =>
-  PASSING[code] ?? PASSING[code.slice(0, 3)] ?? PASSING[code.slice(0, 2)]
+const describeFailure = (code: string): string | undefined =>
+  TRANSIENT_FAILURES[code] ?? TRANSIENT_FAILURES[code.slice(0, 3)] ?? TRANSIENT_FAILURES[code.slice(0, 2)]
 
 /**
- * What a connection had prepared is gone, or gives other columns than before the schema was changed. It would be so at
- * every use of that connection.
+ * Whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use on the
+ * same connection would fail too.
  */
 export const isStalePlan = (error: unknown): boolean =>
   isServerError(error) &&
   (error.code === '26000' ||
     (error.code === '0A000' && (error.routine === 'RevalidateCachedQuery' || error.message.includes('cached plan'))))
 
-/** Two transactions were in each other's way, or a plan was stale, and this one did nothing: it may begin again. */
-export const mayBeginAgain = (translated: unknown): boolean => {
+/** Whether the operation did nothing and can run again: a conflict of two transactions, or a stale plan. */
+export const isRetryable = (translated: unknown): boolean => {
   const error = translated instanceof AppError ? translated.cause : undefined
   return (isServerError(error) && ['40001', '40P01'].includes(error.code)) || isStalePlan(error)
 }
 
-/** What the pool says to who has waited too long, for a connection in use or a new one. */
+/** The message of `pg` when neither a free nor a new connection came in time. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
-/** The server ends the connection with these. By code: the severity comes in the language of the server. */
+/** SQLSTATE codes that end the connection. The severity would tell as well, but it may be translated. */
 const ENDS_CONNECTION = /^(?:08|57P|25P0[345])/
 
-/** The connection cannot be used for anything else: it is gone, about to go, or leads to a server that takes no writes. */
+/** Whether the connection must not be reused: it is closed or closing, or leads to a server that is read-only. */
 export const isConnectionLost = (error: unknown): boolean =>
   !isServerError(error) ||
   ENDS_CONNECTION.test(error.code) ||
@@ -68,21 +68,21 @@ export const isConnectionLost = (error: unknown): boolean =>
   error.code === '25006' ||
   isStalePlan(error)
 
-/** The server has answered, be it with a refusal: it is there, and not just coming or going. */
-export const isAnswer = (error: unknown): boolean => isServerError(error) && !/^(?:08|57P)/.test(error.code)
+/** Whether the server responded, even with an error, and is neither starting nor stopping. */
+export const isServerResponse = (error: unknown): boolean => isServerError(error) && !/^(?:08|57P)/.test(error.code)
 
-/** What trying again cannot mend: a wrong password or user, no such database, or no right to connect to it. */
-export const isRefusal = (error: unknown): boolean =>
-  isServerError(error) ? /^(?:28|3D|42501)/.test(error.code) : isWithoutPassword(error)
+/** Whether a retry is useless: the user or password is wrong, or the database does not exist or may not be connected to. */
+export const isAccessDenied = (error: unknown): boolean =>
+  isServerError(error) ? /^(?:28|3D|42501)/.test(error.code) : isMissingPassword(error)
 
-/** The server wants a password and none was given: the driver gives up by itself. */
-export const isWithoutPassword = (error: unknown): boolean =>
+/** Whether the server asks for a password and none was given, which the driver detects by itself. */
+export const isMissingPassword = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('SASL:')
 
-/** Data exceptions repeat the value that they refuse, and what a trigger raises may repeat any; the code says enough. */
-const TELLS_VALUES = /^(?:22|P0)/
+/** Data exceptions, and exceptions of triggers: their messages may repeat values of rows, which do not belong in a log. */
+const MESSAGE_MAY_HOLD_VALUES = /^(?:22|P0)/
 
-/** What the appendix calls those that svc's own statements can meet. */
+/** The names, from the same appendix, of those that svc's own statements can cause. */
 const CONDITIONS: Record<string, string> = {
   '22001': 'text too long',
   '22003': 'numeric value out of range',
@@ -93,33 +93,34 @@ const CONDITIONS: Record<string, string> = {
 }
 
 const hideValues = (error: ServerError): void => {
-  if (!TELLS_VALUES.test(error.code)) return
-  const told = error.message
+  if (!MESSAGE_MAY_HOLD_VALUES.test(error.code)) return
+  const original = error.message
   error.message = `${CONDITIONS[error.code] ?? 'refused'} (SQLSTATE ${error.code})`
-  error.stack = error.stack?.replace(told, error.message) ?? ''
+  error.stack = error.stack?.replace(original, error.message) ?? ''
 }
 
-const POOLER_UNFIT = 'pooler_unfit'
+const POOLER_MISCONFIGURED = 'pooler_unfit'
 
-const poolerUnfit = (message: string, cause: Error): AppError =>
-  new AppError('unavailable', message, { reason: POOLER_UNFIT, retryAfterSeconds: 2, cause })
+const poolerMisconfigured = (message: string, cause: Error): AppError =>
+  new AppError('unavailable', message, { reason: POOLER_MISCONFIGURED, retryAfterSeconds: 2, cause })
 
-/** The database is unavailable because of how a pooler in front of it is set up: waiting does not mend that. */
-export const isPoolerUnfit = (error: unknown): boolean => error instanceof AppError && error.reason === POOLER_UNFIT
+/** Whether the cause is the configuration of a pooler in front of the database, so that waiting is useless. */
+export const isPoolerMisconfigured = (error: unknown): boolean =>
+  error instanceof AppError && error.reason === POOLER_MISCONFIGURED
 
-/** Puts what the driver threw into the terms of `Database`. */
+/** Turns an error of the driver into one that `Database` documents. */
 export const translatePostgresError = (error: unknown): unknown => {
   if (error instanceof AppError || !(error instanceof Error)) return error
   if (error.message === POOL_EXHAUSTED) return unavailable('The database has too much to do.', error)
   if (!isServerError(error)) return unavailable('The database cannot be reached.', error)
   hideValues(error)
-  // Constraints are named after what they make unique, as `table.column`.
+  // The schema names each uniqueness constraint `table.column`.
   if (error.code === UNIQUE_VIOLATION) return new UniqueViolation([error.constraint ?? ''], error)
-  const poolerTrouble = poolerTroubleOf(error)
-  if (poolerTrouble) return poolerUnfit(poolerTrouble, error)
-  const trouble = troubleOf(error.code)
-  if (trouble) return unavailable(`The database ${trouble}.`, error)
-  // Text that cannot be stored cannot be found either: it came from outside.
+  const poolerProblem = explainPoolerError(error)
+  if (poolerProblem) return poolerMisconfigured(poolerProblem, error)
+  const failure = describeFailure(error.code)
+  if (failure) return unavailable(`The database ${failure}.`, error)
+  // Only text from a request can have a NUL character, which PostgreSQL cannot store.
   if (error.code === '22021') return new AppError('invalid_request', 'A text has a NUL character.', { cause: error })
   return new AppError('internal_error', 'The database refused a statement.', { cause: error })
 }

@@ -1,42 +1,49 @@
 import pg from 'pg'
 import { unavailable } from '../../lib/errors.ts'
-import { within } from '../../lib/time.ts'
+import { withTimeout } from '../../lib/time.ts'
 import type { PoolLoad } from '../database.ts'
-import { isAnswer, isConnectionLost, isStalePlan, translatePostgresError } from './errors.ts'
-import { type Limits, poolSettings } from './pool-settings.ts'
+import { createAvailabilityMonitor } from './availability.ts'
+import { isConnectionLost, isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
+import { type PoolLimits, toPoolConfig } from './pool-settings.ts'
 import { createProbe } from './probe.ts'
-import { QUERIES_AT_ONCE } from './row-batches.ts'
-import { createWatch } from './watch.ts'
+import { MAX_CONCURRENT_QUERIES } from './row-batcher.ts'
 
 const CLOSE_PATIENCE_MS = 2000
-/** Who gets a connection with less than this share of his time left gives it back. */
-const LEAST_SHARE_LEFT = 0.1
+/** An operation that gets its connection with a smaller share of its time left is given up. */
+const MIN_SHARE_LEFT = 0.1
 
-export interface PoolOptions extends Limits {
-  /** How many connections at most. */
+export interface PoolOptions extends PoolLimits {
+  /** The maximum number of connections. */
   size: number
-  /** Hears when the database stops and begins to answer. */
+  /** Called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
 }
 
-/** One connection, for the length of one operation. Failures come in the terms of `Database`. */
-export interface Lease {
+/** A connection during one operation. Its errors are those that `Database` documents. */
+export interface PooledConnection {
   query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>
 }
 
-/** Connections to a PostgreSQL server, every wait bounded. */
-export const createPool = (options: PoolOptions) => {
-  const { connection, size, timeoutMs, onChange } = options
-  const settings = poolSettings(options)
+interface ConnectionPool {
+  /** Runs an operation, `rows` for one that only looks up a row, on a connection that it has to itself. */
+  withConnection<T>(work: (connection: PooledConnection) => Promise<T>, use?: 'any' | 'rows'): Promise<T>
+  readonly load: PoolLoad
+  close(): Promise<void>
+}
 
-  // Connections from before the latest break are not lent again: the pool goes on, with whoever waits for it.
+/** Connections to a PostgreSQL server; every wait has a timeout. */
+export const createPool = (options: PoolOptions): ConnectionPool => {
+  const { connection, size, timeoutMs, onChange } = options
+  const settings = toPoolConfig(options)
+
+  // A connection of an earlier epoch is closed instead of reused: it was opened before the latest outage or schema change.
   let epoch = 0
   const epochs = new WeakMap<pg.PoolClient, number>()
 
-  const open = (max: number): pg.Pool => {
+  const openPool = (max: number): pg.Pool => {
     const pool = new pg.Pool({ ...settings, max })
-    // A connection that breaks while nobody uses it is replaced at the next use; one in use rejects its query.
-    pool.on('error', () => watch.suspect())
+    // An idle connection broke; the pool replaces it. One in use reports its error by rejecting its query.
+    pool.on('error', () => availability.reportNoResponse())
     pool.on('connect', (client) => {
       epochs.set(client, epoch)
       client.on('error', () => {})
@@ -44,24 +51,24 @@ export const createPool = (options: PoolOptions) => {
     return pool
   }
 
-  // Who only reads a row is not to wait behind writes that wait for a lock.
-  const forRows = size > 2 * QUERIES_AT_ONCE ? QUERIES_AT_ONCE : 0
-  const common = open(size - forRows)
-  const rows = forRows > 0 ? open(forRows) : common
+  // Row lookups have connections of their own, so that they never wait behind writes that wait for a lock.
+  const forRows = size > 2 * MAX_CONCURRENT_QUERIES ? MAX_CONCURRENT_QUERIES : 0
+  const common = openPool(size - forRows)
+  const rows = forRows > 0 ? openPool(forRows) : common
   const pools = [...new Set([common, rows])]
 
-  const watch = createWatch({
-    ask: createProbe(connection, timeoutMs),
+  const availability = createAvailabilityMonitor({
+    probe: createProbe(connection, timeoutMs),
     onDown: (error) => onChange(false, error),
     onUp() {
-      // Connections from before may lead nowhere without saying so.
+      // A connection from before the outage may be dead without an error.
       epoch += 1
       onChange(true)
     },
   })
 
   const connect = async (pool: pg.Pool): Promise<pg.PoolClient> => {
-    watch.requireUp()
+    availability.requireAvailable()
     try {
       for (;;) {
         const client = await pool.connect()
@@ -69,23 +76,22 @@ export const createPool = (options: PoolOptions) => {
         client.release(true)
       }
     } catch (error) {
-      if (!isAnswer(error)) watch.suspect()
+      if (!isServerResponse(error)) availability.reportNoResponse()
       throw translatePostgresError(error)
     }
   }
 
   return {
-    /** Lends a connection; one that was lost meanwhile is not lent again. */
-    async lend<T>(work: (lease: Lease) => Promise<T>, use: 'any' | 'rows' = 'any'): Promise<T> {
+    async withConnection(work, use = 'any') {
       const deadline = performance.now() + timeoutMs
       const client = await connect(use === 'rows' ? rows : common)
-      // A question that cannot be answered in time would cost the connection, when there are too few already.
-      if (deadline - performance.now() < timeoutMs * LEAST_SHARE_LEFT) {
+      // A query that times out costs its connection, and connections are scarce already when one was so long in coming.
+      if (deadline - performance.now() < timeoutMs * MIN_SHARE_LEFT) {
         client.release()
         throw unavailable('The database has too much to do.')
       }
       let lost: Error | undefined
-      const lease: Lease = {
+      const pooled: PooledConnection = {
         async query(statement) {
           const left = Math.max(1, Math.ceil(deadline - performance.now()))
           try {
@@ -97,29 +103,29 @@ export const createPool = (options: PoolOptions) => {
         },
       }
       try {
-        return await work(lease)
+        return await work(pooled)
       } finally {
         client.release(lost)
-        if (lost && !isAnswer(lost)) watch.suspect()
-        // As stale as this one are all of its time.
+        if (lost && !isServerResponse(lost)) availability.reportNoResponse()
+        // All other connections of this epoch have the same stale plans.
         if (isStalePlan(lost) && epochs.get(client) === epoch) epoch += 1
       }
     },
 
-    get load(): PoolLoad {
+    get load() {
       return {
-        open: sumOf(pools, (pool) => pool.totalCount),
-        idle: sumOf(pools, (pool) => pool.idleCount),
-        waiting: sumOf(pools, (pool) => pool.waitingCount),
+        open: sumOver(pools, (pool) => pool.totalCount),
+        idle: sumOver(pools, (pool) => pool.idleCount),
+        waiting: sumOver(pools, (pool) => pool.waitingCount),
       }
     },
 
-    async close(): Promise<void> {
-      watch.stop()
-      await within(CLOSE_PATIENCE_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
+    async close() {
+      availability.stop()
+      await withTimeout(CLOSE_PATIENCE_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },
   }
 }
 
-const sumOf = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
+const sumOver = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
   pools.reduce((total, pool) => total + count(pool), 0)

@@ -1,17 +1,17 @@
-/** What each of svc's connections sets as it is opened, and a pooler in between must let pass. */
+/** The startup parameters of svc's connections, which a pooler must accept. */
 const STARTUP_PARAMETERS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'].join(',')
 
-/** PostgreSQL knows these parameters: only a pooler refuses them. PgBouncer writes its messages in English. */
+/** Only a pooler refuses these parameters, since PostgreSQL knows them. PgBouncer's messages are in English only. */
 const REFUSED_PARAMETER = /unsupported startup parameter: (\w+)/
 
-/** A statement was prepared on this connection before, or was not: the connection at the server is another one. */
+/** A prepared statement is missing or exists already: the pooler switched to another connection to the server. */
 const LOST_STATEMENTS = ['26000', '42P05']
 
 /**
- * What an error says about a pooler between svc and PostgreSQL that is not set up for svc, in words for an operator;
- * undefined for every other error. `code` is the SQLSTATE.
+ * Explains to an operator how to configure the pooler that caused this error; undefined for every other error. `code` is
+ * the SQLSTATE.
  */
-export const poolerTroubleOf = ({ code, message }: { code: string; message: string }): string | undefined => {
+export const explainPoolerError = ({ code, message }: { code: string; message: string }): string | undefined => {
   const [, parameter] = REFUSED_PARAMETER.exec(message) ?? []
   if (parameter) {
     return `The database does not take the parameter ${parameter}: set ignore_startup_parameters=${STARTUP_PARAMETERS} in PgBouncer.`

@@ -3,65 +3,70 @@ import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
-import { mayBeginAgain } from './errors.ts'
-import { createPool, type Lease, type PoolOptions } from './pool.ts'
-import { batchRows } from './row-batches.ts'
+import { isRetryable } from './errors.ts'
+import { createPool, type PooledConnection, type PoolOptions } from './pool.ts'
+import { createRowBatcher } from './row-batcher.ts'
 
-/** How often an operation begins again that was in the way of another. */
-const ATTEMPTS = 8
+/** How often an operation is tried that conflicts with others. */
+const MAX_ATTEMPTS = 8
 
 type Send = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<QueryResult<Row>>
 
 /**
- * Connects to a PostgreSQL database when it is first asked something. Isolation is `READ COMMITTED`, in which each
- * statement sees what was committed before it began; what a transaction decides by, it locks
- * (docs/decisions/012-postgresql.md).
+ * Uses a PostgreSQL database, and connects at the first statement. Isolation is `READ COMMITTED`: each statement sees what
+ * was committed before it began, and a transaction locks the rows that it depends on (docs/decisions/012-postgresql.md).
  */
 export const openPostgres = (options: PoolOptions): Database => {
   const pool = createPool(options)
-  const prepare = createStatements()
+  const prepare = createStatementCache()
 
-  const lend = <T>(work: (lease: Lease) => Promise<T>, use?: 'rows'): Promise<T> =>
-    again(options.timeoutMs, () => pool.lend(work, use))
-  const outside = queries(prepare, (statement) => lend((lease) => lease.query(statement)))
+  const withConnection = <T>(work: (connection: PooledConnection) => Promise<T>, use?: 'rows'): Promise<T> =>
+    withRetry(options.timeoutMs, () => pool.withConnection(work, use))
+  const autocommitQueries = createQueries(prepare, (statement) =>
+    withConnection((connection) => connection.query(statement)),
+  )
 
   return {
-    ...outside,
+    ...autocommitQueries,
     dialect: 'postgres',
 
     inTransaction: (work) =>
-      lend(async (lease) => {
+      withConnection(async (connection) => {
         const actions: (() => void)[] = []
         const afterCommit = (action: () => void): void => void actions.push(action)
-        const result = await transact(lease, () => work({ ...queries(prepare, lease.query), afterCommit }))
+        const queries = createQueries(prepare, connection.query)
+        const result = await runTransaction(connection, () => work({ ...queries, afterCommit }))
         for (const action of actions) action()
         return result
       }),
 
-    single: (afterCommit) => ({
+    autocommit: (afterCommit) => ({
       async run(sql, ...values) {
-        const changes = await outside.run(sql, ...values)
+        const changes = await autocommitQueries.run(sql, ...values)
         afterCommit(changes)
         return changes
       },
     }),
 
     async requireHealthy() {
-      // Reads no row, locks none, and is refused where nothing can be written.
-      await outside.get('SELECT 1 FROM installation WHERE false FOR UPDATE').catch((error: unknown) => {
+      // Reads and locks no row, and fails on a server that is read-only.
+      await autocommitQueries.get('SELECT 1 FROM installation WHERE false FOR UPDATE').catch((error: unknown) => {
         const isBroken = error instanceof AppError && error.code === 'internal_error'
         throw isBroken ? unavailable('The database has no tables of svc.', error.cause) : error
       })
     },
 
-    // A commit is seen by others only when the server has it on disk.
-    durable: () => Promise.resolve(),
+    // The server makes a commit visible only when it is on disk.
+    waitUntilDurable: () => Promise.resolve(),
 
     cachedRow: (query) =>
-      batchRows({
+      createRowBatcher({
         ...query,
-        patienceMs: options.timeoutMs,
-        read: async (sql, keys) => (await lend((lease) => lease.query<never>(prepare(sql, [keys])), 'rows')).rows,
+        timeoutMs: options.timeoutMs,
+        read: async (sql, keys) => {
+          const { rows } = await withConnection((connection) => connection.query<never>(prepare(sql, [keys])), 'rows')
+          return rows
+        },
       }),
 
     async backup() {
@@ -76,14 +81,14 @@ export const openPostgres = (options: PoolOptions): Database => {
 
 type Prepare = (sql: string, values: (Value | string[])[]) => QueryConfig
 
-/** Not that of the transaction: a time that is older than what the statement reads would be of no use. */
+/** `now()` would be the start of the transaction, which may be older than the rows that the statement reads. */
 const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 /**
- * Statements of the same text share a name, and so are parsed once a connection. The name follows from the text alone:
- * behind a pooler that lends one connection to several processes, a name must not stand for another statement.
+ * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that share a
+ * connection behind a pooler must never use one name for two statements.
  */
-const createStatements = (): Prepare => {
+const createStatementCache = (): Prepare => {
   const prepared = new Map<string, { name: string; text: string }>()
   return (sql, values) => {
     let statement = prepared.get(sql)
@@ -97,39 +102,39 @@ const createStatements = (): Prepare => {
   }
 }
 
-/** The start of the text's SHA-256, long enough to be unique. */
+/** The first 132 bits of the text's SHA-256. */
 const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
-const queries = (prepare: Prepare, send: Send): Queries => ({
+const createQueries = (prepare: Prepare, send: Send): Queries => ({
   all: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows as Row[],
   get: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows[0] as Row | undefined,
   run: async (sql, ...values) => (await send(prepare(sql, values))).rowCount ?? 0,
 })
 
-const transact = async <T>(lease: Lease, work: () => Promise<T>): Promise<T> => {
-  // Awaited: were it refused (by a cancel, say), a statement sent behind it would be a transaction of its own.
-  await lease.query({ text: 'BEGIN' })
+const runTransaction = async <T>(connection: PooledConnection, work: () => Promise<T>): Promise<T> => {
+  // Awaited, because after a BEGIN that fails (it may be cancelled), the next statement would commit by itself.
+  await connection.query({ text: 'BEGIN' })
   try {
     const result = await work()
-    const { command } = await lease.query({ text: 'COMMIT' })
-    // The server says so when a statement had failed, and nothing of it was kept.
+    const { command } = await connection.query({ text: 'COMMIT' })
+    // The command is ROLLBACK when a statement had failed.
     if (command !== 'COMMIT') throw new AppError('internal_error', 'The database took back a transaction.')
     return result
   } catch (error) {
-    await lease.query({ text: 'ROLLBACK' }).catch(() => {})
+    await connection.query({ text: 'ROLLBACK' }).catch(() => {})
     throw error
   }
 }
 
-/** Runs an operation, and again while it is in the way of others. */
-const again = async <T>(timeoutMs: number, operation: () => Promise<T>): Promise<T> => {
+/** Runs an operation, and runs it again after a conflict with another one. */
+const withRetry = async <T>(timeoutMs: number, operation: () => Promise<T>): Promise<T> => {
   const deadline = performance.now() + timeoutMs
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await operation()
     } catch (error) {
-      const isLast = attempt === ATTEMPTS || performance.now() > deadline
-      if (isLast || !mayBeginAgain(error)) throw error
+      const isLast = attempt === MAX_ATTEMPTS || performance.now() > deadline
+      if (isLast || !isRetryable(error)) throw error
       await sleep(Math.random() * 2 ** attempt)
     }
   }

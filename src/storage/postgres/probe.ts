@@ -1,22 +1,22 @@
 import pg from 'pg'
-import { isAnswer } from './errors.ts'
+import { isServerResponse } from './errors.ts'
 
-const SHORTEST_MS = 1000
-const LONGEST_MS = 5000
+const MIN_TIMEOUT_MS = 1000
+const MAX_TIMEOUT_MS = 5000
 
-/** Rejects when the server does not answer; a refusal is an answer too. Over a connection of its own, beside the pool. */
+/** Connects outside the pool; rejects when the server does not respond. An error that the server sends is a response. */
 export const createProbe = (connection: pg.ClientConfig, timeoutMs: number) => {
-  // Short, so that the next one comes soon after the server; but a slow server must not look like none.
-  const patienceMs = Math.min(Math.max(SHORTEST_MS, timeoutMs / 2), LONGEST_MS)
+  // Short, so that the end of an outage is noticed soon; but long enough for a slow server.
+  const probeTimeoutMs = Math.min(Math.max(MIN_TIMEOUT_MS, timeoutMs / 2), MAX_TIMEOUT_MS)
 
   return async (): Promise<void> => {
-    const client = new pg.Client({ ...connection, connectionTimeoutMillis: patienceMs })
+    const client = new pg.Client({ ...connection, connectionTimeoutMillis: probeTimeoutMs })
     client.on('error', () => {})
     try {
       await client.connect()
-      await client.query({ text: 'SELECT 1', query_timeout: patienceMs } as pg.QueryConfig)
+      await client.query({ text: 'SELECT 1', query_timeout: probeTimeoutMs } as pg.QueryConfig)
     } catch (error) {
-      if (!isAnswer(error)) throw error
+      if (!isServerResponse(error)) throw error
     } finally {
       void client.end().catch(() => {})
     }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, createSecureContext, getCACertificates } from 'node:tls'
 import type { ClientConfig } from 'pg'
 import { AppError } from '../../lib/errors.ts'
-import type { PostgresTarget, PostgresTls } from './target.ts'
+import type { ConnectionInfo, PostgresTls } from './connection-info.ts'
 
 export type Encryption = 'tls' | 'plain'
 
@@ -16,16 +16,16 @@ const ENCRYPTIONS: Record<PostgresTls['mode'], readonly Encryption[]> = {
   'verify-full': ['tls'],
 }
 
-/** The kinds of connection to try, in this order. As in libpq, there is no TLS over a Unix socket. */
-export const encryptionsFor = ({ host, tls }: PostgresTarget): readonly Encryption[] =>
+/** The kinds of connection to try, in this order. As in libpq, a Unix socket has no TLS. */
+export const encryptionsFor = ({ host, tls }: ConnectionInfo): readonly Encryption[] =>
   host.startsWith('/') ? ['plain'] : ENCRYPTIONS[tls.mode]
 
 /**
- * Whether a connection that failed so may succeed with the other kind, as libpq has it for `prefer` and `allow`: the
- * server has no TLS, the handshake failed, or the server lets nobody in this way (SQLSTATE class 28). A server that is
- * away or slow is no such reason.
+ * Whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`: the
+ * server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS. Not so
+ * for a server that does not respond.
  */
-export const mayTryOther = (error: unknown): boolean => {
+export const isEncryptionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
   return (
@@ -35,28 +35,28 @@ export const mayTryOther = (error: unknown): boolean => {
   )
 }
 
-// What Node calls the results of X509_verify_cert (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
+// Node's names for the results of X509_verify_cert (https://nodejs.org/api/tls.html#x509-certificate-error-codes).
 const CERTIFICATE_ERRORS = /CERT|^CRL_|^UNABLE_TO_|^INVALID_(?:CA|PURPOSE)$|^HOSTNAME_MISMATCH$/
 
 /**
- * What `pg` is to be given for one kind of connection. Everything that it would take from `PG*` variables or from
- * `~/.pgpass` is set, so that only the URL counts. Reads the certificates; throws `AppError` that names the parameter.
+ * The configuration of `pg` for one kind of connection. It sets everything that `pg` would otherwise take from `PG*`
+ * variables or `~/.pgpass`, so that only the URL counts. Reads the certificates; throws `unavailable`, naming the parameter.
  */
-export const connectionOptions = (target: PostgresTarget, encryption: Encryption): ClientConfig => ({
-  host: target.host,
-  port: target.port,
-  database: target.database,
-  user: target.user,
-  // As a function: an empty value would be taken from PGPASSWORD.
-  password: () => target.password ?? '',
-  ssl: encryption === 'tls' && tlsOptions(target.tls),
+export const toClientConfig = (info: ConnectionInfo, encryption: Encryption): ClientConfig => ({
+  host: info.host,
+  port: info.port,
+  database: info.database,
+  user: info.user,
+  // A function, because `pg` would replace an empty string by PGPASSWORD.
+  password: () => info.password ?? '',
+  ssl: encryption === 'tls' && tlsOptions(info.tls),
   sslnegotiation: 'postgres',
   client_encoding: 'UTF8',
-  application_name: target.applicationName ?? 'svc',
-  ...(target.connectTimeoutMs !== undefined && { connectionTimeoutMillis: target.connectTimeoutMs }),
+  application_name: info.applicationName ?? 'svc',
+  ...(info.connectTimeoutMs !== undefined && { connectionTimeoutMillis: info.connectTimeoutMs }),
 })
 
-/** As libpq: whoever names a root has the chain checked in every mode, but the name in `verify-full` alone. */
+/** As in libpq, a root certificate makes every mode verify the chain; only `verify-full` verifies the host name. */
 const tlsOptions = (tls: PostgresTls): ConnectionOptions => ({
   secureContext: createContext(tls),
   rejectUnauthorized: tls.rootCertificateFile !== undefined,
@@ -64,26 +64,26 @@ const tlsOptions = (tls: PostgresTls): ConnectionOptions => ({
 })
 
 const createContext = (tls: PostgresTls) => {
-  const ca = tls.rootCertificateFile === 'system' ? systemRoots() : readRoot(tls.rootCertificateFile)
-  const cert = read('sslcert', tls.certificateFile)
-  const key = read('sslkey', tls.keyFile)
+  const ca = tls.rootCertificateFile === 'system' ? readSystemRoots() : readRootCertificate(tls.rootCertificateFile)
+  const cert = readPem('sslcert', tls.certificateFile)
+  const key = readPem('sslkey', tls.keyFile)
   const options = {
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     ...(tls.keyPassword !== undefined && { passphrase: tls.keyPassword }),
   }
-  return orExplain('sslcert, sslkey and sslpassword', () => createSecureContext(options))
+  return explainUnusable('sslcert, sslkey and sslpassword', () => createSecureContext(options))
 }
 
-/** Node passes over what is no certificate, and then trusts nobody, or whom it trusts by itself. */
-const readRoot = (file: string | undefined): string | undefined => {
-  const text = read('sslrootcert', file)
-  if (text !== undefined) orExplain('sslrootcert', () => new X509Certificate(text))
+/** Checked here, because Node ignores text that is no certificate, and then trusts its own roots or none. */
+const readRootCertificate = (file: string | undefined): string | undefined => {
+  const text = readPem('sslrootcert', file)
+  if (text !== undefined) explainUnusable('sslrootcert', () => new X509Certificate(text))
   return text
 }
 
-const orExplain = <T>(parameters: string, work: () => T): T => {
+const explainUnusable = <T>(parameters: string, work: () => T): T => {
   try {
     return work()
   } catch (error) {
@@ -92,7 +92,7 @@ const orExplain = <T>(parameters: string, work: () => T): T => {
   }
 }
 
-const read = (parameter: string, file: string | undefined): string | undefined => {
+const readPem = (parameter: string, file: string | undefined): string | undefined => {
   if (file === undefined) return undefined
   try {
     return readFileSync(file, 'utf8')
@@ -102,7 +102,7 @@ const read = (parameter: string, file: string | undefined): string | undefined =
   }
 }
 
-const systemRoots = (): string[] => {
+const readSystemRoots = (): string[] => {
   const roots = getCACertificates('system')
   if (roots.length > 0) return roots
   throw new AppError(

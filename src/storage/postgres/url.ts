@@ -1,22 +1,32 @@
 import { isIPv6 } from 'node:net'
-import { ONE_HOST, PARAMETERS, type Parameter, type PostgresTarget, refusal, toTarget } from './target.ts'
+import {
+  type ConnectionInfo,
+  invalidUrl,
+  PARAMETERS,
+  type Parameter,
+  SEVERAL_HOSTS,
+  toConnectionInfo,
+} from './connection-info.ts'
 
-export type { PostgresTarget } from './target.ts'
+export type { ConnectionInfo } from './connection-info.ts'
 
 const isParameter = (name: string): name is Parameter => PARAMETERS.some((parameter) => parameter === name)
 
-/** As it is written: what a URL parser would repair (or take for a fragment) is refused or kept. */
+/** Not `new URL`, which would repair some input and cut a fragment off: this form keeps every character, or refuses. */
 const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?]*)@)?([^@/?]*)(?:\/([^@/?]*))?(?:\?([^@]*))?$/
 
 /**
- * Reads a URL as libpq does (PostgreSQL, section 34.1.1.2), for one server. Throws `AppError` in words that show no
- * part of a password. A parameter is known or refused: none is dropped.
+ * Reads a URL as libpq does (PostgreSQL, section 34.1.1.2), for one server. Throws `invalid_request`, with a message that
+ * shows no part of a password. A parameter that is not supported is refused, never ignored
+ * (docs/decisions/027-own-code.md).
  */
-export const readPostgresUrl = (text: string): PostgresTarget => {
-  if (/[\s\p{Cc}]/u.test(text)) throw refusal('it has a space or control character: write it as %20 and so on')
+export const readPostgresUrl = (text: string): ConnectionInfo => {
+  if (/[\s\p{Cc}]/u.test(text)) throw invalidUrl('it has a space or control character: write it as %20 and so on')
   const [whole, account = '', server = '', database = '', query = ''] = URL_FORM.exec(text) ?? []
   if (whole === undefined) {
-    throw refusal('it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; inside a part, @ is %40, / is %2F, ? is %3F')
+    throw invalidUrl(
+      'it must be postgres://USER:PASSWORD@HOST:PORT/DATABASE; inside a part, @ is %40, / is %2F, ? is %3F',
+    )
   }
   const [, user = '', password] = /^([^:]*)(?::(.*))?$/.exec(account) ?? []
   const given = new Map<Parameter, string>()
@@ -24,15 +34,15 @@ export const readPostgresUrl = (text: string): PostgresTarget => {
   add(given, 'password', password ?? '')
   readServer(given, server)
   add(given, 'dbname', database)
-  // An `&` in a password that was not encoded makes a parameter of what is behind it.
-  const mayBeTold = !query.includes('password=')
-  for (const pair of query === '' ? [] : query.split('&')) readParameter(given, pair, mayBeTold)
-  return toTarget(Object.fromEntries(given))
+  // With an unencoded `&` in `password=`, the name of the next parameter would be a piece of the password.
+  const mayShowNames = !query.includes('password=')
+  for (const pair of query === '' ? [] : query.split('&')) readParameter(given, pair, mayShowNames)
+  return toConnectionInfo(Object.fromEntries(given))
 }
 
 const add = (given: Map<Parameter, string>, name: Parameter, written: string): void => {
   if (written === '') return
-  if (given.has(name)) throw refusal(`the ${name} is given twice`)
+  if (given.has(name)) throw invalidUrl(`the ${name} is given twice`)
   given.set(name, decode(written))
 }
 
@@ -41,24 +51,24 @@ const decode = (written: string): string => {
     const text = decodeURIComponent(written)
     if (!text.includes('\0')) return text
   } catch {}
-  throw refusal('after each % there must be two hexadecimal digits, and together they must be UTF-8 without NUL')
+  throw invalidUrl('after each % there must be two hexadecimal digits, and together they must be UTF-8 without NUL')
 }
 
 const readServer = (given: Map<Parameter, string>, written: string): void => {
-  if (written.includes(',')) throw refusal(ONE_HOST)
+  if (written.includes(',')) throw invalidUrl(SEVERAL_HOSTS)
   const [whole, address, name = '', port = ''] = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::(\d+))?$/.exec(written) ?? []
-  if (whole === undefined) throw refusal('behind the @ there must be a host, or a host and a port: HOST:5432')
+  if (whole === undefined) throw invalidUrl('behind the @ there must be a host, or a host and a port: HOST:5432')
   add(given, 'host', address ?? name)
-  if (address !== undefined && !isIPv6(decode(address))) throw refusal('in brackets there must be an IPv6 address')
+  if (address !== undefined && !isIPv6(decode(address))) throw invalidUrl('in brackets there must be an IPv6 address')
   add(given, 'port', port)
 }
 
-const readParameter = (given: Map<Parameter, string>, pair: string, mayBeTold: boolean): void => {
+const readParameter = (given: Map<Parameter, string>, pair: string, mayShowNames: boolean): void => {
   const [name = '', value = '', ...more] = pair.split('=')
   if (!isParameter(name)) {
-    const unknown = mayBeTold && name !== '' ? `the parameter ${JSON.stringify(name)}` : 'a parameter behind the ?'
-    throw refusal(`${unknown} is not supported: there are ${PARAMETERS.join(', ')}`)
+    const unknown = mayShowNames && name !== '' ? `the parameter ${JSON.stringify(name)}` : 'a parameter behind the ?'
+    throw invalidUrl(`${unknown} is not supported: there are ${PARAMETERS.join(', ')}`)
   }
-  if (value === '' || more.length > 0) throw refusal(`the parameter ${name} must be written ${name}=VALUE`)
+  if (value === '' || more.length > 0) throw invalidUrl(`the parameter ${name} must be written ${name}=VALUE`)
   add(given, name, value)
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
-// Readers in other processes may hold a RESTART up; then the next checkpoint gets another chance.
+// A reader in another process may block a RESTART: it fails soon, and the next checkpoint tries again.
 const connection = new DatabaseSync(workerData as string)
 connection.exec('PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 10')
 

@@ -1,39 +1,47 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import type { createMutex } from './mutex.ts'
+import type { Mutex } from './mutex.ts'
 
-export type CheckpointMode = 'PASSIVE' | 'RESTART'
+type CheckpointMode = 'PASSIVE' | 'RESTART'
 
 /** About 8 MB of log at two pages a commit. */
 const COMMITS_BETWEEN_CHECKPOINTS = 1000
 
 interface CheckpointsDeps {
   file: string
-  turns: ReturnType<typeof createMutex>
-  /** A checkpoint that fails leaves a longer log and nothing worse; somebody should know. */
+  /** Held while a `RESTART` runs, so that no commit of this process does. */
+  mutex: Mutex
+  /** Called when a checkpoint fails, which only makes the log longer. */
   onFailure: (error: Error) => void
+}
+
+interface Checkpoints {
+  /** Counts a commit; every thousandth starts a checkpoint. */
+  afterCommit(): void
+  /** Resolves when no checkpoint runs and the thread has ended. */
+  stop(): Promise<void>
 }
 
 /**
  * Moves the log into the database file on another thread, because a checkpoint syncs, and a sync on the main thread
- * stops every request. The bulk goes while commits go on (`PASSIVE`); then ours wait for the short rest (`RESTART`),
- * so that the next commit writes the log from its beginning again and it never grows.
+ * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages are
+ * moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
  */
-export const createCheckpoints = ({ file, turns, onFailure }: CheckpointsDeps) => {
+export const createCheckpoints = ({ file, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
   let commits = 0
   let worker: Worker | undefined
-  let underWay: Promise<void> | undefined
+  let running: Promise<void> | undefined
 
-  const ask = async (mode: CheckpointMode): Promise<void> => {
+  const runCheckpoint = async (mode: CheckpointMode): Promise<void> => {
     worker ??= startWorker(file)
     worker.postMessage(mode)
     await once(worker, 'message')
   }
 
-  const checkpoint = async (): Promise<void> => {
+  const runBoth = async (): Promise<void> => {
     try {
-      await ask('PASSIVE')
-      await turns.runExclusive(() => ask('RESTART'))
+      await runCheckpoint('PASSIVE')
+      await mutex.runExclusive(() => runCheckpoint('RESTART'))
     } catch (error) {
       worker = undefined
       onFailure(error instanceof Error ? error : new Error(String(error)))
@@ -41,18 +49,18 @@ export const createCheckpoints = ({ file, turns, onFailure }: CheckpointsDeps) =
   }
 
   return {
-    afterCommit(): void {
+    afterCommit() {
       commits += 1
-      if (commits < COMMITS_BETWEEN_CHECKPOINTS || underWay) return
+      if (commits < COMMITS_BETWEEN_CHECKPOINTS || running) return
       commits = 0
-      underWay = checkpoint().finally(() => {
-        underWay = undefined
+      running = runBoth().finally(() => {
+        running = undefined
       })
     },
-    async stop(): Promise<void> {
-      await underWay
+    async stop() {
+      await running
       if (!worker) return
-      // It may be all that is left open, and its end must be waited for.
+      // `startWorker` called `unref`: without `ref` the process could end before the thread has closed the database.
       worker.ref()
       worker.postMessage('STOP')
       await once(worker, 'exit')

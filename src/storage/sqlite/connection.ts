@@ -12,14 +12,14 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
-/** A connection in WAL mode; the file and its log are there afterwards, on disk. `path` is the file behind every link. */
+/** Connects in WAL mode; the file and its log then exist on disk. `path` is the real path, with symbolic links resolved. */
 export const connect = (file: string): { connection: DatabaseSync; path: string } => {
   const connection = new DatabaseSync(file)
   try {
     connection.exec(PRAGMAS)
     connection.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = WAL')
     connection.exec('PRAGMA user_version; PRAGMA synchronous = NORMAL')
-    // SQLite follows a link, and keeps the log beside the file itself.
+    // SQLite resolves a symbolic link, and keeps the log beside the real file.
     const path = connection.location() ?? file
     syncPath(dirname(path))
     return { connection, path }
@@ -29,7 +29,7 @@ export const connect = (file: string): { connection: DatabaseSync; path: string 
   }
 }
 
-/** The name of a new file is on disk only when its folder is. */
+/** Syncs a file, or a folder: the name of a new file is on disk only when its folder is. */
 export const syncPath = (path: string): void => {
   const descriptor = openSync(path, 'r')
   try {

@@ -4,8 +4,8 @@ import { UniqueViolation } from '../database.ts'
 const UNIQUE = 2067
 const PRIMARY_KEY = 1555
 
-// https://www.sqlite.org/rescode.html: what may be gone at the next try, or once an operator made room.
-const PASSING: Record<number, string> = {
+// https://www.sqlite.org/rescode.html: failures that a retry or an operator can mend.
+const TRANSIENT_FAILURES: Record<number, string> = {
   5: 'is locked',
   6: 'is locked',
   7: 'ran out of memory',
@@ -22,17 +22,17 @@ const resultCode = (error: unknown): number | undefined => {
   return typeof code === 'number' ? code : undefined
 }
 
-/** Another connection holds the lock that was asked for. */
+/** Whether another connection holds the lock. */
 export const isBusy = (error: unknown): boolean => [5, 6].includes((resultCode(error) ?? 0) & 0xff)
 
-/** Puts what SQLite threw into the terms of `Database`. */
+/** Turns an error of SQLite into one that `Database` documents. */
 export const translateSqliteError = (error: unknown): unknown => {
   const code = resultCode(error)
   if (code === undefined || !(error instanceof Error)) return error
   if (code === UNIQUE || code === PRIMARY_KEY) {
     return new UniqueViolation(error.message.replace(/^.*failed: /, '').split(', '), error)
   }
-  const trouble = PASSING[code & 0xff]
-  if (trouble) return unavailable(`The database ${trouble}.`, error)
+  const failure = TRANSIENT_FAILURES[code & 0xff]
+  if (failure) return unavailable(`The database ${failure}.`, error)
   return new AppError('internal_error', 'The database refused a statement.', { cause: error })
 }

@@ -6,24 +6,33 @@ interface Waiter {
   reject: (reason: Error) => void
 }
 
+export interface GroupCommit {
+  /** Throws `unavailable` once a sync has failed, or the file was removed. */
+  requireHealthy(): void
+  /** Resolves when everything written before the call is on disk; rejects with `unavailable` once a sync has failed. */
+  wait(): Promise<void>
+  /** Resolves when no sync is running. */
+  settle(): Promise<void>
+}
+
 /**
- * Brings what was written to a file onto the disk, with one `fdatasync` for all who wait for one.
- * A call joins the next sync to start, never the one under way: that one may have begun before the caller's write.
+ * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start, never
+ * the running one, which may have begun before the caller's write.
  */
-export const createGroupCommit = (fileDescriptor: number) => {
+export const createGroupCommit = (fileDescriptor: number): GroupCommit => {
   let waiting: Waiter[] = []
-  let underWay = false
+  let isSyncing = false
   let failure: Error | undefined
 
   const start = (): void => {
-    const served = waiting
+    const batch = waiting
     waiting = []
-    underWay = true
+    isSyncing = true
     fs.fdatasync(fileDescriptor, (error) => {
-      underWay = false
-      // A kernel drops the pages that it failed to write and calls the next sync a success: never believe it again.
+      isSyncing = false
+      // The failure is final: a kernel drops the pages that it failed to write, and the next sync reports success.
       if (error) failure = unavailable('The disk does not take writes; the service must be restarted.', error)
-      for (const { resolve, reject } of served) {
+      for (const { resolve, reject } of batch) {
         if (failure) reject(failure)
         else resolve()
       }
@@ -31,7 +40,7 @@ export const createGroupCommit = (fileDescriptor: number) => {
     })
   }
 
-  /** What is written to a file without a name is gone with the process, synced or not. */
+  /** A file without a name is lost when the process ends, synced or not. */
   const findFailure = (): Error | undefined => {
     if (!failure && fs.fstatSync(fileDescriptor).nlink === 0) {
       failure = unavailable('The database files have been removed; the service must be restarted.')
@@ -43,20 +52,17 @@ export const createGroupCommit = (fileDescriptor: number) => {
     new Promise((resolve, reject) => {
       if (findFailure()) return reject(failure)
       waiting.push({ resolve, reject })
-      if (!underWay) start()
+      if (!isSyncing) start()
     })
 
   return {
-    /** `unavailable` once a sync has failed. */
-    requireSound(): void {
+    requireHealthy() {
       const found = findFailure()
       if (found) throw found
     },
-    /** Resolves when all that was written before the call is on disk; `unavailable` once a sync has failed. */
     wait,
-    /** Resolves when no sync is under way. */
-    settle: async (): Promise<void> => {
-      if (underWay) await wait().catch(() => {})
+    async settle() {
+      if (isSyncing) await wait().catch(() => {})
     },
   }
 }

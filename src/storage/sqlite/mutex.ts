@@ -1,21 +1,27 @@
-/** Lets work that spans several steps have a connection to itself, in order of arrival. */
-export const createMutex = () => {
+export interface Mutex {
+  /** Whether any work holds the mutex or waits for it. */
+  readonly isLocked: boolean
+  /** Runs the work when all work that was handed in before has ended. */
+  runExclusive<T>(work: () => T | Promise<T>): Promise<T>
+}
+
+/** Gives work that takes several steps exclusive use of a connection, first come, first served. */
+export const createMutex = (): Mutex => {
   let last: Promise<unknown> = Promise.resolve()
-  let isLocked = 0
+  let holders = 0
 
   return {
-    /** Somebody has the connection or waits for it. */
-    get taken(): boolean {
-      return isLocked > 0
+    get isLocked() {
+      return holders > 0
     },
-    async runExclusive<T>(work: () => T | Promise<T>): Promise<T> {
-      isLocked += 1
-      const turn = last.then(work)
-      last = turn.catch(() => {})
+    async runExclusive(work) {
+      holders += 1
+      const result = last.then(work)
+      last = result.catch(() => {})
       try {
-        return await turn
+        return await result
       } finally {
-        isLocked -= 1
+        holders -= 1
       }
     },
   }

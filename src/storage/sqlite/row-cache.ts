@@ -3,51 +3,52 @@ import { LRUCache } from 'lru-cache'
 import type { CachedRow, RowQuery } from '../database.ts'
 
 /** About ten megabytes. */
-const CACHED_ROWS = 12_000
+const MAX_CACHED_ROWS = 12_000
 
-interface RowCacheDeps<Row, Kept> extends RowQuery<Row, Kept> {
+interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
   prepare: (sql: string) => StatementSync
-  once: <T>(statement: () => T) => Promise<T>
-  /** Differs from an earlier answer when another process has committed something before this turn of the event loop. */
-  foreignChanges: () => number
+  runStatement: <T>(statement: () => T) => Promise<T>
+  /** Changes when another process has committed before this turn of the event loop. */
+  readDataVersion: () => number
 }
 
 /**
- * `PRAGMA data_version` tells at no cost whether another connection has committed since; then nothing kept is believed.
- * Reading and keeping are one step, so that no commit of ours can come between them.
+ * Caches rows until another process commits, which `PRAGMA data_version` tells at almost no cost
+ * (docs/decisions/005-row-cache.md). A row is read and cached in one synchronous step, so that no commit of this process
+ * can come in between.
  */
-export const cacheRow = <Row, Kept>({
+export const createRowCache = <Row, Mapped>({
   select,
   key,
-  keep,
+  mapRow,
   prepare,
-  once,
-  foreignChanges,
-}: RowCacheDeps<Row, Kept>): CachedRow<Kept> => {
+  runStatement,
+  readDataVersion,
+}: RowCacheDeps<Row, Mapped>): CachedRow<Mapped> => {
   const statement = prepare(`${select} WHERE ${key} = ?`)
-  const kept = new LRUCache<string, { value: Kept }>({ max: CACHED_ROWS })
-  let keptAsOf = -1
+  const cache = new LRUCache<string, { value: Mapped }>({ max: MAX_CACHED_ROWS })
+  let cachedVersion = -1
 
-  const read = (id: string): Kept | undefined => {
+  const read = (id: string): Mapped | undefined => {
     const row = statement.get(id) as Row | undefined
     if (row === undefined) return undefined
-    const value = keep(row)
-    kept.set(id, { value })
+    const value = mapRow(row)
+    cache.set(id, { value })
     return value
   }
 
-  const peek = (id: string): Kept | undefined => {
-    const asOf = foreignChanges()
-    if (asOf !== keptAsOf) kept.clear()
-    keptAsOf = asOf
-    return kept.get(id)?.value
+  const peek = (id: string): Mapped | undefined => {
+    const version = readDataVersion()
+    if (version !== cachedVersion) cache.clear()
+    cachedVersion = version
+    return cache.get(id)?.value
   }
 
   return {
     peek,
-    get: (id) => peek(id) ?? once(() => read(id)),
-    forget: (id) => kept.delete(id),
-    replace: (id, value) => kept.set(id, { value }),
-    forgetAll: () => kept.clear(),
+    get: (id) => peek(id) ?? runStatement(() => read(id)),
+    forget: (id) => cache.delete(id),
+    replace: (id, value) => cache.set(id, { value }),
+    forgetAll: () => cache.clear(),
   }
 }

@@ -7,25 +7,27 @@ import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
 import { connect, syncPath } from './connection.ts'
+import { createDataVersionReader } from './data-version.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createMutex } from './mutex.ts'
-import { cacheRow } from './row-cache.ts'
+import { createRowCache } from './row-cache.ts'
+import { createStatementCache } from './statement-cache.ts'
 
-/** How long a write waits for a lock that another process holds, without holding up anything else. */
+/** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
 const LOCK_PATIENCE_MS = 2000
 
 interface Options {
   file: string
-  /** Hears of what goes wrong behind the scenes. */
+  /** Called when background work fails. */
   onFailure: (error: Error) => void
 }
 
 /**
- * Opens a SQLite file in WAL mode and makes it if it is missing (with its folder, readable by the owner alone).
+ * Opens a SQLite file in WAL mode. Creates the file and its folder, readable by the owner only, if they are missing.
  *
- * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. What makes an acknowledged commit durable is
- * the `fdatasync` of the log that every write waits for before it resolves, one shared by all who wait
+ * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. A commit becomes durable by an `fdatasync` of the
+ * log, which every write waits for before it resolves, and which waiting writes share
  * (docs/decisions/002-group-commit.md).
  */
 export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
@@ -35,31 +37,31 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
       : error
   })
-  const turns = createMutex()
-  const writers = createMutex()
+  const mutex = createMutex()
+  const writeMutex = createMutex()
   const log = openSync(`${path}-wal`, 'r+')
-  const sync = createGroupCommit(log)
-  const checkpoints = createCheckpoints({ file: path, turns, onFailure })
-  const prepare = createStatements(connection)
-  const foreignChanges = createDataVersionReader(connection)
+  const groupCommit = createGroupCommit(log)
+  const checkpoints = createCheckpoints({ file: path, mutex, onFailure })
+  const prepare = createStatementCache(connection)
+  const readDataVersion = createDataVersionReader(connection)
 
-  /** Runs one statement now, or after whoever has the connection to himself. */
-  const once = <T>(statement: () => T): Promise<T> =>
-    withRetry(() => (turns.taken ? turns.runExclusive(statement) : statement()))
+  /** Runs one statement, at once unless the connection is in exclusive use. */
+  const runStatement = <T>(statement: () => T): Promise<T> =>
+    withRetry(() => (mutex.isLocked ? mutex.runExclusive(statement) : statement()))
 
-  /** Writes one after the other: only the first of those who wait for another process's lock asks for it. */
-  const write = <T>(work: () => T | Promise<T>): Promise<T> => {
+  /** Runs writes one after the other, so that one of them at a time tries to get the lock of another process. */
+  const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_PATIENCE_MS
-    return writers.runExclusive(() => withRetry(() => turns.runExclusive(work), deadline))
+    return writeMutex.runExclusive(() => withRetry(() => mutex.runExclusive(work), deadline))
   }
 
-  const queries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
+  const createQueries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
     all: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).all(...values) as Row[]),
     get: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).get(...values) as Row | undefined),
     run: (sql, ...values) => run(() => Number(prepare(sql).run(...values).changes)),
   })
-  const outside = queries(once)
-  const inside = queries(async (statement) => {
+  const autocommitQueries = createQueries(runStatement)
+  const transactionQueries = createQueries(async (statement) => {
     try {
       return statement()
     } catch (error) {
@@ -67,55 +69,59 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
     }
   })
 
-  const committed = async (): Promise<void> => {
+  const afterWrite = async (): Promise<void> => {
     checkpoints.afterCommit()
-    await sync.wait()
+    await groupCommit.wait()
   }
 
-  const runAlone = async (sql: string, values: Value[], afterCommit?: (changes: number) => void): Promise<number> => {
-    const changes = await write(() => {
+  const runAutocommit = async (
+    sql: string,
+    values: Value[],
+    afterCommit?: (changes: number) => void,
+  ): Promise<number> => {
+    const changes = await runWrite(() => {
       const count = Number(prepare(sql).run(...values).changes)
       afterCommit?.(count)
       return count
     })
-    // What changed nothing may rest on what somebody else has just done.
-    await (changes > 0 ? committed() : sync.wait())
+    // A statement that changed nothing may have read a commit that is not on disk yet.
+    await (changes > 0 ? afterWrite() : groupCommit.wait())
     return changes
   }
 
   return {
-    ...outside,
+    ...autocommitQueries,
     dialect: 'sqlite',
 
-    run: (sql, ...values) => runAlone(sql, values),
+    run: (sql, ...values) => runAutocommit(sql, values),
 
     async inTransaction(work) {
-      const result = await write(() => transact(connection, prepare, inside, work))
-      await committed()
+      const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
+      await afterWrite()
       return result
     },
 
-    durable: () => sync.wait(),
+    waitUntilDurable: () => groupCommit.wait(),
 
     async requireHealthy() {
-      sync.requireSound()
-      await outside.get('SELECT 1')
+      groupCommit.requireHealthy()
+      await autocommitQueries.get('SELECT 1')
     },
 
-    single: (afterCommit) => ({ run: (sql, ...values) => runAlone(sql, values, afterCommit) }),
+    autocommit: (afterCommit) => ({ run: (sql, ...values) => runAutocommit(sql, values, afterCommit) }),
 
-    cachedRow: (query) => cacheRow({ ...query, prepare, once, foreignChanges }),
+    cachedRow: (query) => createRowCache({ ...query, prepare, runStatement, readDataVersion }),
 
     async backup(target) {
-      // One read transaction, so that it ends however much is written meanwhile (an online backup starts over).
-      await turns.runExclusive(() => connection.prepare('VACUUM INTO ?').run(target))
+      // In one read transaction. SQLite's online backup would start over at each write, and might never end.
+      await mutex.runExclusive(() => connection.prepare('VACUUM INTO ?').run(target))
       syncPath(target)
       syncPath(dirname(target))
     },
 
     async close() {
-      await writers.runExclusive(() => turns.runExclusive(() => {}))
-      await sync.settle()
+      await writeMutex.runExclusive(() => mutex.runExclusive(() => {}))
+      await groupCommit.settle()
       await checkpoints.stop()
       connection.close()
       closeSync(log)
@@ -123,46 +129,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   }
 }
 
-/**
- * Looks whether another connection has committed, once in a turn of the event loop: all requests that are read in one
- * turn had begun to arrive before it, so that whatever was acknowledged before any of them was sent is seen.
- */
-const createDataVersionReader = (connection: DatabaseSync): (() => number) => {
-  const dataVersion = connection.prepare('PRAGMA data_version')
-  // An array is made in half the time of an object.
-  dataVersion.setReturnArrays(true)
-  let seen: number | undefined
-  const forget = (): void => {
-    seen = undefined
-  }
-
-  return () => {
-    if (seen !== undefined) return seen
-    try {
-      seen = (dataVersion.get() as unknown as [number])[0]
-    } catch (error) {
-      throw translateSqliteError(error)
-    }
-    setImmediate(forget)
-    return seen
-  }
-}
-
-/** A transaction has the whole database to itself (`BEGIN IMMEDIATE`), and no words for less. */
-const ROW_LOCK = / FOR (?:UPDATE|SHARE)$/
-
-const createStatements = (connection: DatabaseSync) => {
-  const prepared = new Map<string, StatementSync>()
-  return (sql: string): StatementSync => {
-    const known = prepared.get(sql)
-    if (known) return known
-    const statement = connection.prepare(sql.replace(ROW_LOCK, '').replaceAll('server_time()', 'NULL'))
-    prepared.set(sql, statement)
-    return statement
-  }
-}
-
-/** Tries again, with the event loop free in between, while another process holds the lock. */
+/** Retries while another process holds the lock, with pauses in which the event loop is free. */
 const withRetry = async <T>(
   attempt: () => T | Promise<T>,
   deadline = performance.now() + LOCK_PATIENCE_MS,
@@ -177,21 +144,21 @@ const withRetry = async <T>(
   }
 }
 
-const transact = async <T>(
+const runTransaction = async <T>(
   connection: DatabaseSync,
   prepare: (sql: string) => StatementSync,
-  inside: Queries,
+  queries: Queries,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> => {
   const actions: (() => void)[] = []
   prepare('BEGIN IMMEDIATE').run()
   try {
-    const result = await work({ ...inside, afterCommit: (action) => actions.push(action) })
+    const result = await work({ ...queries, afterCommit: (action) => actions.push(action) })
     prepare('COMMIT').run()
     for (const action of actions) action()
     return result
   } catch (error) {
-    // SQLite has rolled back by itself where the disk is full or broken.
+    // On a full or broken disk, SQLite has rolled back already.
     if (connection.isTransaction) connection.exec('ROLLBACK')
     throw error
   }

@@ -4,35 +4,39 @@ import { AppError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Database } from '../database.ts'
 import { findPendingMigrations, migrate } from '../migrations.ts'
-import type { PostgresTarget } from '../postgres/url.ts'
+import type { ConnectionInfo } from '../postgres/url.ts'
 import { TABLES } from '../schema.ts'
-import { findUnfinishedCopy, markUnfinished, requireWhole } from './marker.ts'
+import { findUnfinishedCopy, markUnfinished, requireNoUnfinishedCopy } from './marker.ts'
 import { countRows } from './pages.ts'
 
 /** Where a database is, as `SVC_DATABASE_URL` says it. */
-export type Place = { kind: 'sqlite'; file: string } | { kind: 'postgres'; target: PostgresTarget }
+export type DatabaseLocation = { kind: 'sqlite'; file: string } | { kind: 'postgres'; connection: ConnectionInfo }
 
-/** To count a hundred million rows takes long, and nobody waits for it but the one who copies. */
+/** Counting a hundred million rows takes minutes. */
 const STATEMENT_TIMEOUT_MS = 600_000
 
-/** The same for every way to write the URL of one database. */
-export const nameOfPlace = (place: Place): string => {
-  if (place.kind === 'sqlite') return `sqlite:${resolve(place.file)}`
-  const { host, port, database } = place.target
+/** A name for messages and the marker, the same however the URL of a database is written. */
+export const locationName = (location: DatabaseLocation): string => {
+  if (location.kind === 'sqlite') return `sqlite:${resolve(location.file)}`
+  const { host, port, database } = location.connection
   return `postgres://${host}:${port}/${database}`
 }
 
-/** What the operator gave the place in. */
+/** The option that holds the location. */
 type Option = '--from' | '--to'
 
-/** Opens what is there; a SQLite file that is missing is made. */
-const open = async (place: Place, option: Option): Promise<Database> => {
-  if (place.kind === 'sqlite') return openFile(resolve(place.file), option)
-  const [{ reachPostgres }, { openPostgres }] = await Promise.all([
-    import('../postgres/start.ts'),
+/** Creates a SQLite file that is missing. */
+const openLocation = async (location: DatabaseLocation, option: Option): Promise<Database> => {
+  if (location.kind === 'sqlite') return openFile(resolve(location.file), option)
+  const [{ negotiateConnection }, { openPostgres }] = await Promise.all([
+    import('../postgres/negotiate-connection.ts'),
     import('../postgres/postgres.ts'),
   ])
-  const connection = await reachPostgres(place.target, { patienceMs: 0, onWait: () => {}, givenIn: option })
+  const connection = await negotiateConnection(location.connection, {
+    waitMs: 0,
+    onWait: () => {},
+    settingName: option,
+  })
   return openPostgres({ connection, size: 2, timeoutMs: STATEMENT_TIMEOUT_MS, onChange: () => {} })
 }
 
@@ -46,9 +50,13 @@ const openFile = async (file: string, option: Option): Promise<Database> => {
   }
 }
 
-/** Closes a database again that turns out not to be what was asked for. */
-const openIf = async (place: Place, option: Option, check: (db: Database) => Promise<void>): Promise<Database> => {
-  const db = await open(place, option)
+/** Opens a database, and closes it again if the check fails. */
+const openChecked = async (
+  location: DatabaseLocation,
+  option: Option,
+  check: (db: Database) => Promise<void>,
+): Promise<Database> => {
+  const db = await openLocation(location, option)
   try {
     await check(db)
     return db
@@ -58,37 +66,37 @@ const openIf = async (place: Place, option: Option, check: (db: Database) => Pro
   }
 }
 
-/** Opens an installation to copy from, of exactly the schema that is known here. Changes nothing. */
-export const openSource = async (place: Place): Promise<Database> => {
-  if (place.kind === 'sqlite' && !existsSync(place.file)) {
-    throw new AppError('not_found', `there is no database ${resolve(place.file)} to copy from`)
+/** Opens the source, whose schema must be exactly that of this program. Changes nothing. */
+export const openSource = async (location: DatabaseLocation): Promise<Database> => {
+  if (location.kind === 'sqlite' && !existsSync(location.file)) {
+    throw new AppError('not_found', `there is no database ${resolve(location.file)} to copy from`)
   }
-  return openIf(place, '--from', async (db) => {
-    await requireOurSchema(db, nameOfPlace(place))
-    await requireWhole(db)
+  return openChecked(location, '--from', async (db) => {
+    await requireCurrentSchema(db, locationName(location))
+    await requireNoUnfinishedCopy(db)
   })
 }
 
-/** Opens a database to copy to: an empty one, which gets its schema, or one that was copied to from the same place. */
-export const openTarget = (place: Place, from: string, clock: Clock): Promise<Database> => {
-  const name = nameOfPlace(place)
+/** Opens the target: an empty database, which gets the schema, or an unfinished copy of the same source. */
+export const openTarget = (location: DatabaseLocation, from: string, clock: Clock): Promise<Database> => {
+  const name = locationName(location)
   if (name === from) throw new AppError('conflict', `--from and --to are the same database, ${name}`)
-  return openIf(place, '--to', async (db) => {
-    const there = await findTables(db)
-    requireNoOtherTables(there, name)
-    const unfinished = there.includes('installation') ? await findUnfinishedCopy(db) : undefined
+  return openChecked(location, '--to', async (db) => {
+    const tables = await listTables(db)
+    requireNoOtherTables(tables, name)
+    const unfinished = tables.includes('installation') ? await findUnfinishedCopy(db) : undefined
     if (unfinished !== undefined && unfinished !== from) {
       throw new AppError('conflict', `${name} holds an unfinished copy of another database, ${unfinished}`)
     }
-    // Before anything is changed: it may be an older installation that somebody uses.
-    if (unfinished === undefined) await requireEmpty(db, there, name)
+    // Before the migration, because the database may be an older installation in use.
+    if (unfinished === undefined) await requireEmpty(db, tables, name)
     await migrate(db, clock)
-    await requireOurSchema(db, name)
+    await requireCurrentSchema(db, name)
     if (unfinished === undefined) await markUnfinished(db, from)
   })
 }
 
-const requireOurSchema = async (db: Database, name: string): Promise<void> => {
+const requireCurrentSchema = async (db: Database, name: string): Promise<void> => {
   const known = await findPendingMigrations(db.dialect, undefined)
   const pending = await findPendingMigrations(db.dialect, db)
   if (pending.length === known.length) throw new AppError('not_found', `${name} is no database of svc`)
@@ -107,10 +115,10 @@ const TABLE_NAMES = {
   postgres: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
 }
 
-const findTables = async (db: Database): Promise<string[]> =>
+const listTables = async (db: Database): Promise<string[]> =>
   (await db.all<{ name: string }>(TABLE_NAMES[db.dialect])).map((table) => table.name)
 
-/** Tables of another program with the names of ours. */
+/** Throws `conflict` where another program has tables with the names of svc's. */
 const requireNoOtherTables = (there: string[], name: string): void => {
   if (there.includes('migrations') && there.includes('installation')) return
   const taken = TABLES.map((table) => table.name).filter((table) => there.includes(table))
@@ -118,7 +126,7 @@ const requireNoOtherTables = (there: string[], name: string): void => {
   throw new AppError('conflict', `${name} is not empty: it has tables of another program, ${taken.join(', ')}`)
 }
 
-/** An older schema may lack some of the tables. */
+/** Looks at existing tables only, because an older schema may lack some. */
 const requireEmpty = async (db: Database, there: string[], name: string): Promise<void> => {
   const found: string[] = []
   for (const table of TABLES.filter((each) => there.includes(each.name))) {

@@ -11,7 +11,7 @@ interface Group<T> {
 }
 
 /** A place in the line, with which a value can be removed before its turn. */
-export interface Place<T> {
+export interface QueueEntry<T> {
   group: Group<T>
   node: ListNode<T>
 }
@@ -21,7 +21,7 @@ export interface Place<T> {
  * the
  * others by one turn at a time, and not by all of its values. Every operation takes constant time.
  */
-export class FairLine<T> {
+export class FairQueue<T> {
   readonly #groups = new Map<string, Group<T>>()
   /** Groups with waiting values; the first has the next turn. */
   readonly #turns = new LinkedList<Group<T>>()
@@ -36,7 +36,7 @@ export class FairLine<T> {
   }
 
   /** Adds a value at the end of its group. */
-  add(key: string, value: T): Place<T> {
+  enqueue(key: string, value: T): QueueEntry<T> {
     const group = this.#groups.get(key) ?? this.#begin(key)
     const node = group.waiting.push(value)
     this.#resized(group, group.waiting.size - 1)
@@ -44,12 +44,12 @@ export class FairLine<T> {
   }
 
   /** Removes the oldest value of the group whose turn it is; that group then has the last turn. */
-  takeNext(): T | undefined {
+  dequeue(): T | undefined {
     const turn = this.#turns.first
     const node = turn?.value.waiting.first
     if (!turn || !node) return undefined
     const group = turn.value
-    this.leave({ group, node })
+    this.remove({ group, node })
     if (group.turn) {
       this.#turns.remove(turn)
       group.turn = this.#turns.push(group)
@@ -61,17 +61,17 @@ export class FairLine<T> {
    * Removes the newest value of the largest group, to make room for a new value of another group. Undefined if that
    * other group would then not be the smaller one.
    */
-  displaceFor(key: string): T | undefined {
+  evictFor(key: string): T | undefined {
     const own = this.#groups.get(key)?.waiting.size ?? 0
     const group = this.#bySize[this.#largest]?.first?.value
     const node = group?.waiting.last
     if (!group || !node || own + 1 >= this.#largest) return undefined
-    this.leave({ group, node })
+    this.remove({ group, node })
     return node.value
   }
 
   /** Removes a value that still waits. */
-  leave({ group, node }: Place<T>): void {
+  remove({ group, node }: QueueEntry<T>): void {
     group.waiting.remove(node)
     this.#resized(group, group.waiting.size + 1)
   }

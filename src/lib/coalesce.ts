@@ -3,7 +3,7 @@
  * one
  * run is in progress at a time.
  */
-export const shareRuns = <T>(work: () => Promise<T>): (() => Promise<T>) => {
+export const coalesce = <T>(work: () => Promise<T>): (() => Promise<T>) => {
   let underWay: Promise<unknown> | undefined
   let next: Promise<T> | undefined
 

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/lib/errors.ts'
-import { batchRows } from '../../src/storage/postgres/row-batches.ts'
+import { createRowBatcher } from '../../src/storage/postgres/row-batcher.ts'
 
 interface Row {
   id: string
 }
 
-const QUERY = { select: 'SELECT id FROM things', key: 'things.id', keep: ({ id }: Row) => id }
+const QUERY = { select: 'SELECT id FROM things', key: 'things.id', mapRow: ({ id }: Row) => id }
 
 test('all that is wanted in one turn is one question, and each gets its own row', async () => {
   const asked: string[][] = []
-  const rows = batchRows<Row, string>({
+  const rows = createRowBatcher<Row, string>({
     ...QUERY,
-    patienceMs: 60_000,
+    timeoutMs: 60_000,
     read: async (_sql, keys) => {
       asked.push(keys)
       return keys.filter((id) => id !== 'missing').map((id) => ({ id }))
@@ -32,9 +32,9 @@ test('all that is wanted in one turn is one question, and each gets its own row'
 test('a read that has waited too long to begin fails, and is not made any more', async () => {
   const asked: string[] = []
   const gate = Promise.withResolvers<void>()
-  const rows = batchRows<Row, string>({
+  const rows = createRowBatcher<Row, string>({
     ...QUERY,
-    patienceMs: 1500,
+    timeoutMs: 1500,
     read: async (_sql, keys) => {
       asked.push(...keys)
       await gate.promise

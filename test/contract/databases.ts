@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test'
 import { systemClock } from '../../src/lib/time.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrations.ts'
+import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'
 import { openPostgres } from '../../src/storage/postgres/postgres.ts'
-import { reachPostgres } from '../../src/storage/postgres/start.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
 import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
 import { afterwards } from '../support/cleanup.ts'
@@ -21,7 +21,7 @@ type PostgresOptions = {
 }
 
 /** One database of the kind of this run. */
-export type Place = {
+export type TestDatabase = {
   /** Opens another handle, as another process would. Closed after the test, or after the file if no test is given. */
   open(options?: PostgresOptions): Promise<Database>
   /** The URL for connections without svc; only with PostgreSQL. */
@@ -41,7 +41,7 @@ const fail = (error: Error): never => {
 const failWhenDown = (isUp: boolean, error = new Error('the database does not answer')) =>
   isUp ? undefined : fail(error)
 
-const sqlitePlace = (t: TestContext | undefined): Place => {
+const sqliteDatabase = (t: TestContext | undefined): TestDatabase => {
   const file = path.join(temporaryDirectory(t), 'data', 'svc.db')
   const open = async () => {
     const db = await openSqlite({ file, onFailure: fail })
@@ -60,10 +60,10 @@ const createWithLanguage = (adminUrl: string): Promise<OwnDatabase> =>
     createDatabase(adminUrl),
   )
 
-const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
+const postgresDatabase = async (t: TestContext | undefined): Promise<TestDatabase> => {
   const { url, drop } = await createWithLanguage(await postgresUrl())
   afterwards(t, drop)
-  const reached = await reachPostgres(readPostgresUrl(url), { patienceMs: 0, onWait: fail })
+  const reached = await negotiateConnection(readPostgresUrl(url), { waitMs: 0, onWait: fail })
   const open = async ({ size = 10, timeoutMs = 20_000, session = {} }: PostgresOptions = {}) => {
     const options = Object.entries(session).map(([name, value]) => `-c ${name}=${value}`)
     const connection = { ...reached, ...(options.length > 0 && { options: options.join(' ') }) }
@@ -75,20 +75,20 @@ const postgresPlace = async (t: TestContext | undefined): Promise<Place> => {
 }
 
 /** A database without tables. */
-export const emptyPlace = async (t?: TestContext): Promise<Place> =>
-  databaseChoice === 'postgres' ? postgresPlace(t) : sqlitePlace(t)
+export const emptyDatabase = async (t?: TestContext): Promise<TestDatabase> =>
+  databaseChoice === 'postgres' ? postgresDatabase(t) : sqliteDatabase(t)
 
 /** A new database with svc's tables. */
-export const freshDatabase = async (t?: TestContext): Promise<Place & { db: Database }> => {
-  const place = await emptyPlace(t)
-  const db = await place.open()
+export const freshDatabase = async (t?: TestContext): Promise<TestDatabase & { db: Database }> => {
+  const database = await emptyDatabase(t)
+  const db = await database.open()
   await migrate(db, systemClock)
-  return { ...place, db }
+  return { ...database, db }
 }
 
 /** The same with one more table, `probe`, for values of every type. */
-export const probeDatabase = async (t?: TestContext): Promise<Place & { db: Database }> => {
-  const place = await freshDatabase(t)
-  await place.db.run('CREATE TABLE probe (id TEXT PRIMARY KEY, amount BIGINT, words TEXT)')
-  return place
+export const probeDatabase = async (t?: TestContext): Promise<TestDatabase & { db: Database }> => {
+  const database = await freshDatabase(t)
+  await database.db.run('CREATE TABLE probe (id TEXT PRIMARY KEY, amount BIGINT, words TEXT)')
+  return database
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairLine, type Place } from '../../src/lib/fair-line.ts'
+import { FairQueue, type QueueEntry } from '../../src/lib/fair-queue.ts'
 
 /** The same rules, written without regard to what they cost. */
 const createModel = () => {
@@ -36,9 +36,9 @@ const createModel = () => {
 }
 
 test('a fair line does as its rules say, whatever comes and goes', () => {
-  const line = new FairLine<number>()
+  const line = new FairQueue<number>()
   const model = createModel()
-  const places = new Map<number, Place<number>>()
+  const places = new Map<number, QueueEntry<number>>()
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -49,17 +49,17 @@ test('a fair line does as its rules say, whatever comes and goes', () => {
     const comes = random(10) < (Math.floor(value / 500) % 2 === 0 ? 7 : 3)
     const key = String(Math.min(random(9), random(9)))
     if (comes) {
-      places.set(value, line.add(key, value))
+      places.set(value, line.enqueue(key, value))
       model.add(key, value)
     } else if (random(4) === 0) {
       const [gone = value] = [...places.keys()].slice(random(places.size || 1))
       const place = places.get(gone)
-      if (place) line.leave(place)
+      if (place) line.remove(place)
       model.drop(gone)
       places.delete(gone)
     } else if (random(3) === 0) {
       const allowed = model.displaceable(key)
-      const displaced = line.displaceFor(key)
+      const displaced = line.evictFor(key)
       assert.ok(
         displaced === undefined ? allowed.length === 0 : allowed.includes(displaced),
         `${displaced}: ${allowed.join()}`,
@@ -67,7 +67,7 @@ test('a fair line does as its rules say, whatever comes and goes', () => {
       if (displaced !== undefined) model.drop(displaced)
       places.delete(displaced ?? -1)
     } else {
-      const next = line.takeNext()
+      const next = line.dequeue()
       assert.equal(next, model.takeNext())
       places.delete(next ?? -1)
     }
