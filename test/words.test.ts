@@ -16,8 +16,7 @@ const COVERED: readonly string[] = [
   'src/*.ts',
   'src/{cli,config,lib,metrics,oauth,pages,serve}/**/*.{ts,js}',
   'src/http/browser/oauth/*.ts',
-  'test/*.ts',
-  'test/{browser,contract,durability,gateways,hostile,openapi,regressions,support,unit}/**/*.ts',
+  'test/**/*.ts',
   '.github/**/*.md',
 ]
 

@@ -45,7 +45,7 @@ const byCorp =
 
 const newAgent = (where: Service = service) => createUserAgent(where)
 
-/** Somebody who comes by corp, in a new browser. */
+/** A user who signs in with corp, in a new browser. */
 const arrive = async (person: OpenIdPerson = newOpenIdPerson(), name = 'corp') => {
   const agent = newAgent()
   return { agent, person, answer: await signInBy(agent, name, byCorp(person)) }
@@ -61,7 +61,7 @@ const arrived = async (person?: OpenIdPerson) => {
 const eventsOf = (userId: string) =>
   webhooks.deliveries.filter(({ event }) => event.data.user_id === userId).map(({ event }) => event.type)
 
-/** Resolves once an event about somebody later has arrived: those before it have, too. */
+/** Resolves once an event about a later user has arrived: the events before it have arrived by then. */
 const settled = async () => {
   const { user } = await arrived()
   await webhooks.receivedEvent(({ event }) => event.data.user_id === user.id)
@@ -163,13 +163,13 @@ describe('a new identity whose email is verified by the provider and unknown to 
 })
 
 describe('accounts are identified by issuer and subject, never by email', () => {
-  test('another email at the provider: the same user, with the email that he has here', async () => {
+  test('another email at the provider: the same user, with their email here', async () => {
     const { user, person } = await arrived()
     const renamed = { ...person, email: `new-${person.email}`, preferred_username: 'another-name', name: 'Another' }
     assert.deepEqual((await arrived(renamed)).user, user)
   })
 
-  test('an email at the provider that is somebody else’s here changes nothing for either', async () => {
+  test('an email at the provider that belongs to another user here changes nothing for either', async () => {
     const { person: other } = await signedUp(service)
     const { user, person } = await arrived()
     assert.deepEqual((await arrived({ ...person, email: other.email })).user, user)
@@ -191,7 +191,7 @@ describe('accounts are identified by issuer and subject, never by email', () => 
     assert.equal((await showUser(service, user.id)).email, person.email)
   })
 
-  test('the same subject at another issuer is somebody else', async () => {
+  test('the same subject at another issuer is another user', async () => {
     const { user, person } = await arrived()
     const agent = newAgent()
     const elsewhere = { ...newOpenIdPerson(), sub: person.sub }
@@ -306,7 +306,7 @@ describe('an unverified email never matches anything', () => {
 
 const personAt = (domain: string) => newOpenIdPerson({ email: `${randomUUID()}@${domain}` })
 
-/** Somebody with an email of another domain, whose organisation the provider says is `hd`. */
+/** A user with an email of another domain, for whom the provider sends `hd` as the organisation. */
 const visitWithDomain = async (name: 'google' | 'guests', hd: unknown) => {
   const agent = newAgent()
   const { visit } = providers[name]
@@ -428,20 +428,20 @@ describe('disabled users stay out', () => {
 })
 
 describe('who is deleted is forgotten, identities included', () => {
-  test('the same person signs up anew, as a new user', async () => {
+  test('the same person signs up again, as a new user', async () => {
     const { user, person, agent } = await arrived()
     await deleteUser(service, user.id)
     await assertSignedOut(agent)
     assert.deepEqual(await database.rows('SELECT id FROM identities WHERE subject = ?', person.sub), [])
-    const { user: anew } = await arrived(person)
-    assert.notEqual(anew.id, user.id)
-    assert.deepEqual({ ...anew, id: '', created_at: '' }, { ...user, id: '', created_at: '' })
+    const { user: second } = await arrived(person)
+    assert.notEqual(second.id, user.id)
+    assert.deepEqual({ ...second, id: '', created_at: '' }, { ...user, id: '', created_at: '' })
     await settled()
     assert.deepEqual(eventsOf(user.id), ['user.created', 'user.deleted'])
-    assert.deepEqual(eventsOf(anew.id), ['user.created'])
+    assert.deepEqual(eventsOf(second.id), ['user.created'])
   })
 
-  test('who is deleted while at the provider comes back as somebody new', async () => {
+  test('a user who is deleted while at the provider comes back as a new user', async () => {
     const { user, person } = await arrived()
     const agent = newAgent()
     const callback = await byCorp(person)(await startAt(agent, 'corp'))

@@ -25,7 +25,8 @@ import type { Answer, UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import type { Callback } from '../support/visit-to-provider.ts'
 
-// What is known of a provider is kept by its name here: one whose metadata or keys are about to be bad needs a name that
+// What is known of a provider is kept by its name here: one whose metadata or keys are about to be bad needs a name
+// that
 // nothing good is known of yet.
 const corp = await startMisbehavingProvider()
 const lab = await startMisbehavingProvider({ profile: 'gitlab' })
@@ -65,7 +66,7 @@ const hasty = await startServiceWith(
   },
 )
 
-/** What a browser at the provider shows of itself, and the provider of who sits at it. */
+/** A browser at the provider, and the user whom the provider sees. */
 const HOSTILE_NAME = '<img src=x onerror=alert(1)>"\'&'
 const RETURN_TO = '/kept?a=1&b=%2F#there'
 const KEPT = 'return_to=%2Fkept%3Fa%3D1%26b%3D%252F%23there"'
@@ -111,7 +112,7 @@ interface Row {
   fault: Fault
   status: number
   problem: string
-  /** Where it comes to light: when the button is pressed, or when somebody is back. */
+  /** When the fault shows: when the button is pressed, or when the user is back. */
   at?: 'start' | 'callback'
   /** Where it came from is not known when the state is nothing that was made here. */
   isKept?: boolean
@@ -362,7 +363,7 @@ describe('no session in any of them: what it says of itself, and its keys', () =
 const waits = (fault: Fault, row: Partial<Row> = {}) =>
   assertRow({ status: 503, problem: 'unreachable', fault, ...row }, hasty)
 
-describe('slow: the answer comes, and others are served meanwhile', () => {
+describe('slow: the answer comes, and other users are served in the meantime', () => {
   for (const how of TOO_SLOW) {
     test(`discovery ${how}`, () => waits({ discovery: how }, { provider: 'unseen', at: 'start' }))
     test(`token ${how}`, () => waits({ token: how }))
@@ -539,7 +540,7 @@ describe('one answer, one session, whatever the provider allows', () => {
     assert.equal((await countRows()).sessions, Number(before) + 1)
   })
 
-  test('the code of somebody else, which it takes without its verifier: the nonce is another', async () => {
+  test('the code of another user, which it accepts without its verifier: the nonce differs', async () => {
     const stolen = parametersOf(await arrive(newAgent())).get('code') ?? ''
     const attacker = newAgent()
     const callback = withQuery(await arrive(attacker), (query) => query.set('code', stolen))
@@ -561,7 +562,7 @@ describe('one answer, one session, whatever the provider allows', () => {
     assert.deepEqual(await countRows(), before)
   })
 
-  test('it signs with a new key: whoever tries again gets in', async () => {
+  test('it signs with a new key: the next try succeeds', async () => {
     const person = newPerson()
     const agent = newAgent()
     assertRedirect(await returnFromProvider(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
@@ -631,7 +632,7 @@ describe('what the provider is asked', () => {
     }
   })
 
-  test('to sign in anew only where it is to confirm that it is still he', async () => {
+  test('to sign in again only for re-authentication', async () => {
     const agent = newAgent()
     const person = newPerson()
     const signIn = new URL(await startAt(agent, 'corp'))
@@ -646,7 +647,7 @@ describe('what the provider is asked', () => {
     assert.deepEqual([confirm.searchParams.get('prompt'), confirm.searchParams.get('max_age')], ['login', '0'])
   })
 
-  test('somebody who signed in there long ago does not confirm', async () => {
+  test('a sign-in there of long ago does not re-authenticate the user', async () => {
     const agent = newAgent()
     const person = newPerson()
     assertRedirect(await returnFromProvider(agent, await arrive(agent, person)), '/kept?a=1&b=%2F#there')
@@ -761,7 +762,7 @@ describe('what it says in two places does not add up to a verified email', () =>
 
 const rows = async (sql: string, ...values: string[]) => (await databases.get(service)?.rows(sql, ...values)) ?? []
 
-/** Somebody who has just signed in there, so that his session is fresh. */
+/** A user who has just signed in there, so that the session is recent. */
 const enter = async (person: Claims, name: 'corp' | 'rival' = 'corp') => {
   const agent = newAgent()
   const now = { ...person, auth_time: Math.floor(Date.now() / 1000) }
@@ -779,7 +780,7 @@ const assertEverybodyHasAWay = async () => {
   assert.deepEqual(await rows(orphans), [])
 }
 
-/** Somebody without a password, with both providers, and a browser for each. */
+/** A user without a password, with both providers, and a browser for each. */
 const withTwo = async () => {
   const [atCorp, atRival] = [newPerson(), newPerson()]
   const one = await enter(atCorp)
@@ -858,7 +859,7 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
       if ((await rows('SELECT id FROM users WHERE id = ?', id)).length > 0) assert.equal(user.id, id)
     }))
 
-  test('the owner of an email takes an account over while who lay in wait there does what he can', () =>
+  test('the owner of an email reclaims an account while the attacker who registered it resists', () =>
     rounds(async () => {
       const owner = newPerson()
       const lurker = { email: String(owner.email), password: 'a pass phrase of the lurker', username: '' }
@@ -881,7 +882,7 @@ describe('at once, on one account: a way to sign in remains, and no identity is 
         returnFromProvider(waiting.copy(), links[1] ?? assert.fail()),
         waiting.copy().post('/auth/account/password', {
           current_password: lurker.password,
-          new_password: 'another pass phrase of his',
+          new_password: 'another pass phrase of theirs',
         }),
         waiting.refresh(),
       ])
@@ -947,7 +948,7 @@ describe('what a provider says of an error is in the log, without what looks lik
   }
 })
 
-test('what a provider says cannot write on the terminal of who reads the log', async () => {
+test('text from a provider cannot write on the terminal of a reader of the log', async () => {
   const agent = newAgent()
   const callback = withQuery(await arrive(agent), (query) => {
     query.delete('code')
@@ -972,7 +973,7 @@ test('what a provider says cannot write on the terminal of who reads the log', a
   assert.doesNotMatch(text + coloured.join(''), /\p{Cc}/u, JSON.stringify(shown))
 })
 
-test('a provider that keeps somebody waiting past the grace of his refresh token does not log him out', async (t) => {
+test('a provider that keeps a user waiting past the grace period of their refresh token does not log them out', async (t) => {
   const clock = turnedClock()
   const env = { SVC_ACCESS_TOKEN_TTL: '1m', SVC_OAUTH_TIMEOUT: '1m' }
   const provider = await startMisbehavingProvider({ t })
@@ -980,7 +981,7 @@ test('a provider that keeps somebody waiting past the grace of his refresh token
   const agent = createUserAgent(patient)
   assertRedirect(await signInBy(agent, 'corp', provider.visit), '/')
   const callback = await provider.visit(await startAt(agent, 'corp', { intent: 'confirm' }))
-  // The access token has run out when he is back: he is renewed on the way.
+  // The access token has expired when the user is back: the session is renewed on the way.
   await clock.turnTo(120_000)
   provider.fault = { token: 'hanging' }
   const asked = provider.requestsFor('token').length

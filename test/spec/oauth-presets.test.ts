@@ -56,7 +56,7 @@ const newAgent = () => createUserAgent(service)
 const person = (claims: Claims = {}): Claims => ({ ...newOpenIdPerson(), ...claims })
 
 type Arrival = { agent: UserAgent; answer: Answer }
-/** From the button back, as somebody new in a new browser. */
+/** The whole sign-in of a new user in a new browser. */
 const arriveAt =
   (name: string, provider: MisbehavingProvider) =>
   async (who: Claims, agent = newAgent()): Promise<Arrival> => {
@@ -371,7 +371,7 @@ describe('GitLab: the email is told at userinfo only', () => {
     await assertOut(await arrive(person({ email_verified: undefined })), 403, NOT_CONFIRMED)
     await assertOut(await arrive(person({ email: undefined })), 403, NO_EMAIL)
   })
-  test('userinfo of somebody else', async () => {
+  test('userinfo of another user', async () => {
     gitlab.fault = { userinfo: 'other-sub' }
     const arrival = await arrive(person())
     gitlab.fault = {}
@@ -469,7 +469,7 @@ describe('Microsoft: emails are no proof of ownership unless verified claims say
     microsoft.fault = {}
     assert.deepEqual(microsoft.requestsFor('userinfo'), [])
   })
-  test('somebody of another tenant', async () => {
+  test('a user of another tenant', async () => {
     await assertOut(await arrive(member({ tid: randomUUID(), xms_edov: true })), 401, NOT_VERIFIED)
     await assertOut(await arrive(member({ tid: undefined, xms_edov: true })), 401, NOT_VERIFIED)
   })

@@ -31,7 +31,7 @@ const service = await startServiceWith(providers)
 const MINUTE = 60_000
 const newAgent = () => createUserAgent(service)
 
-/** Somebody new at corp, who signs in there. */
+/** A new user of corp, who signs in there. */
 const someone =
   (person = newOpenIdPerson()) =>
   (url: string) =>
@@ -113,7 +113,7 @@ describe('the login and signup pages offer configured OAuth providers; svc handl
     }
   })
 
-  test('what comes beside the code does not change where he lands', async () => {
+  test('parameters beside the code do not change where the user lands', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/mine' })
     const besides = { return_to: 'https://evil.example/', redirect_uri: 'https://evil.example/', target: '/other' }
@@ -245,7 +245,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     assert.equal(agent.cookies.get('svc_refresh'), before, 'no other session')
   })
 
-  test('a state is used once: who has logged out meanwhile gets a page', async () => {
+  test('a state is used once: a user who has logged out since gets a page', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/there' })
     assertRedirect(await returnFromProvider(agent, callback), '/there')
@@ -284,7 +284,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     await assertSignedIn(agent)
   })
 
-  test('after ten minutes it is too late, with the cookie and without; a signing key is looked up anew', async (t) => {
+  test('after ten minutes it is too late, with the cookie and without; a signing key is looked up again', async (t) => {
     const provider = await startMisbehavingProvider({ t })
     const clock = turnedProcessClock(t)
     const late = await startServiceProcessWith({ corp: provider }, { t, env: clock.env })
@@ -306,7 +306,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     await clock.turnTo(12 * MINUTE)
     assertRedirect(await returnFromProvider(agent, await away()), '/')
 
-    // What a provider says of itself is asked for again after an hour, even where the wall clock is set back meanwhile.
+    // The discovery document is read again after an hour, even if the wall clock was set back since.
     const asked = provider.requestsFor('discovery').length
     await clock.turnTo(75 * MINUTE)
     clock.setWallClockTo(-24 * 60 * MINUTE)
@@ -359,7 +359,7 @@ describe('no session from a state that this browser did not get for this provide
     assertRedirect(await returnFromProvider(attacker, callback), '/')
   })
 
-  test('the code of somebody else under a state of one’s own: code injection', async () => {
+  test('the code of another user under the attacker’s own state: code injection', async () => {
     const victim = newAgent()
     const stolen = parametersOf(await backFrom(victim)).get('code') ?? ''
     const attacker = newAgent()
