@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { before, describe, type TestContext, test } from 'node:test'
 import { temporaryDirectory } from './support/temporary-directory.ts'
 
 const SCRIPT = path.join(import.meta.dirname, '../scripts/release.ts')
@@ -36,32 +36,47 @@ const ENV = {
 
 const json = (content: unknown): string => `${JSON.stringify(content, null, 2)}\n`
 
-/** A repository at version 0.1.0, tagged, with an empty remote `origin`. */
+const gitIn =
+  (cwd: string) =>
+  (...args: string[]): string =>
+    execFileSync('git', args, { cwd, env: ENV, encoding: 'utf8', stdio: 'pipe' }).trim()
+
+const MODEL = temporaryDirectory()
+
+const makeModel = (): void => {
+  const git = gitIn(MODEL)
+  const write = (name: string, content: unknown) => writeFileSync(path.join(MODEL, name), json(content))
+  const lock = { name: 'svc', version: '0.1.0', packages: { '': { name: 'svc', version: '0.1.0' } } }
+  write('package.json', { name: 'svc', version: '0.1.0', dependencies: { pg: '0.1.0' } })
+  write('package-lock.json', { ...lock, dependencies: { pg: { version: '0.1.0' } } })
+  writeFileSync(path.join(MODEL, 'CHANGELOG.md'), CHANGELOG)
+  git('init', '--quiet', '--template=', '--initial-branch=main')
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'Begin')
+  git('tag', 'v0.1.0')
+}
+
+before(makeModel)
+
+/** A repository at version 0.1.0, tagged. Another changelog is committed, too. */
 const createRepository = (t: TestContext, { changelog = CHANGELOG } = {}) => {
   const cwd = temporaryDirectory(t)
-  const remote = temporaryDirectory(t)
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd, env: ENV, encoding: 'utf8', stdio: 'pipe' }).trim()
+  cpSync(MODEL, cwd, { recursive: true })
+  const git = gitIn(cwd)
   const write = (name: string, text: string) => writeFileSync(path.join(cwd, name), text)
   const read = (name: string) => readFileSync(path.join(cwd, name), 'utf8')
   const release = (...args: string[]) =>
     spawnSync(process.execPath, [SCRIPT, ...args], { cwd, env: ENV, encoding: 'utf8' })
-  const lock = { name: 'svc', version: '0.1.0', packages: { '': { name: 'svc', version: '0.1.0' } } }
-  write('package.json', json({ name: 'svc', version: '0.1.0', dependencies: { pg: '0.1.0' } }))
-  write('package-lock.json', json({ ...lock, dependencies: { pg: { version: '0.1.0' } } }))
-  write('CHANGELOG.md', changelog)
-  git('init', '--quiet', '--template=', '--initial-branch=main')
-  git('init', '--quiet', '--template=', '--bare', remote)
-  git('remote', 'add', 'origin', remote)
-  git('add', '.')
-  git('commit', '--quiet', '--message', 'Begin')
-  git('tag', 'v0.1.0')
-  return { git, write, read, release, remoteRefs: () => git('ls-remote', 'origin') }
+  if (changelog !== CHANGELOG) {
+    write('CHANGELOG.md', changelog)
+    git('commit', '--quiet', '--all', '--message', 'Change')
+  }
+  return { git, write, read, release }
 }
 
 /** Runs a release that must be refused, and returns what it says. The repository stays as it is. */
 const refusal = ({ git, release }: ReturnType<typeof createRepository>, version: string): string => {
-  const state = () => [git('rev-parse', 'HEAD'), git('status', '--porcelain'), git('diff', 'HEAD'), git('tag')]
+  const state = () => [git('status', '--porcelain=v2', '--branch'), git('for-each-ref'), git('diff', 'HEAD')]
   const before = state()
   const { status, stdout, stderr } = release(version)
   assert.equal(status, 1, stderr)
@@ -72,7 +87,10 @@ const refusal = ({ git, release }: ReturnType<typeof createRepository>, version:
 
 describe('npm run release', () => {
   test('writes version and changelog, commits, tags, and pushes nothing', (t) => {
-    const { git, read, release, remoteRefs } = createRepository(t)
+    const { git, read, release } = createRepository(t)
+    const remote = temporaryDirectory(t)
+    git('init', '--quiet', '--template=', '--bare', remote)
+    git('remote', 'add', 'origin', remote)
     const before = new Date().toISOString().slice(0, 10)
     const { status, stdout, stderr } = release('0.2.0')
     const after = new Date().toISOString().slice(0, 10)
@@ -88,10 +106,10 @@ describe('npm run release', () => {
     assert.equal(git('status', '--porcelain'), '')
     assert.equal(git('cat-file', '-t', 'v0.2.0'), 'tag')
     assert.equal(git('rev-parse', 'v0.2.0^{commit}'), git('rev-parse', 'HEAD'))
-    assert.equal(remoteRefs(), '')
+    assert.equal(git('ls-remote', 'origin'), '')
     const [, publish = ''] = /publish: +git (.+)/.exec(stdout) ?? []
     git(...publish.split(' '))
-    assert.match(remoteRefs(), /refs\/heads\/main\n.*refs\/tags\/v0\.2\.0/)
+    assert.match(git('ls-remote', 'origin'), /refs\/heads\/main\n.*refs\/tags\/v0\.2\.0/)
   })
 
   test('releases the version that package.json has, as long as nothing has been released under it', (t) => {
