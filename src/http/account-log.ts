@@ -5,51 +5,53 @@ import type { RequestContext } from './request-context.ts'
 
 interface AccountLogDeps {
   log: Log
-  /** A keyed hash of an email that belongs to no known user: the same email gives the same text, and not the reverse. */
+  /** A keyed hash of an email of no known user: it tells two emails apart, and reveals neither. */
   pseudonymOf: (email: string) => string
 }
 
-/** What is found out about an event while it happens. */
-interface EventInProgress extends AccountFacts {
-  /** A sign-in by a provider turns out to be a signup, for example. */
+/** What the log says about an event. The code that handles the request completes it. */
+export interface EventFacts extends AccountFacts {
+  /** May change: a sign-in with a provider can turn out to be a signup. */
   event: AccountEventName
   /** The email that was entered. It is never logged; its keyed hash is, where no user is known. */
   email?: string | undefined
 }
 
-/** Writes a line for each thing that happens to an account by a request. */
-export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps) => {
-  const note = ({ requestId, device }: RequestContext, { event, email, ...facts }: EventInProgress): void => {
-    // Always computed: whether there is such an account must not show in the time that an answer takes.
+/** Logs what requests do to accounts (docs/operate.md#account-events). */
+export interface AccountLog {
+  record: (context: RequestContext, facts: EventFacts) => void
+  /** Runs `action`, which may complete the facts, and logs how it ended. */
+  recordOutcome: <T>(
+    context: RequestContext,
+    known: EventFacts,
+    action: (facts: EventFacts) => Promise<T>,
+  ) => Promise<T>
+}
+
+export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps): AccountLog => {
+  const record = ({ requestId, device }: RequestContext, { event, email, ...facts }: EventFacts): void => {
+    // Always computed: the time that a response takes must not show whether the account exists.
     const pseudonym = email === undefined ? undefined : pseudonymOf(email)
     const account = facts.userId === undefined ? pseudonym : undefined
     logAccountEvent(log, event, { ...facts, account }, { request_id: requestId, client: device.address })
   }
 
   return {
-    note,
+    record,
 
-    /** Does something to an account and writes down how it ended; `action` adds what it finds out. */
-    async watch<T>(
-      context: RequestContext,
-      known: EventInProgress,
-      action: (found: EventInProgress) => Promise<T>,
-    ): Promise<T> {
-      const found = { ...known }
+    async recordOutcome(context, known, action) {
+      const facts = { ...known }
       try {
-        const result = await action(found)
-        note(context, found)
+        const result = await action(facts)
+        record(context, facts)
         return result
       } catch (error) {
-        note(context, { ...found, reason: found.reason ?? reasonOf(error) })
+        record(context, { ...facts, reason: facts.reason ?? reasonOf(error) })
         throw error
       }
     },
   }
 }
-
-export type AccountLog = ReturnType<typeof createAccountLog>
-export type { EventInProgress }
 
 const reasonOf = (error: unknown): string =>
   error instanceof AppError ? (error.reason ?? error.code) : 'internal_error'

@@ -28,5 +28,5 @@ export const toAppError = (thrown: unknown): AppError => {
 export const toErrorJson = ({ code, message }: AppError, requestId: string): string =>
   JSON.stringify({ error: { code, message, request_id: requestId } })
 
-/** Whether the user must sign in again before this change (`sessions.requireFresh`). */
+/** Whether the user must sign in again before this change (`sessions.requireRecentAuthentication`). */
 export const requiresReauthentication = ({ reason }: AppError): boolean => reason === 'confirm_first'

@@ -57,7 +57,7 @@ export const signupFailure = (thrown: unknown): Exclude<SignupOutcome, 'succeede
 }
 
 /** Runs `action`, and counts how it ended. */
-export const watchOutcome = async <T, Kind>(
+export const countOutcome = async <T, Kind>(
   action: () => Promise<T>,
   failure: (thrown: unknown) => Kind,
   count: ((outcome: Kind | 'succeeded') => void) | undefined,
@@ -73,7 +73,7 @@ export const watchOutcome = async <T, Kind>(
 }
 
 /** Runs a step of a sign-in with a provider, and counts how it failed. */
-export const watchProvider = async <T>(
+export const countProviderFailure = async <T>(
   requestMetrics: RequestMetrics | undefined,
   provider: string,
   action: () => Promise<T>,

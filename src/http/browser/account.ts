@@ -1,14 +1,13 @@
-import type { AccountEventName } from '../../lib/account-event.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
-import type { EventInProgress } from '../account-log.ts'
+import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
-import { passwordFormLimits } from '../rate-limit.ts'
+import { type LimitedBy, passwordFormLimits } from '../rate-limit.ts'
 import { type HttpResponse, page, type RequestContext, redirect } from '../request-context.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
-import { orConfirm, orProblemPage } from './oauth/problem-page.ts'
-import { createWaysToSignIn } from './sign-in-methods.ts'
+import { orProblemPage } from './oauth/problem-page.ts'
+import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 
 type Done = NonNullable<AccountView['done']>
@@ -26,48 +25,58 @@ const isDone = (text: string | undefined): text is Done => text !== undefined &&
 
 const SHOWN_SESSIONS = 100
 
-/** Back to the page, which says what was done. */
+/** The account page, which then says what was done. */
 const pathAfter = (what: Done): string => `/auth/account?done=${what}`
 const done = (what: Done): HttpResponse => redirect(pathAfter(what))
 
-/** `/auth/account`: what a person can see and change of his own account. */
+/** A form of the account page. */
+interface AccountForm {
+  event: EventFacts['event']
+  limits: LimitedBy[]
+  action: (facts: EventFacts) => Promise<HttpResponse>
+  /** What the page shows of a refused form. */
+  showAgain: (refusal: Refusal) => Partial<AccountView>
+}
+
+/** `/auth/account`: what users can see and change of their own account. */
 export const createAccount = (deps: RouteDeps) => {
   const { users, sessions, oauth, pages, limits, clock, accountLog } = deps
-  const waysToSignIn = createWaysToSignIn(deps)
+  const signInMethods = createSignInMethods(deps)
 
-  const listSessions = async (signedIn: AuthenticatedSession) => {
-    const { sessions: shown, count } = await sessions.list(signedIn.userId, SHOWN_SESSIONS, signedIn)
-    const views = shown.map((session) => ({ ...session, current: session.id === signedIn.sessionId }))
+  const listSessions = async (current: AuthenticatedSession) => {
+    const { sessions: shown, count } = await sessions.list(current.userId, SHOWN_SESSIONS, current)
+    const views = shown.map((session) => ({ ...session, current: session.id === current.sessionId }))
     return { sessions: views, moreSessions: count - shown.length }
   }
 
-  const view = async (context: RequestContext, signedIn: AuthenticatedSession): Promise<AccountView> => ({
+  const view = async (context: RequestContext, session: AuthenticatedSession): Promise<AccountView> => ({
     csrfToken: context.csrfToken,
-    user: signedIn,
-    nowMs: currentTimeMs(signedIn, clock),
-    ...(await listSessions(signedIn)),
-    username: { value: signedIn.username },
+    user: session,
+    nowMs: currentTimeMs(session, clock),
+    ...(await listSessions(session)),
+    username: { value: session.username },
     password: { errors: {} },
     deletion: {},
-    signIn: await waysToSignIn.view(signedIn),
+    signIn: await signInMethods.forAccountPage(session),
   })
 
-  /** Shows the page with what was wrong in one of its forms. */
-  const showAgain =
-    (context: RequestContext, signedIn: AuthenticatedSession, form: (refusal: Refusal) => Partial<AccountView>) =>
-    async (refusal: Refusal) =>
-      pages.account({ ...(await view(context, signedIn)), problem: refusal.problem, ...form(refusal) })
-
-  /** Does something to the own account and writes down how it ended. */
-  const noting = <T>(
+  const recordOutcome = <T>(
     context: RequestContext,
     { userId, sessionId }: AuthenticatedSession,
-    event: AccountEventName,
-    action: (found: EventInProgress) => Promise<T>,
-  ): Promise<T> => accountLog.watch(context, { event, userId, sessionId }, action)
+    event: EventFacts['event'],
+    action: (facts: EventFacts) => Promise<T>,
+  ): Promise<T> => accountLog.recordOutcome(context, { event, userId, sessionId }, action)
 
-  const guardingPassword = <T>(userId: string, action: () => Promise<T>): Promise<T> =>
-    limits.attempt(passwordFormLimits(userId), action)
+  /** Runs the action of a form within its limits and logs its outcome; shows the page again when the form is refused. */
+  const submit = (context: RequestContext, session: AuthenticatedSession, form: AccountForm): Promise<HttpResponse> => {
+    const attempt = (facts: EventFacts) => limits.attempt(form.limits, () => form.action(facts))
+    return orShowAgain(
+      context,
+      () => recordOutcome(context, session, form.event, attempt),
+      async (refusal) =>
+        pages.account({ ...(await view(context, session)), problem: refusal.problem, ...form.showAgain(refusal) }),
+    )
+  }
 
   /**
    * The user has just given the current password: as after re-authentication, a fresh session replaces the one of the
@@ -76,99 +85,89 @@ export const createAccount = (deps: RouteDeps) => {
   const changePassword = async (
     context: RequestContext,
     { userId, sessionId }: AuthenticatedSession,
-    found: EventInProgress,
+    facts: EventFacts,
   ): Promise<HttpResponse> => {
     const current = context.form.get('current_password') ?? ''
     const next = context.form.get('new_password') ?? ''
     const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
     if (password.outcome === 'first_set') return done('password_set')
-    const target = pathAfter('password')
     const { grant, changeIn: also } = password
-    const answer = await startSession(deps, context, { grant, returnTo: target, found, also })
-    if (!answer) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
-    return answer
+    const response = await startSession(deps, context, { grant, returnTo: pathAfter('password'), facts, also })
+    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    return response
   }
 
   return {
-    async show(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const what = context.query.get('done')
-      const shown = { ...(await view(context, signedIn)), done: isDone(what) ? what : undefined }
-      return page(200, pages.account(shown))
+      return page(200, pages.account({ ...(await view(context, session)), done: isDone(what) ? what : undefined }))
     },
 
-    changeUsername(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+    changeUsername(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const value = context.form.get('username') ?? ''
-      const { userId, sessionId } = signedIn
-      return orShowAgain(
-        context,
-        async () => {
-          await noting(context, signedIn, 'username_change', () =>
-            limits.attempt([['usernameOfUser', userId]], () => users.changeUsername(userId, value, sessionId)),
-          )
+      return submit(context, session, {
+        event: 'username_change',
+        limits: [['usernameOfUser', session.userId]],
+        async action() {
+          await users.changeUsername(session.userId, value, session.sessionId)
           return done('username')
         },
-        showAgain(context, signedIn, (refusal) => ({ username: { value, error: refusal.errors.username } })),
-      )
+        showAgain: ({ errors }) => ({ username: { value, error: errors.username } }),
+      })
     },
 
-    changePassword(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
-      return orShowAgain(
-        context,
-        () =>
-          orConfirm(() =>
-            noting(context, signedIn, 'password_change', (found) =>
-              guardingPassword(signedIn.userId, () => changePassword(context, signedIn, found)),
-            ),
-          ),
-        showAgain(context, signedIn, (refusal) => ({ password: { errors: refusal.errors } })),
-      )
+    changePassword(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      return submit(context, session, {
+        event: 'password_change',
+        limits: passwordFormLimits(session.userId),
+        action: (facts) => changePassword(context, session, facts),
+        showAgain: ({ errors }) => ({ password: { errors } }),
+      })
     },
 
     /** Ends one session, or all but this one. */
-    async endSessions(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+    async endSessions(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const { userId, sessionId } = session
       if (context.form.get('all_others') === '1') {
-        await noting(context, signedIn, 'session_end', async (found) => {
-          found.count = await sessions.endOthers(signedIn.userId, signedIn.sessionId)
+        await recordOutcome(context, session, 'session_end', async (facts) => {
+          facts.count = await sessions.endOthers(userId, sessionId)
         })
         return done('sessions')
       }
       const id = context.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
-      await noting(context, signedIn, 'session_end', async (found) => {
-        await sessions.endOwn(signedIn.userId, id, signedIn.sessionId)
-        found.endedSessionId = id
+      await recordOutcome(context, session, 'session_end', async (facts) => {
+        await sessions.endOwn(userId, id, sessionId)
+        facts.endedSessionId = id
       })
       return done('session')
     },
 
     /** Disconnects a provider. */
-    unlink(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+    unlink(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const id = context.form.get('identity_id')
-      const retryParams = { provider: undefined, returnTo: '/auth/account' }
-      return orProblemPage(deps, context, retryParams, async () => {
+      return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
-        await noting(context, signedIn, 'provider_disconnect', async (found) => {
-          found.method = await oauth.unlink(id, signedIn)
+        await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
+          facts.method = await oauth.unlink(id, session)
         })
         return done('unlinked')
       })
     },
 
-    delete(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
-      const { sessionId, userId } = signedIn
+    delete(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const { sessionId, userId } = session
       const password = context.form.get('password') ?? ''
-      return orShowAgain(
-        context,
-        () =>
-          orConfirm(async () => {
-            await noting(context, signedIn, 'account_delete', () =>
-              guardingPassword(userId, () => users.deleteOwn(userId, { password, sessionId }, context)),
-            )
-            context.signOut()
-            return redirect('/auth/login?done=deleted')
-          }),
-        showAgain(context, signedIn, (refusal) => ({ deletion: { error: refusal.errors.password } })),
-      )
+      return submit(context, session, {
+        event: 'account_delete',
+        limits: passwordFormLimits(userId),
+        async action() {
+          await users.deleteOwn(userId, { password, sessionId }, context)
+          context.signOut()
+          return redirect('/auth/login?done=deleted')
+        },
+        showAgain: ({ errors }) => ({ deletion: { error: errors.password } }),
+      })
     },
   }
 }

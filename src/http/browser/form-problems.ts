@@ -3,9 +3,9 @@ import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages
 import { statusOf } from '../errors.ts'
 import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 
-/** A refused form, to be shown again with what is wrong. */
+/** Why a form was refused. */
 export interface Refusal {
-  /** By the name of the field. */
+  /** By field name. */
   errors: Record<string, FieldProblem>
   problem: FormProblem | undefined
 }
@@ -24,7 +24,10 @@ const formProblem = ({ code, reason, retryAfterSeconds = 1 }: AppError, requestI
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }
 
-/** Does what a form asks for; a refusal that a person can mend shows the form again, with the refusal's status. */
+/**
+ * Runs the action of a form. A refusal that the user can correct shows the form again, with the status of the refusal;
+ * other errors are thrown.
+ */
 export const orShowAgain = async (
   { requestId }: RequestContext,
   action: () => Promise<HttpResponse>,

@@ -3,7 +3,7 @@ import type { RouteDeps } from '../deps.ts'
 import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
 import { isReturnTo } from '../return-to.ts'
 
-/** The header in which a gateway hands over the request target of a visitor. */
+/** The header in which a gateway passes on the request target of the visitor. */
 const HEADER = 'X-Original-URI'
 
 /**
@@ -14,10 +14,10 @@ const HEADER = 'X-Original-URI'
 export const createLoginRedirect =
   ({ baseUrl }: RouteDeps) =>
   ({ headers }: RequestContext): HttpResponse => {
-    const target = encodeBytes(String(headers['x-original-uri'] ?? ''))
+    const returnTo = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.
-    if (!target.includes(' ') && isReturnTo(target, baseUrl)) {
-      return redirect(`/auth/login?return_to=${encodeURIComponent(target)}`)
+    if (!returnTo.includes(' ') && isReturnTo(returnTo, baseUrl)) {
+      return redirect(`/auth/login?return_to=${encodeURIComponent(returnTo)}`)
     }
     throw new AppError(
       'invalid_request',

@@ -1,13 +1,12 @@
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
-import type { EventInProgress } from '../account-log.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { EventFacts } from '../account-log.ts'
 import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
-import { loginFailure, watchOutcome } from '../request-metrics.ts'
+import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { returnToParameter } from '../return-to.ts'
 import { orShowAgain } from './form-problems.ts'
-import type { RedirectSignedIn } from './redirect-signed-in.ts'
+import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
@@ -18,12 +17,12 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 }
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
-export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSignedIn }) => {
+export const createLogin = (deps: EntryDeps) => {
   const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
 
-  const view = (context: RequestContext, target: string, email: string): LoginView => ({
+  const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(target),
+    returnTo: returnToParameter(returnTo),
     email,
     errors: {},
     notice: noticeOf(context),
@@ -31,63 +30,50 @@ export const createLogin = (deps: RouteDeps & { redirectSignedIn: RedirectSigned
     providers,
   })
 
-  const checkAndSignIn = async (
-    context: RequestContext,
-    form: LoginForm,
-    found: EventInProgress,
-  ): Promise<HttpResponse> => {
-    const { email, password, returnTo: target } = form
-    const result = await users.authenticate(email, password, context)
+  const checkPassword = async (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
+    const result = await users.authenticate(form.email, form.password, context)
     if ('refusal' in result) {
-      Object.assign(found, { userId: result.userId, reason: result.refusal })
+      Object.assign(facts, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
-    const answer = await startSession(deps, context, { grant: result, returnTo: target, found })
-    if (!answer) throw wrongCredentials()
-    return answer
+    const response = await startSession(deps, context, { grant: result, returnTo: form.returnTo, facts })
+    if (!response) throw wrongCredentials()
+    return response
   }
 
-  const logIn = (context: RequestContext, form: LoginForm, found: EventInProgress): Promise<HttpResponse> => {
-    const { email } = form
+  const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
     const { network } = context
-    const account = `${readEmail(email)?.lower ?? ''} ${network}`
+    const account = `${readEmail(form.email)?.lower ?? ''} ${network}`
     return limits.attempt(
       [
         ['loginOfAddress', network],
         ['login', account],
       ],
-      () => checkAndSignIn(context, form, found),
+      () => checkPassword(context, form, facts),
     )
   }
 
-  const logInAndNote = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
+  const logIn = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
     requireFilled(form)
-    const event: EventInProgress = { event: 'login', method: 'password', email: form.email }
-    return accountLog.watch(context, event, (found) => logIn(context, form, found))
+    const event: EventFacts = { event: 'login', method: 'password', email: form.email }
+    return accountLog.recordOutcome(context, event, (facts) => checkWithinLimits(context, form, facts))
   }
+
+  const logInAndCount = (context: RequestContext, form: LoginForm): Promise<HttpResponse> =>
+    countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin)
 
   return {
     show: (context: RequestContext): Promise<HttpResponse> =>
-      redirectSignedIn(context, (target) => page(200, pages.login(view(context, target, '')))),
+      redirectSignedIn(context, (returnTo) => page(200, pages.login(view(context, returnTo, '')))),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
-      const target = requestedReturnTo(context, baseUrl)
+      const returnTo = requestedReturnTo(context, baseUrl)
       const email = context.form.get('email') ?? ''
       const password = context.form.get('password') ?? ''
       return orShowAgain(
         context,
-        () =>
-          watchOutcome(
-            () => logInAndNote(context, { email, password, returnTo: target }),
-            loginFailure,
-            requestMetrics?.countLogin,
-          ),
-        (refusal) =>
-          pages.login({
-            ...view(context, target, email),
-            notice: undefined,
-            ...refusal,
-          }),
+        () => logInAndCount(context, { email, password, returnTo }),
+        (refusal) => pages.login({ ...view(context, returnTo, email), notice: undefined, ...refusal }),
       )
     },
   }

@@ -5,17 +5,17 @@ import { findBrowserSessions } from './start-session.ts'
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (deps: RouteDeps) => ({
   async show(context: RequestContext): Promise<HttpResponse> {
-    const signedIn = await deps.findCurrentSession(context)
-    const view = { csrfToken: context.csrfToken, signedIn: signedIn !== undefined, email: signedIn?.email }
+    const session = await deps.findCurrentSession(context)
+    const view = { csrfToken: context.csrfToken, signedIn: session !== undefined, email: session?.email }
     return page(200, deps.pages.logout(view))
   },
 
   async submit(context: RequestContext): Promise<HttpResponse> {
     const ended = await findBrowserSessions(deps, context)
     for (const { sessionId } of ended) await deps.sessions.end(sessionId)
-    // The user wants out, though a login in another tab may have been a moment faster.
+    // A login in another tab may have replaced the session a moment ago: the user wants that one to end too.
     if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
-    for (const { userId, sessionId } of ended) deps.accountLog.note(context, { event: 'logout', userId, sessionId })
+    for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
     context.signOut()
     return redirect('/')
   },

@@ -1,62 +1,58 @@
 import { AppError } from '../../lib/errors.ts'
 import type { ReauthenticationView } from '../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { EventInProgress } from '../account-log.ts'
+import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
 import { orShowAgain } from './form-problems.ts'
-import { createWaysToSignIn } from './sign-in-methods.ts'
+import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 
-/** `/auth/account/confirm`: signing in anew, for what changes how one signs in (OWASP ASVS 5, 7.5.1). */
+/** `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1). */
 export const createReauthentication = (deps: RouteDeps) => {
   const { users, pages, limits, accountLog } = deps
-  const waysToSignIn = createWaysToSignIn(deps)
+  const signInMethods = createSignInMethods(deps)
 
-  const view = async (context: RequestContext, signedIn: AuthenticatedSession): Promise<ReauthenticationView> => ({
+  const view = async (context: RequestContext, session: AuthenticatedSession): Promise<ReauthenticationView> => ({
     csrfToken: context.csrfToken,
-    email: signedIn.email,
-    ...(await waysToSignIn.proofs(signedIn)),
+    email: session.email,
+    ...(await signInMethods.forReauthentication(session)),
     errors: {},
   })
 
-  const confirm = async (
+  const reauthenticate = async (
     context: RequestContext,
-    { email }: AuthenticatedSession,
+    { email, userId }: AuthenticatedSession,
     password: string,
-    found: EventInProgress,
-  ) => {
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
     const result = await users.authenticate(email, password, context)
-    const isOwn = !('refusal' in result) && result.userId === found.userId
-    const target = '/auth/account?done=confirmed'
-    const answer = isOwn && (await startSession(deps, context, { grant: result, returnTo: target, found }))
-    if (answer) return answer
+    const grant = 'refusal' in result || result.userId !== userId ? undefined : result
+    const returnTo = '/auth/account?done=confirmed'
+    const response = grant && (await startSession(deps, context, { grant, returnTo, facts }))
+    if (response) return response
     throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
   }
 
-  const confirmAndNote = (
-    context: RequestContext,
-    signedIn: AuthenticatedSession,
-    password: string,
-  ): Promise<HttpResponse> => {
-    const { userId, sessionId } = signedIn
-    const event: EventInProgress = { event: 'reauthentication', method: 'password', userId, sessionId }
-    return accountLog.watch(context, event, (found) =>
-      limits.attempt(passwordFormLimits(userId), () => confirm(context, signedIn, password, found)),
+  const attempt = (context: RequestContext, session: AuthenticatedSession, password: string): Promise<HttpResponse> => {
+    const { userId, sessionId } = session
+    const event: EventFacts = { event: 'reauthentication', method: 'password', userId, sessionId }
+    return accountLog.recordOutcome(context, event, (facts) =>
+      limits.attempt(passwordFormLimits(userId), () => reauthenticate(context, session, password, facts)),
     )
   }
 
   return {
-    show: async (context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> =>
-      page(200, pages.reauthentication(await view(context, signedIn))),
+    show: async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> =>
+      page(200, pages.reauthentication(await view(context, session))),
 
-    submit(context: RequestContext, signedIn: AuthenticatedSession): Promise<HttpResponse> {
+    submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const password = context.form.get('password') ?? ''
       return orShowAgain(
         context,
-        () => confirmAndNote(context, signedIn, password),
-        async (refusal) => pages.reauthentication({ ...(await view(context, signedIn)), ...refusal }),
+        () => attempt(context, session, password),
+        async (refusal) => pages.reauthentication({ ...(await view(context, session)), ...refusal }),
       )
     },
   }

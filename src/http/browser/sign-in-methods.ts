@@ -3,25 +3,25 @@ import type { ProviderView, SignInView } from '../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 
-/** By what somebody can sign in to his account. */
-export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }: RouteDeps) => {
-  const look = async (userId: string) => {
+/** The ways in which a user can sign in: with a password, and with connected providers. */
+export const createSignInMethods = ({ users, oauth, sessions, pages, providers }: RouteDeps) => {
+  const findMethods = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
   }
 
-  /** Also of a provider that was taken out of the settings. */
+  /** A provider may still be connected to an account after it was removed from the settings. */
   const providerView = (name: string): ProviderView =>
     providers.find((it) => it.name === name) ?? { name, label: presetOf(name).label, iconUrl: pages.iconOf(name) }
 
   return {
-    /** For the account page; undefined where there is nothing but the password to tell of. */
-    async view(signedIn: AuthenticatedSession): Promise<SignInView | undefined> {
-      const { hasPassword, linked } = await look(signedIn.userId)
+    /** Undefined where the password is the only way: then the page has no such section. */
+    async forAccountPage(session: AuthenticatedSession): Promise<SignInView | undefined> {
+      const { hasPassword, linked } = await findMethods(session.userId)
       if (providers.length === 0 && linked.length === 0) return undefined
       return {
         hasPassword,
-        isFresh: sessions.isRecentlyAuthenticated(signedIn),
+        isFresh: sessions.isRecentlyAuthenticated(session),
         linked: linked.map(({ id, provider, email, createdAtMs, removable }) => {
           const { label, iconUrl } = providerView(provider)
           return { id, label, iconUrl, email, linkedAtMs: createdAtMs, removable }
@@ -30,9 +30,10 @@ export const createWaysToSignIn = ({ users, oauth, sessions, pages, providers }:
       }
     },
 
-    /** What he can confirm by that it is still he. */
-    async proofs({ userId }: AuthenticatedSession): Promise<{ hasPassword: boolean; providers: ProviderView[] }> {
-      const { hasPassword, linked } = await look(userId)
+    async forReauthentication({
+      userId,
+    }: AuthenticatedSession): Promise<{ hasPassword: boolean; providers: ProviderView[] }> {
+      const { hasPassword, linked } = await findMethods(userId)
       const names = linked.map(({ provider }) => provider)
       return { hasPassword, providers: providers.filter(({ name }) => names.includes(name)) }
     },

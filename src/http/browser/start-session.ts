@@ -1,14 +1,14 @@
 import type { AuthenticatedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
-import type { EventInProgress } from '../account-log.ts'
+import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
 import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
 import { readReturnTo } from '../return-to.ts'
 
-/** Where a person wants to go after login or signup: from the form, else from the query; `/` when it is not said. */
+/** Where to go after a login or signup: `return_to` of the form, else of the query, else `/`. */
 export const requestedReturnTo = (context: RequestContext, baseUrl: string): string =>
   readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), baseUrl)
 
-/** The sessions that this browser can show, by either cookie: the access token may have run out. */
+/** The sessions of this browser, found by either cookie: the access token may have expired. */
 export const findBrowserSessions = async (
   { sessions }: Pick<RouteDeps, 'sessions'>,
   context: RequestContext,
@@ -22,31 +22,31 @@ export const findBrowserSessions = async (
 interface NewSession {
   grant: SignInGrant
   returnTo: string
-  /** The event that it is part of. */
-  found: EventInProgress
-  /** More to be done in the transaction of the start. */
+  /** Completed with the user and the new session. */
+  facts: EventFacts
+  /** Runs in the transaction that starts the session. */
   also?: StartOptions['also']
 }
 
 /**
- * Starts a session in place of the one that this browser had, and sends the browser to the target; undefined when the
- * grant is no longer valid, `rate_limited` when this user has signed in too often from this network, in whatever way. The CSRF token
- * changes with who somebody is.
+ * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
+ * `returnTo`. Undefined when the grant is no longer valid; `rate_limited` when this user has signed in too often from this
+ * network, in whatever way.
  */
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits'>,
   context: RequestContext,
-  { grant, returnTo: target, found, also }: NewSession,
+  { grant, returnTo, facts, also }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
-  found.userId = userId
+  facts.userId = userId
   const replaces = (await findBrowserSessions(deps, context)).map(({ sessionId }) => sessionId)
-  // Only after the proof: before it, 429 would tell a neighbour that there is such an account.
+  // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
     deps.sessions.start(grant, context.device, { replaces, also }),
   )
   if (!tokens) return undefined
-  found.sessionId = tokens.sessionId
+  facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
-  return redirect(target)
+  return redirect(returnTo)
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { emailProblem, signInProblem } from '../../../oauth/errors.ts'
 import type { ExistingAccount, LinkRequest } from '../../../oauth/oauth.ts'
 import type { LinkAccountView, ProviderView } from '../../../pages/pages.ts'
-import type { EventInProgress } from '../../account-log.ts'
+import type { EventFacts } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { type HttpResponse, page, type RequestContext } from '../../request-context.ts'
 import { returnToParameter } from '../../return-to.ts'
@@ -56,15 +56,15 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
     context: RequestContext,
     { pendingLink, returnTo }: LinkRequest,
     email: string,
-    found: EventInProgress,
+    facts: EventFacts,
   ) => {
     const { userId } = pendingLink
     const result = await users.authenticate(email, context.form.get('password') ?? '', context)
     const isOwner = !('refusal' in result) && result.userId === userId
     const grant = isOwner && (await oauth.linkPending(pendingLink, context.cookies.oauth ?? '', result))
     if (!grant) throw wrongPassword()
-    accountLog.note(context, { event: 'provider_connect', method: provider.name, userId })
-    const response = await startSession(deps, context, { grant, returnTo, found })
+    accountLog.record(context, { event: 'provider_connect', method: provider.name, userId })
+    const response = await startSession(deps, context, { grant, returnTo, facts })
     if (!response) throw wrongPassword()
     return response
   }
@@ -73,7 +73,7 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
     context: RequestContext,
     request: LinkRequest,
     { email }: ExistingAccount,
-    found: EventInProgress,
+    facts: EventFacts,
   ) => {
     const { network } = context
     return limits.attempt(
@@ -81,7 +81,7 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
         ['loginOfAddress', network],
         ['login', `${email.toLowerCase()} ${network}`],
       ],
-      () => linkAndSignIn(context, request, email, found),
+      () => linkAndSignIn(context, request, email, facts),
     )
   }
 
@@ -103,10 +103,10 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
       handleForm(context, async (request, browserSecret) => {
         const { userId } = request.pendingLink
         const account = await oauth.requireAccount(userId)
-        const event: EventInProgress = { event: 'login', method: 'password', userId }
+        const event: EventFacts = { event: 'login', method: 'password', userId }
         return orShowAgain(
           context,
-          () => accountLog.watch(context, event, (found) => linkByPassword(context, request, account, found)),
+          () => accountLog.recordOutcome(context, event, (facts) => linkByPassword(context, request, account, facts)),
           ({ errors, problem }: Refusal) =>
             pages.linkAccount({ ...view(context, request, account, browserSecret), errors, problem }),
         )
@@ -115,11 +115,11 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
     reclaim: (context: RequestContext): Promise<HttpResponse> =>
       handleForm(context, async ({ pendingLink, returnTo }, browserSecret) => {
         const by = { method: provider.name, userId: pendingLink.userId }
-        const grant = await accountLog.watch(context, { event: 'account_reclaim', ...by }, () =>
+        const grant = await accountLog.recordOutcome(context, { event: 'account_reclaim', ...by }, () =>
           oauth.reclaim(pendingLink, browserSecret),
         )
-        return accountLog.watch(context, { event: 'login', ...by }, (found) =>
-          startSessionBy(deps, context, grant, { returnTo, found }),
+        return accountLog.recordOutcome(context, { event: 'login', ...by }, (facts) =>
+          startSessionBy(deps, context, grant, { returnTo, facts }),
         )
       }),
   }

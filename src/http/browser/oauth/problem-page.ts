@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
-import type { EventInProgress } from '../../account-log.ts'
+import type { EventFacts } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
 import { type HttpResponse, page, type RequestContext, redirect } from '../../request-context.ts'
@@ -24,24 +24,12 @@ export const startSessionBy = async (
   deps: RouteDeps,
   context: RequestContext,
   grant: SignInGrant | undefined,
-  { returnTo, found }: { returnTo: string; found: EventInProgress },
+  { returnTo, facts }: { returnTo: string; facts: EventFacts },
 ): Promise<HttpResponse> => {
-  const response = grant && (await startSession(deps, context, { grant, returnTo, found }))
+  const response = grant && (await startSession(deps, context, { grant, returnTo, facts }))
   // The account was disabled, deleted or disconnected since the grant was given.
   if (!response) throw signInProblem('disabled')
   return response
-}
-
-const CONFIRMATION_PATH = '/auth/account/confirm'
-
-/** Runs `action`; when it requires re-authentication, redirects to the page for that. */
-export const orConfirm = async (action: () => Promise<HttpResponse>): Promise<HttpResponse> => {
-  try {
-    return await action()
-  } catch (error) {
-    if (error instanceof AppError && error.reason === 'confirm_first') return redirect(CONFIRMATION_PATH)
-    throw error
-  }
 }
 
 /**
@@ -55,7 +43,7 @@ export const orProblemPage = async (
   action: () => Promise<HttpResponse>,
 ): Promise<HttpResponse> => {
   try {
-    return await orConfirm(action)
+    return await action()
   } catch (error) {
     if (!(error instanceof AppError) || !isSignInProblem(error.reason)) throw error
     const { reason: problem } = error

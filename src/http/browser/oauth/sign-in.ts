@@ -10,11 +10,11 @@ import type {
 } from '../../../oauth/oauth.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
-import type { EventInProgress } from '../../account-log.ts'
+import type { EventFacts } from '../../account-log.ts'
 import { isToken, newToken } from '../../cookies.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { type HttpResponse, type RequestContext, redirect } from '../../request-context.ts'
-import { watchProvider } from '../../request-metrics.ts'
+import { countProviderFailure } from '../../request-metrics.ts'
 import { requestedReturnTo } from '../start-session.ts'
 import {
   findState,
@@ -38,7 +38,7 @@ interface Callback {
   flow: AuthorizationFlow
   browserSecret: string
   /** The event in the log that the callback is. */
-  found: EventInProgress
+  facts: EventFacts
 }
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
@@ -90,39 +90,39 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
     const { userId } = pendingLink
     const grant = await oauth.linkPending(pendingLink, browserSecret, await oauth.signInAs(profile, userId))
     const { provider: method } = pendingLink.profile
-    if (grant) accountLog.note(context, { event: 'provider_connect', method, userId })
+    if (grant) accountLog.record(context, { event: 'provider_connect', method, userId })
     return grant
   }
 
   const signIn = async (context: RequestContext, callback: Callback, profile: ProviderProfile) => {
-    const { flow, browserSecret, found } = callback
+    const { flow, browserSecret, facts } = callback
     const { returnTo, pendingLink } = flow
     if (pendingLink) {
       const grant = await linkPending(context, pendingLink, profile, browserSecret)
-      return startSessionBy(deps, context, grant, { returnTo, found })
+      return startSessionBy(deps, context, grant, { returnTo, facts })
     }
     const result = await oauth.signIn(profile, (signUp) =>
       limits.attempt([['signupOfAddress', context.network]], signUp),
     )
     if ('grant' in result) {
-      if (result.isNew) found.event = 'signup'
-      return startSessionBy(deps, context, result.grant, { returnTo, found })
+      if (result.isNew) facts.event = 'signup'
+      return startSessionBy(deps, context, result.grant, { returnTo, facts })
     }
     const { account } = result
-    Object.assign(found, { userId: account.userId, reason: 'proof_required' })
+    Object.assign(facts, { userId: account.userId, reason: 'proof_required' })
     const created = await oauth.createPendingLink(profile, account.userId, browserSecret)
     return linkAccount.showPage(context, { pendingLink: created, returnTo }, account, browserSecret)
   }
 
   const finish = async (context: RequestContext, callback: Callback): Promise<HttpResponse> => {
-    const { flow, browserSecret, found } = callback
+    const { flow, browserSecret, facts } = callback
     const session = flow.intent === 'sign_in' ? undefined : await requireSessionOf(context, flow)
-    Object.assign(found, { userId: session?.userId, sessionId: session?.sessionId })
+    Object.assign(facts, { userId: session?.userId, sessionId: session?.sessionId })
     const profile = await oauth.finish(flow, requireCallbackParameters(context.query), browserSecret)
     if (!session) return signIn(context, callback, profile)
     if (flow.intent === 'confirm') {
       const grant = await oauth.signInAs(profile, session.userId)
-      return startSessionBy(deps, context, grant, { returnTo: `${flow.returnTo}?done=confirmed`, found })
+      return startSessionBy(deps, context, grant, { returnTo: `${flow.returnTo}?done=confirmed`, facts })
     }
     await oauth.link(profile, session)
     return redirect(`${flow.returnTo}?done=linked`)
@@ -141,7 +141,8 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
     }
   }
 
-  const counted = (action: () => Promise<HttpResponse>) => () => watchProvider(requestMetrics, provider.name, action)
+  const counted = (action: () => Promise<HttpResponse>) => () =>
+    countProviderFailure(requestMetrics, provider.name, action)
 
   return {
     start(context: RequestContext): Promise<HttpResponse> {
@@ -167,15 +168,15 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
       const browserSecret = cookies.oauth
       const state = oauth.readState(findState(query), provider.name, browserSecret)
       const { flow, problem } = state
-      const event: EventInProgress = { event: EVENTS[flow?.intent ?? 'sign_in'], method: provider.name }
-      const finishAndNote = () =>
-        accountLog.watch(context, event, async (found) => {
+      const event: EventFacts = { event: EVENTS[flow?.intent ?? 'sign_in'], method: provider.name }
+      const finishAndRecord = () =>
+        accountLog.recordOutcome(context, event, async (facts) => {
           if (problem || !flow || !browserSecret) throw signInProblem(problem ?? 'unreadable')
-          const response = await finish(context, { flow, browserSecret, found })
+          const response = await finish(context, { flow, browserSecret, facts })
           requestMetrics?.countProviderSignIn(provider.name, 'redirect' in response ? 'succeeded' : 'proof_asked')
           return response
         })
-      return orProblemPage(deps, context, retryParamsOf(state, browserSecret), counted(finishAndNote))
+      return orProblemPage(deps, context, retryParamsOf(state, browserSecret), counted(finishAndRecord))
     },
 
     /** A form that a provider's site posts comes without our cookies; the redirect to the `GET` brings them. */
