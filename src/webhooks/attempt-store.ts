@@ -1,16 +1,16 @@
 import type { Queries } from '../storage/database.ts'
 import type { OutboxEvent } from './outbox-store.ts'
 
-/** What an attempt came to; `interrupted` when whoever made it died before its end. */
+/** The outcome of an attempt; `interrupted` if its process died before the end. */
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
-/** How one attempt to deliver an event ended. Times in milliseconds, since 1970 where they are no durations. */
+/** The result of one delivery attempt. Times in milliseconds; those that are not durations, since 1970. */
 export interface Attempt {
   eventId: string
-  /** Counted from 1, over every redelivery. */
+  /** Counted from 1, across redeliveries. */
   number: number
-  /** Null where it is not known. */
+  /** Null if unknown. */
   endedAtMs: number | null
   durationMs: number | null
   status: number | null
@@ -40,12 +40,12 @@ const toAttempt = (row: AttemptRow): Attempt => ({
   outcome: row.outcome,
 })
 
-/** The number of an event's latest attempt, which may be under way. */
+/** The number of an event's latest attempt, which may still be running. */
 const latestAttempt = ({ attempts, attemptsBefore }: OutboxEvent): number => attemptsBefore + attempts
 
 /**
- * Writes down how the latest attempt of an event ended. It replaces what was written when its process seemed to have
- * died. An event that was deleted meanwhile has no history.
+ * Stores the result of an event's latest attempt. It replaces the row that was written when the process seemed to have
+ * died. An event that was deleted in the meantime has no history.
  */
 export const recordAttempt = async (
   db: Queries,
@@ -69,7 +69,9 @@ export const recordAttempt = async (
   )
 }
 
-/** The same of an attempt of which nothing was written down by the time at which it counts as failed. */
+/**
+ * Stores the result of an attempt whose process did not store one by the time at which the attempt counts as failed.
+ */
 export const recordInterruption = async (db: Queries, event: OutboxEvent): Promise<void> => {
   const number = latestAttempt(event)
   await db.run(
@@ -83,7 +85,7 @@ export const recordInterruption = async (db: Queries, event: OutboxEvent): Promi
   )
 }
 
-/** The attempts of an event, the first one first. */
+/** The attempts of an event, the oldest first. */
 export const findAttempts = async (db: Queries, eventId: string): Promise<Attempt[]> => {
   const rows = await db.all<AttemptRow>(
     `SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id = ? ORDER BY number`,
@@ -92,7 +94,7 @@ export const findAttempts = async (db: Queries, eventId: string): Promise<Attemp
   return rows.map(toAttempt)
 }
 
-/** Those of the latest events, as `findLatestEvents` finds them, in order for each event. */
+/** The attempts of the latest events, as `findLatestEvents` finds them, in order for each event. */
 export const findLatestAttempts = async (db: Queries, events: number): Promise<Attempt[]> => {
   const rows = await db.all<AttemptRow>(
     `SELECT ${COLUMNS} FROM webhook_attempts
@@ -102,7 +104,7 @@ export const findLatestAttempts = async (db: Queries, events: number): Promise<A
   return rows.map(toAttempt)
 }
 
-/** More attempts of one event than this are not kept when it is sent again. As many as one delivery may take at most. */
+/** Number of attempts that are kept when an event is sent again: the maximum number of attempts of one delivery. */
 const KEPT_ATTEMPTS = 100
 
 /** Deletes all but the latest attempts of an event. */

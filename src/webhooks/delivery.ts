@@ -5,18 +5,18 @@ import { signBody } from './signature.ts'
 const MAX_ANSWER_BYTES = 64 * 1024
 
 export interface Delivery {
-  /** The status of the answer; null when there was none. */
+  /** The status of the response; null without a response. */
   status: number | null
-  /** What went wrong, for people; null when the receiver has it. */
+  /** The failure, for people; null if the receiver accepted the event. */
   problem: string | null
 }
 
 interface Target {
   url: string
   secret: string
-  /** Bounds the whole exchange, from the name look-up to the end of the answer. */
+  /** Time limit of the whole exchange, from the name lookup to the end of the response. */
   timeoutMs: number
-  /** Cuts it off earlier. */
+  /** Ends the attempt earlier. */
   signal?: AbortSignal | undefined
 }
 
@@ -40,19 +40,19 @@ export const deliver = async (target: Target, message: Message): Promise<Deliver
   }
 }
 
-/** Resolves to the status once the answer has ended or enough of it was read. Redirects are not followed. */
+/** Resolves to the status once the response has ended or enough of it was read. Redirects are not followed. */
 const post = (target: Target, message: Message, onStatus: (status: number) => void): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = target.url.toLowerCase().startsWith('https:') ? httpsRequest : httpRequest
     const outgoing = request(target.url, {
       method: 'POST',
       headers: headersOf(target, message),
-      // A connection of its own: a kept one may be closed by the other side just as the only attempt is made on it.
+      // A new connection: the receiver may close a kept one at the moment of the only attempt.
       agent: false,
       signal: AbortSignal.any([AbortSignal.timeout(target.timeoutMs), ...(target.signal ? [target.signal] : [])]),
     })
     outgoing.on('error', reject)
-    // Whatever ends it without an answer; after one, this says nothing any more.
+    // Rejects for every end without a response; after a response, it has no effect.
     outgoing.on('close', () => reject(new Error('the connection was closed')))
     outgoing.on('upgrade', (answer, socket) => {
       socket.destroy()

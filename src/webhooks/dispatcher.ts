@@ -14,16 +14,16 @@ interface DispatcherDeps {
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
 }
 
-/** Deliveries at once, each of another user. */
+/** Number of simultaneous deliveries, each for a different user. */
 const AT_ONCE = 8
-/** How often events of other processes, and retries whose time has come, are looked for. */
+/** Interval for finding events of other processes, and retries that are due. */
 const POLL_MS = 1000
-/** Past the timeout of an attempt: by then whoever made it has written down how it ended, or is dead. */
+/** Time after the timeout of an attempt by which its process has stored the result, or is dead. */
 const CLAIM_MARGIN_MS = 5000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 3_600_000
 
-/** Makes the attempts: for each user one event after the other, for different users side by side. */
+/** Makes the attempts: one event after the other for each user, and several users in parallel. */
 export const createDispatcher = ({ db, clock, log, settings, onOutcome }: DispatcherDeps) => {
   const underWay = new Set<Promise<boolean>>()
   const cutOff = new AbortController()
@@ -57,7 +57,10 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     })
   }
 
-  /** Whoever made the last allowed attempt died before its end: it may have arrived, so it is not made again. */
+  /**
+   * The process of the last allowed attempt died before its end. The event may have arrived, so there is no further
+   * attempt.
+   */
   const giveUp = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
     onOutcome?.('interrupted')
@@ -67,7 +70,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     })
   }
 
-  /** Resolves to whether it could be written down how the event stands. */
+  /** Resolves to whether the state of the event could be stored. */
   const take = async (event: OutboxEvent): Promise<boolean> => {
     try {
       await (event.attempts < settings.maxAttempts ? attempt(event) : giveUp(event))
@@ -78,14 +81,15 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     }
   }
 
-  /** Starts what is due as far as there are places. */
+  /** Starts due deliveries, up to the limit. */
   const startDue = async (): Promise<void> => {
     const places = AT_ONCE - underWay.size
     if (places <= 0) return
     for (const event of await findDueEvents(db, clock.now(), places)) {
       const taken = take(event).then((isWritten) => {
         underWay.delete(taken)
-        // What could not be written (the disk is full) is left to the next poll: it would be due again at once.
+        // If the result could not be stored (the disk is full), the next poll takes the event: it would be due again at
+        // once.
         if (timer && isWritten) wake()
         return isWritten
       })
@@ -115,7 +119,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
       timer = setInterval(wake, POLL_MS).unref()
       wake()
     },
-    /** Begins nothing more; resolves when what is under way has ended, or was cut off after so long. */
+    /** Starts no more deliveries; resolves when the running ones have ended, or were cut off after this time. */
     async stop(patienceMs: number): Promise<void> {
       clearInterval(timer)
       timer = undefined
@@ -124,7 +128,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
       await Promise.all(underWay)
       clearTimeout(impatience)
     },
-    /** Makes the attempts that are due until there are none, or one cannot be written down. */
+    /** Makes due attempts until there are none left, or a result cannot be stored. */
     async deliverDue(): Promise<void> {
       for (;;) {
         await startDue()
@@ -135,10 +139,10 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
   }
 }
 
-/** Network errors, 408, 429 and 5xx: the receiver may take it later. */
+/** Network errors, 408, 429 and 5xx: the receiver may accept the event later. */
 const isPassing = (status: number | null): boolean =>
   status === null || status === 408 || status === 429 || status >= 500
 
-/** Doubles with each attempt, with a random part so that many events do not come back at once. */
+/** The delay doubles with each attempt. Its random part prevents that many events return at the same time. */
 const backoffMs = (attempts: number): number =>
   Math.round(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2))

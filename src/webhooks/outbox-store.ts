@@ -1,17 +1,17 @@
 import type { Queries } from '../storage/database.ts'
 
-/** An event on its way to the application, or what became of it. Times in milliseconds since 1970. */
+/** An event in the outbox, with its state. Times in milliseconds since 1970. */
 export interface OutboxEvent {
-  /** UUID of version 7 */
+  /** UUID of version 7. */
   id: string
   type: string
   userId: string
   createdAtMs: number
-  /** The very bytes that are signed and sent. */
+  /** The bytes that are signed and sent. */
   body: string
-  /** Since it was written, or sent again. */
+  /** Since the event was created, or redelivered. */
   attempts: number
-  /** Before it was sent again. */
+  /** Before the last redelivery. */
   attemptsBefore: number
   nextAttemptAtMs: number
   status: number | null
@@ -68,7 +68,7 @@ export const insertEvent = (
     event.createdAtMs,
   )
 
-/** Open events whose time has come, and before which no other of the same user is open. Oldest first. */
+/** Due open events, the oldest first. An event waits while an earlier one of the same user is open. */
 export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(
     `SELECT ${COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
@@ -81,15 +81,15 @@ export const findDueEvents = async (db: Queries, nowMs: number, limit: number): 
   return rows.map(toEvent)
 }
 
-/** What waits in the outbox. */
+/** The backlog of the outbox. */
 export interface OutboxLoad {
   /** Events that are neither delivered nor given up; counted up to `MAX_COUNTED`. */
   open: number
-  /** For how long the event that is due since longest has been due; 0 when none is. */
+  /** How long the oldest due event has been due; 0 if no event is due. */
   overdueMs: number
 }
 
-/** Past it, more says nothing new, and to count them all would hold up whoever shares the database. */
+/** Counting further events would tell nothing new, and would delay other users of the database. */
 const MAX_COUNTED = 10_000
 
 export const findOutboxLoad = async (db: Queries, nowMs: number): Promise<OutboxLoad> => {
@@ -107,7 +107,7 @@ export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | 
   return row && toEvent(row)
 }
 
-/** The id of the latest event of a user that is neither delivered nor given up; empty where there is none. */
+/** The id of a user's latest event that is neither delivered nor given up; empty without one. */
 export const findLastOpenId = async (db: Queries, userId: string): Promise<string> => {
   const row = await db.get<{ id: string }>(
     'SELECT id FROM webhook_events WHERE user_id = ? AND closed_at IS NULL ORDER BY id DESC LIMIT 1',
@@ -122,7 +122,7 @@ export const findLatestEvents = async (db: Queries, limit: number): Promise<Outb
   return rows.map(toEvent)
 }
 
-/** Takes an event for one attempt that will have ended by `untilMs`; 0 when somebody else has taken it. */
+/** Reserves an event for one attempt that ends by `untilMs`; 0 if another process has reserved it. */
 export const claimEvent = (db: Queries, event: OutboxEvent, untilMs: number): Promise<number> =>
   db.run(
     `UPDATE webhook_events SET attempts = attempts + 1, next_attempt_at = ?
@@ -138,7 +138,7 @@ interface Outcome {
   problem: string | null
 }
 
-/** As it was in its latest attempt; 0 when another has been begun since, which says more. */
+/** Closes an event with the result of its latest attempt; 0 if a newer attempt has begun, whose result counts. */
 export const closeEvent = (
   db: Queries,
   { id, attempts }: Pick<OutboxEvent, 'id' | 'attempts'>,
@@ -155,7 +155,10 @@ export const closeEvent = (
     attempts,
   )
 
-/** Together with what waits behind it, so that nobody looks at that in vain. Nothing, when another attempt has begun. */
+/**
+ * Stores the result of a failed attempt, and postpones the event with all later events of its user, so that no poll finds
+ * those in vain. Has no effect if a newer attempt has begun.
+ */
 export const postponeEvent = async (
   db: Queries,
   { id, userId, attempts }: Pick<OutboxEvent, 'id' | 'userId' | 'attempts'>,
@@ -178,15 +181,15 @@ export const postponeEvent = async (
 }
 
 interface FailedEvents {
-  /** When they were given up: from, and to, both included. */
+  /** Range of the times at which they were given up, both ends included. */
   sinceMs: number
   untilMs: number
-  /** Behind this one; empty for the first. */
+  /** Events after this one; empty for the first page. */
   afterId: string
   limit: number
 }
 
-/** Events that were given up, the oldest first, for a change. */
+/** Events that were given up, the oldest first, locked for a change. */
 export const findFailedEvents = async (
   db: Queries,
   { sinceMs, untilMs, afterId, limit }: FailedEvents,
@@ -202,7 +205,7 @@ export const findFailedEvents = async (
   return rows.map(toEvent)
 }
 
-/** As if it had never been attempted, but that earlier attempts count on. */
+/** Resets an event to its state before the first attempt; its attempts are counted on. */
 export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run(
     `UPDATE webhook_events SET attempts_before = attempts_before + attempts, attempts = 0, next_attempt_at = ?, status = NULL, problem = NULL, delivered_at = NULL,
@@ -211,7 +214,7 @@ export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<num
     id,
   )
 
-/** Deletes at most so many events that were closed before a time. */
+/** Deletes at most `limit` events that were closed before a time. */
 export const deleteClosedEvents = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
   db.run(
     `DELETE FROM webhook_events WHERE id IN (

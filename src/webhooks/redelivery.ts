@@ -3,10 +3,10 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { forgetEarlyAttempts } from './attempt-store.ts'
 import { findFailedEvents, type OutboxEvent, reopenEvent } from './outbox-store.ts'
 
-/** So many at once: who shares the database must not wait for all of them. */
+/** Events per transaction, so that other users of the database do not wait for all of them. */
 const BATCH = 100
 
-/** Lets one event be sent once more under its old id. What its attempts came to is kept. */
+/** Marks one event for redelivery with the same id. The history of its attempts is kept. */
 export const reopen = async (transaction: Transaction, event: OutboxEvent, nowMs: number): Promise<void> => {
   await forgetEarlyAttempts(transaction, event)
   await reopenEvent(transaction, event.id, nowMs)
@@ -18,8 +18,9 @@ interface RedeliveryDeps {
 }
 
 /**
- * Lets every event be sent once more that was given up since a time, the oldest first. Yields the ids, batch by batch,
- * each when its batch is on disk. An event that fails again meanwhile is not taken twice.
+ * Marks all events for redelivery that were given up since a time, the oldest first. Yields the ids, batch by batch,
+ * when
+ * the batch is on disk. An event that fails again in the meantime is not marked twice.
  */
 export async function* reopenFailed({ db, clock }: RedeliveryDeps, sinceMs: number): AsyncGenerator<string[]> {
   const untilMs = clock.now()

@@ -1,12 +1,12 @@
 import type { EventType } from './event-types.ts'
 
-/** Where events are sent, and how persistently. */
+/** The endpoint, and the limits of its attempts. */
 export interface WebhookSettings {
   url: string
-  /** Signs each request. */
+  /** The key of the signature. */
   secret: string
   enabledEvents: readonly EventType[]
-  /** Bounds each attempt. */
+  /** Time limit of each attempt. */
   timeoutMs: number
   maxAttempts: number
 }
