@@ -37,7 +37,9 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   secretRotation: SecretRotation
   oauth: OAuth
   webhooks: Webhooks
-  /** Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other. */
+  /**
+   * Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other.
+   */
   pseudonymOf(email: string): string
 }
 

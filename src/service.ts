@@ -147,8 +147,8 @@ const pageSettings = (config: Config, baseUrl: string) => ({
 
 /**
  * The form targets that the Content-Security-Policy must allow for the buttons of providers. A provider may redirect to
- * any https host. Plain http is allowed for trials only: to a provider on this machine, and back to the base URL when the
- * page was opened under another name.
+ * any https host. Plain http is allowed for trials only: to a provider on this machine, and back to the base URL when
+ * the page was opened under another name.
  */
 const providerTargets = ({ oauthProviders }: Config, baseUrl: string) => {
   const plainOrigins = [baseUrl, ...oauthProviders.map(({ issuer }) => new URL(issuer).origin)].filter(isPlain)
@@ -199,6 +199,8 @@ const createReservation = (db: Core['db'], clock: Clock) => {
     takeLease(db, { name, holder, nowMs: clock.now(), untilMs: clock.now() + forMs })
 }
 
-/** On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket. */
+/**
+ * On Linux each worker has a socket of its own, and the kernel deals out connections; elsewhere they share one socket.
+ */
 const listenOptions = ({ host, port }: Config, sharesPort: boolean) =>
   sharesPort && process.platform === 'linux' ? { host, port, reusePort: true } : { host, port }

@@ -79,7 +79,7 @@ export interface OAuthDeps
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string
-  users: Pick<Users, 'createVouched'>
+  users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
   /** In the order of their buttons. */
   providers: ProviderSettings[]

@@ -12,7 +12,7 @@ import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 interface SignInDeps {
   db: Database
   clock: Clock
-  users: Pick<Users, 'createVouched'>
+  users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
@@ -76,7 +76,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
 
   const createAccount = async (profile: ProviderProfile): Promise<void> => {
     const email = requireVerifiedEmail(profile)
-    await users.createVouched({ email, name: profile.name }, (transaction, userId) =>
+    await users.createFromProfile({ email, name: profile.name }, (transaction, userId) =>
       insertIdentity(transaction, newIdentity(profile, userId, clock.now())),
     )
   }

@@ -30,9 +30,7 @@ export interface VerifiedToken {
   expiresAtMs: number
 }
 
-/**
- * `unknown key`: the ring is older than the token, or the key was deleted or made up. Undefined: the token is not good.
- */
+/** `unknown key`: the ring may be outdated, or the key was deleted or made up. Undefined: the token is not good. */
 export type TokenReading = VerifiedToken | 'unknown key' | undefined
 
 interface AccessTokensDeps {
@@ -48,8 +46,7 @@ export interface AccessTokens {
   issue(claims: Omit<AccessClaims, 'iss' | 'jti'>, key: SigningKey): string
   /**
    * Reads a token that is ours, unchanged, and signed with a key that is still good. Whether it has expired is judged
-   * by
-   * the clock that its session's row came with; here a token is refused only when it has expired by every clock.
+   * by the clock that its session's row came with; here a token is refused only when it has expired by every clock.
    */
   read(token: string, ring: KeyRing): TokenReading
 }
@@ -66,8 +63,7 @@ const KEY_ID = /^[\w-]{43}$/
 
 export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDeps): AccessTokens => {
   // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens
-  // are
-  // looked up by their signature, a seventh of their length, and then compared as a whole.
+  // are looked up by their signature, a seventh of their length, and then compared as a whole.
   const verified = new LRUCache<string, { token: string; facts: VerifiedToken }>({ max: MAX_REMEMBERED_TOKENS })
 
   const isOurs = (claims: Json): claims is Json & AccessClaims =>
@@ -164,9 +160,6 @@ const readJson = (part: string): Json => {
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
-/**
- * Whether the time before which a token must not be accepted has passed (RFC 7519 section 4.1.5); absent counts as
- * passed.
- */
+/** Whether the time before which a token is not good has passed (RFC 7519 section 4.1.5); absent counts as passed. */
 const hasBegun = (notBefore: unknown, nowMs: number): boolean =>
   notBefore === undefined || (typeof notBefore === 'number' && notBefore * 1000 <= nowMs)

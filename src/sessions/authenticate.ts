@@ -26,8 +26,8 @@ export const createAuthenticate =
     if (!isVerified(token)) return undefined
     const { session, signedIn } = (await cachedSessions.get(token.sessionId)) ?? {}
     if (!session || session.userId !== token.userId || session.user.disabled) return undefined
-    // The row says which key is the newest. Where it is another one, the key of this token may have been revoked with that
-    // change. What counts is the ring that the token was read with: another request may have read the latest keys since.
+    // The row says which key is the newest. Where it is another one, the key of this token may have been revoked with
+    // that change. The ring that the token was read with counts: another request may have read the keys again since.
     const isCurrent = ring.newestId === session.newestKeyId
     if (!isCurrent && !isVerified(accessTokens.read(accessToken, await keys.latest(session.newestKeyId))))
       return undefined

@@ -7,8 +7,8 @@ import type { CachedSessions } from './cached-sessions.ts'
 const BATCH = 1000
 
 /**
- * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A session
- * that starts during the call may stay.
+ * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A
+ * session that starts during the call may stay.
  */
 export const endEverySession = async (db: Database, cachedSessions: CachedSessions): Promise<number> => {
   let after = ''

@@ -14,7 +14,7 @@ interface EndingDeps {
   cachedSessions: CachedSessions
 }
 
-/** Ends sessions. A session that has ended is forgotten at the instant of the commit: no request finds it afterwards. */
+/** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
 export const createEnding = ({ db, clock, cachedSessions }: EndingDeps) => {
   /** Before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {

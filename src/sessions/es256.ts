@@ -6,8 +6,8 @@ const INTEGER = 0x02
 const SEQUENCE = 0x30
 
 /**
- * Signs with ECDSA on P-256 and SHA-256 in the form of JWS: both numbers, 32 bytes each, base64url (RFC 7518 section 3.4).
- * Node can write this form, but then takes twice as long; so DER is converted here.
+ * Signs with ECDSA on P-256 and SHA-256 in the form of JWS: both numbers, 32 bytes each, base64url (RFC 7518 section
+ * 3.4). Node can write this form, but then takes twice as long; so DER is converted here.
  */
 export const signEs256 = (key: KeyObject, message: string): string =>
   fromDer(sign('sha256', Buffer.from(message), key)).toString('base64url')

@@ -15,8 +15,8 @@ interface ExpiryDeps {
 }
 
 /**
- * Deletes expired sessions, in small batches and in order of id. That is the order of their start, so that it can stop at
- * the first session that is too young to have expired. Resolves to how many were deleted.
+ * Deletes expired sessions, in small batches and in order of id. That is the order of their start, so that it can stop
+ * at the first session that is too young to have expired. Resolves to how many were deleted.
  */
 export const deleteExpiredSessions = async ({ db, clock, shortestMs }: ExpiryDeps): Promise<number> => {
   const before = leastUuidAt(clock.now() - shortestMs)

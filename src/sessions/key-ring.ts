@@ -57,7 +57,7 @@ export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, form
   }
 }
 
-/** The key that signs at a time: of those that may, the newest; the newest of all for a clock that is behind all of them. */
+/** The key that signs at a time: of those that may, the newest; the newest of all when the clock is behind all. */
 export const signingKeyAt = ({ signing }: KeyRing, nowMs: number): SigningKey =>
   signing.find(({ fromMs, untilMs }) => fromMs <= nowMs && nowMs < untilMs) ?? signing[0]
 

@@ -12,7 +12,7 @@ const SEALING = 'signing keys'
 export const createKeySealing = (rootSecret: RootSecret) => {
   const sealText = (text: string, id: string): string => seal(rootSecret.keys.for(SEALING), text, id)
 
-  /** Seals a key with the current root secret; false where it is already sealed with it, or no known root secret opens it. */
+  /** Seals a key with the current root secret; false where that is done already, or no known root secret opens it. */
   const resealOne = async (transaction: Queries, key: KeyRecord): Promise<boolean> => {
     if (openWith(rootSecret.keys, key)) return false
     const text = rootSecret.find((keys) => openWith(keys, key))
@@ -32,8 +32,8 @@ export const createKeySealing = (rootSecret: RootSecret) => {
     },
 
     /**
-     * Seals with the current root secret the keys that are sealed with the previous one; `lockKeys` comes before. Resolves
-     * to how many.
+     * Seals with the current root secret the keys that are sealed with the previous one; `lockKeys` comes before.
+     * Resolves to how many.
      */
     async reseal(transaction: Queries, nowMs: number): Promise<number> {
       rootSecret.refresh()

@@ -72,8 +72,8 @@ export const isInGrace = (session: Session, generation: number, nowMs: number, {
 }
 
 /**
- * The time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was read, which
- * is the same for all replicas whatever their own clocks say; without a server, that of this machine now.
+ * The time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was read,
+ * which is the same for all replicas whatever their own clocks say; without a server, that of this machine now.
  */
 export const currentTimeMs = ({ readAtMs }: { readAtMs: number | undefined }, clock: Clock): number =>
   readAtMs ?? clock.now()

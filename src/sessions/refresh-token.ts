@@ -11,7 +11,7 @@ export interface UnverifiedRefreshToken {
 
 const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(0|[1-9]\d{0,14})\.([\w-]{43})$/
 
-/** Reads a session's id, the number of the token in its session, and a MAC: `0193….7.xxxxx`; undefined for anything else. */
+/** Reads `0193….7.xxxxx`: a session's id, the number of the token in its session, and a MAC; undefined otherwise. */
 export const readRefreshToken = (token: string): UnverifiedRefreshToken | undefined => {
   const [, sessionId, generation, mac] = TOKEN.exec(token) ?? []
   if (!sessionId || !generation || !mac) return undefined
@@ -31,9 +31,9 @@ export interface RefreshTokens {
 }
 
 /**
- * Refresh tokens are computed and not stored: HMAC-SHA256 over session, generation and a salt of the session's row, with a
- * key from the root secret. So a copy of the database contains none, a leaked key alone makes none, and of two requests
- * that race for the same rotation, both get the same token.
+ * Refresh tokens are computed and not stored: HMAC-SHA256 over session, generation and a salt of the session's row,
+ * with a key from the root secret. So a copy of the database contains none, a leaked key alone makes none, and of two
+ * requests that race for the same rotation, both get the same token.
  */
 export const createRefreshTokens = (rootSecret: RootSecret): RefreshTokens => ({
   create: (session, generation) => `${session.id}.${generation}.${macOf(rootSecret.keys, session, generation)}`,

@@ -21,9 +21,9 @@ interface SessionRefreshDeps {
 }
 
 /**
- * What became of a refresh token. `grace`: it was replaced a moment ago and is still good. `reused`: it came again past its
- * grace, and the session has been ended on disk. `replaced`: the browser has had a newer session for a moment, which this
- * token gives no part of.
+ * What became of a refresh token. `grace`: it was replaced a moment ago and is still good. `reused`: it came again past
+ * its grace, and the session has been ended on disk. `replaced`: the browser has had a newer session for a moment,
+ * which this token gives no part of.
  */
 export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: AuthenticatedSession }

@@ -68,7 +68,8 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
         const resealed = await keys.reseal(transaction)
         // The transaction may be repeated; the files must be changed once.
         if (!isChanged) {
-          // Keys were sealed with the previous root secret, which is about to be overwritten: another rotation has come in between.
+          // Keys were sealed with the previous root secret, which is about to be overwritten: another rotation has come
+          // in between.
           if (resealed > 0) throw tooSoon()
           await requireReplaceable(transaction, isForced)
           change()

@@ -18,8 +18,8 @@ interface StartedSession {
 }
 
 /**
- * In the transaction that has inserted a session and locked its user: where the user has more than 100 live sessions, ends
- * those that were not seen for longest.
+ * In the transaction that has inserted a session and locked its user: where the user has more than 100 live sessions,
+ * ends those that were not seen for longest.
  */
 export const createSessionLimit =
   ({ log, cachedSessions }: SessionLimitDeps) =>

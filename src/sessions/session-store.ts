@@ -1,7 +1,7 @@
 import type { Database, Queries } from '../storage/database.ts'
 import type { Session, SessionWithUser } from './session.ts'
 
-/** The columns of a session. `sessions.id` and `sessions.created_at` are spelled in full: users have such columns too. */
+/** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
   expires_at, absolute_expires_at, user_agent, address, authenticated_at`
 

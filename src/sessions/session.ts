@@ -40,9 +40,9 @@ export interface SessionWithUser extends Session {
     disabled: boolean
     createdAtMs: number
   }
-  /** The newest signing key. It says whether the keys have changed, and is read with the row so that it is as recent. */
+  /** The newest signing key, read with the row: it tells whether the keys have changed. */
   newestKeyId: string
-  /** The time of the database's server as the row was read; undefined where there is no server, and the row may be kept. */
+  /** The time of the database's server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
 }
 

@@ -31,7 +31,7 @@ export type { StartOptions } from './start.ts'
 export interface Sessions {
   /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
   start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
-  /** The session of an access token, by the rows as they are now; undefined when the token or its session is not good. */
+  /** The session of an access token, by the rows as they are now; undefined when either is not good. */
   authenticate(accessToken: string): Promise<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
   refresh(refreshToken: string, device: Device, audience?: string): Promise<RefreshResult>
@@ -47,7 +47,7 @@ export interface Sessions {
 
   /** Ends a session, of any user. */
   end(id: string): Promise<void>
-  /** Ends a session of a user: `not_found` when there is none; `unauthorized` when `ownId`, that of the request, has ended. */
+  /** `not_found` when the user has no such session; `unauthorized` when `ownId`, that of the request, has ended. */
   endOwn(userId: string, id: string, ownId?: string): Promise<void>
   /** Ends all sessions of a user but that of the request; `unauthorized` when that one has ended. */
   endOthers(userId: string, ownId: string): Promise<number>

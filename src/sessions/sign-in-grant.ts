@@ -7,8 +7,8 @@ import type { Queries, Transaction } from '../storage/database.ts'
 export interface SignInGrant {
   userId: string
   /**
-   * When the user was last seen to authenticate, in milliseconds since 1970 by the clock of this process; undefined when a
-   * provider does not say.
+   * When the user was last seen to authenticate, in milliseconds since 1970 by the clock of this process; undefined
+   * when a provider does not say.
    */
   authenticatedAtMs: number | undefined
   /**
@@ -22,7 +22,7 @@ export interface SignInGrant {
 export interface SessionRules {
   /** Ends all sessions of a user, or all but one; resolves to how many ended. */
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
-  /** To be called first in a transaction: `unauthorized` when the session has ended; it lasts until the commit otherwise. */
+  /** To be called first in a transaction. `unauthorized` when the session has ended; else it lasts until the commit. */
   requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** The same, and `forbidden` unless the user has authenticated within the last ten minutes. */
   requireRecentAuthentication: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>

@@ -23,7 +23,9 @@ interface SigningKeysDeps {
   accessTokenLifetimeMs: number
 }
 
-/** The keys that sign access tokens (ES256, RFC 7518 section 3.4). Their private halves are encrypted in the database. */
+/**
+ * The keys that sign access tokens (ES256, RFC 7518 section 3.4). Their private halves are encrypted in the database.
+ */
 export interface SigningKeys {
   /**
    * Creates the first key where there is none, and seals all keys with the current root secret. `internal_error` when
@@ -44,8 +46,8 @@ export interface SigningKeys {
   /** Newest first. */
   list(): Promise<KeySummary[]>
   /**
-   * Publishes a new key, which begins to sign once all verifiers have had time to fetch it. With `now` it signs at once,
-   * and all keys before it are revoked: tokens that they have signed are refused.
+   * Publishes a new key, which begins to sign once all verifiers have had time to fetch it. With `now` it signs at
+   * once, and all keys before it are revoked: tokens that they have signed are refused.
    */
   rotate(options: { now: boolean }): Promise<KeySummary>
   /** In a transaction that has called `lockKeys`: seals all keys with the current root secret; resolves to how many. */
@@ -58,9 +60,9 @@ export interface SigningKeys {
 const JWKS_MAX_AGE_SECONDS = 60
 
 /**
- * How long a new key is published before it signs, so that all verifiers have fetched it by then: the age of the JWK Set,
- * a minute by which the clocks of replicas may differ, and half a minute for slow networks and for libraries that do not
- * fetch twice within a short time.
+ * How long a new key is published before it signs, so that all verifiers have fetched it by then: the age of the JWK
+ * Set, a minute by which the clocks of replicas may differ, and half a minute for slow networks and for libraries that
+ * do not fetch twice within a short time.
  */
 const PUBLISHED_FIRST_MS = JWKS_MAX_AGE_SECONDS * 1000 + 90_000
 
@@ -69,8 +71,8 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
 }
 
 export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: SigningKeysDeps): SigningKeys => {
-  // Twice the lifetime: the setting may have been shortened since the last token was signed. And twice the skew: the clock
-  // of the replica that signs may be behind, and that of the replica that verifies ahead.
+  // Twice the lifetime: the setting may have been shortened since the last token was signed. And twice the skew: the
+  // clock of the replica that signs may be behind, and that of the replica that verifies ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
   const sealing = createKeySealing(rootSecret)
   const ringDeps = { graceMs, openPrivateKey: sealing.open }
@@ -102,7 +104,10 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
     throw new AppError('internal_error', 'The signing keys were not read before their first use.')
   }
 
-  /** A new key never signs before the key that it follows: of two machines that rotate keys, the clock of one may be behind. */
+  /**
+   * A new key never signs before the key that it follows: of two machines that rotate keys, the clock of one may be
+   * behind.
+   */
   const publish = async (transaction: Queries): Promise<KeyRecord> => {
     const newest = (await findKeys(transaction)).find(({ retiredAtMs }) => retiredAtMs === null)
     const signsAtMs = Math.max(clock.now() + PUBLISHED_FIRST_MS, newest?.signsAtMs ?? 0)

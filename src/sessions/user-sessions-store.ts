@@ -3,8 +3,8 @@ import type { Session } from './session.ts'
 import { SESSION_COLUMNS, type SessionRow, toSession } from './session-store.ts'
 
 /**
- * Locks a user who is about to get a session, so that logins of one user come one after the other; undefined when the user
- * was deleted. `readAtMs` is the time of the database's server, where there is one.
+ * Locks a user who is about to get a session, so that logins of one user come one after the other; undefined when the
+ * user was deleted. `readAtMs` is the time of the database's server, where there is one.
  */
 export const lockUserOfSession = async (
   db: Queries,

@@ -14,7 +14,10 @@ export interface Email {
   lower: string
 }
 
-/** Without the spaces around it. By index: an expression for those at the end takes the square of a text's length. */
+/**
+ * Without the spaces around it. A regular expression for those at the end would take time that grows with the square of
+ * the length.
+ */
 const withoutSpacesAround = (text: string): string => {
   let [start, end] = [0, text.length]
   while (text[start] === ' ') start += 1
@@ -28,7 +31,7 @@ export const readEmail = (entered: string): Email | undefined => {
   return isEmail(shown) ? { shown, lower: shown.toLowerCase() } : undefined
 }
 
-/** The same; `unprocessable` on field `email` when it is none. */
+/** The same; `unprocessable` on field `email` when it is no such address. */
 export const requireEmail = (entered: string): Email => {
   if (entered.trim() === '') throw refusal('email_missing', 'Enter an email address.')
   const email = readEmail(entered)

@@ -2,9 +2,9 @@ import { isIP } from 'node:net'
 import { domainToUnicode } from 'node:url'
 import { localPart } from './username.ts'
 
-/** Shorter ones are in every other password. */
+/** Shorter names are part of too many good passwords. */
 const MIN_LENGTH = 3
-/** Longer ones are no names, which is said elsewhere. */
+/** Longer texts are refused as names elsewhere. */
 const MAX_LENGTH = 256
 
 /** The letters and digits of a text, in lower case. */
@@ -12,7 +12,10 @@ const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]/
 
 const isLetter = (character: string): boolean => /\p{L}/u.test(character)
 
-/** From the first letter of a plain text to the last. By index: an expression for the end takes the square of the length. */
+/**
+ * From the first letter of a plain text to the last. A regular expression for the end would take time that grows with
+ * the square of the length.
+ */
 const coreOf = (text: string): string => {
   const characters = [...text]
   return characters.slice(characters.findIndex(isLetter), characters.findLastIndex(isLetter) + 1).join('')
@@ -37,7 +40,7 @@ export const isMadeOf = (password: string, names: readonly string[]): boolean =>
   })
 }
 
-/** The names of an account: each as it is, and of an email what stands before the `@`, with and without its tag. */
+/** The names of an account: each as it is, and of an email the part before the `@`, with and without its tag. */
 export const accountNames = (names: readonly string[]): string[] =>
   names.flatMap((name) => {
     if (!name.includes('@')) return [name]
@@ -45,7 +48,9 @@ export const accountNames = (names: readonly string[]): string[] =>
     return [name, local, local.split('+')[0] ?? local]
   })
 
-/** Every run of labels of a host, such as `example.com` and `example` of `www.example.com`; not the last label alone. */
+/**
+ * Every run of labels of a host, such as `example.com` and `example` of `www.example.com`; not the last label alone.
+ */
 const labelRuns = (host: string): string[] => {
   const labels = host.replace(/^www\./, '').split('.')
   const lastStart = Math.max(1, labels.length - 1)
@@ -55,7 +60,9 @@ const labelRuns = (host: string): string[] => {
   })
 }
 
-/** The names of the site: those of its host, with and without `www.` and the end of the domain, and the application's. */
+/**
+ * The names of the site: those of its host, with and without `www.` and the end of the domain, and the application's.
+ */
 export const siteNames = (baseUrl: string, appName: string | undefined): string[] => {
   const { hostname } = new URL(baseUrl)
   const hosts = [hostname, domainToUnicode(hostname)]

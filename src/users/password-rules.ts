@@ -7,15 +7,15 @@ const MAX_CHARACTERS = 256
 
 let commonPasswords: Set<string> | undefined
 
-/** The commonly used passwords of eight characters and more, read when the first is asked for. */
+/** Whether it is a commonly used password; the list of those of eight characters and more is read at the first use. */
 const isCommon = (password: string): boolean => {
   commonPasswords ??= new Set(readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8').split('\n'))
   return commonPasswords.has(password.toLowerCase())
 }
 
 /**
- * Whether it is nothing but a sequence again and again, at least twice, that would be too short to be a password itself:
- * repeating makes nothing harder to guess.
+ * Whether it repeats, at least twice, a sequence that is too short to be a password itself: repetition does not make it
+ * harder to guess.
  */
 const isRepetition = (password: string): boolean => {
   const characters = [...password.toLowerCase()]
@@ -32,7 +32,7 @@ export const normalizePassword = (entered: string): string => entered.normalize(
 const problemOf = (
   password: string,
   names: readonly string[],
-  namesOfSite: readonly string[],
+  siteNames: readonly string[],
 ): readonly [reason: string, message: string] | undefined => {
   const characters = [...password].length
   if (characters === 0) return ['password_missing', 'Enter a password.']
@@ -49,7 +49,7 @@ const problemOf = (
       'The password must not be the email address or the username, nor these with digits or punctuation added.',
     ]
   }
-  if (isMadeOf(password, namesOfSite)) {
+  if (isMadeOf(password, siteNames)) {
     return [
       'password_same_as_site',
       'The password must not be the name of this site or its host, nor these with digits or punctuation added.',
@@ -66,10 +66,10 @@ export type RequireGoodPassword = (entered: string, names: string[], field?: str
  * (OWASP ASVS 5, 6.2.4), not a name of the account or of the site (6.2.11), nor such a name with digits added.
  */
 export const createPasswordRules =
-  (namesOfSite: readonly string[]): RequireGoodPassword =>
+  (siteNames: readonly string[]): RequireGoodPassword =>
   (entered, names, field = 'password') => {
     const password = normalizePassword(entered)
-    const problem = problemOf(password, names, namesOfSite)
+    const problem = problemOf(password, names, siteNames)
     if (!problem) return password
     const [reason, message] = problem
     throw new AppError('unprocessable', message, { field, reason })

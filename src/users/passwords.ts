@@ -9,18 +9,31 @@ const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 /** The hash of 32 forgotten random bytes, at the same cost as a real one. */
 const DUMMY_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
 
-interface Limits {
+interface PasswordsDeps {
   /** Hashes at once: the number of cores. */
   atOnce: number
   /** How many may wait for their turn. */
   waiting: number
-  /** Hears how long each hash took, its wait not counted. */
+  /** Called after each hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
 }
 
-/** Argon2id on the thread pool, so many at once; past the queue behind them, which networks share fairly, `unavailable`. */
-export const createPasswords = ({ atOnce, waiting, onHash }: Limits) => {
-  // One hash takes about 10 ms of a core: a full queue is gone in this many seconds.
+/**
+ * Password hashes: Argon2id on the thread pool, a few at a time. The rest waits in a queue that networks share fairly;
+ * `unavailable` when the queue is full.
+ */
+export interface Passwords {
+  load(): QueueLoad
+  /** A PHC string for a password in its normal form. */
+  hash(password: string, caller?: Caller): Promise<string>
+  /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
+  matches(entered: string, phc: string | null | undefined, caller?: Caller): Promise<boolean>
+  /** Whether the hash was made at another cost, or by another program. */
+  isOutdated(phc: string): boolean
+}
+
+export const createPasswords = ({ atOnce, waiting, onHash }: PasswordsDeps): Passwords => {
+  // One hash takes about 10 ms of a core: this many seconds empty a full queue.
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
   const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds })
 
@@ -33,28 +46,21 @@ export const createPasswords = ({ atOnce, waiting, onHash }: Limits) => {
     }, caller)
 
   return {
-    load: (): QueueLoad => queue.load(),
+    load: () => queue.load(),
 
-    /** A PHC string for a password in its normal form. */
-    hash(password: string, caller?: Caller): Promise<string> {
-      return inTurn(() => hash(Buffer.from(password), COST), caller)
-    },
+    hash: (password, caller) => inTurn(() => hash(Buffer.from(password), COST), caller),
 
-    /** Whether it is the password of this hash. Without a hash the answer is no, after the same work. */
-    async matches(entered: string, phc: string | null | undefined, caller?: Caller): Promise<boolean> {
+    async matches(entered, phc, caller) {
       const password = Buffer.from(normalizePassword(entered))
       const matches = await inTurn(() => verifyOrRefuse(phc ?? DUMMY_HASH, password), caller)
       return matches && typeof phc === 'string'
     },
 
-    /** Whether the hash was made at another cost, or by another program. */
-    isOutdated(phc: string): boolean {
-      return !phc.startsWith(CURRENT)
-    },
+    isOutdated: (phc) => !phc.startsWith(CURRENT),
   }
 }
 
-/** A hash that cannot be read matches nothing, after the same work: it tells nobody that there is an account. */
+/** A hash that cannot be read matches nothing, after the same work: the time must not tell that there is an account. */
 const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> => {
   try {
     return await verify(phc, password)
@@ -62,5 +68,3 @@ const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> =
     return (await verify(DUMMY_HASH, password)) && false
   }
 }
-
-export type Passwords = ReturnType<typeof createPasswords>

@@ -15,7 +15,7 @@ interface RegistrationDeps {
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  /** Writes down, in the transaction of the action, that the application must be told. */
+  /** Writes the event, in the transaction of the change, that tells the application. */
   announce: (transaction: Transaction, type: 'user.created', userId: string) => Promise<void>
 }
 
@@ -25,24 +25,25 @@ export interface NewUser {
   /** Made from the email's local part when left out or empty. */
   username?: string | undefined
   roles?: string[]
-  /** Whoever creates the account answers for it that the address is its owner's. */
+  /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
   emailVerified?: boolean
 }
 
-/** Somebody for whom a provider vouches, email included. */
-export interface VouchedUser {
+/** What an account is made from when a provider says who the user is. */
+export interface ProviderUser {
+  /** Verified by the provider. */
   email: Email
   /** A name of any kind, from which a username is made. */
   name: string
 }
 
-/** More to be done in the transaction that creates an account. */
-type Also = (transaction: Transaction, userId: string) => Promise<unknown>
+/** More rows for the transaction that creates an account. */
+export type AlsoInsert = (transaction: Transaction, userId: string) => Promise<unknown>
 
-/** Creates accounts, and has the application told. */
+/** Creates accounts, and tells the application of them. */
 export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: RegistrationDeps) => {
-  /** Inserts and announces; `conflict` when email or username is taken. */
-  const insert = async (user: UserRecord, also?: Also): Promise<UserRecord> => {
+  /** `conflict` when email or username is taken. */
+  const insert = async (user: UserRecord, also?: AlsoInsert): Promise<UserRecord> => {
     try {
       await db.inTransaction(async (transaction) => {
         await insertUser(transaction, user)
@@ -55,9 +56,9 @@ export const createRegistration = ({ db, clock, passwords, requireGoodPassword, 
     }
   }
 
-  const insertWithFreeUsername = async (user: UserRecord, wish: string, also?: Also): Promise<UserRecord> => {
+  const insertWithFreeUsername = async (user: UserRecord, wanted: string, also?: AlsoInsert): Promise<UserRecord> => {
     let refusal: unknown
-    for (const username of usernamesFor(wish)) {
+    for (const username of usernamesFor(wanted)) {
       try {
         return await insert({ ...user, username }, also)
       } catch (error) {
@@ -96,9 +97,9 @@ export const createRegistration = ({ db, clock, passwords, requireGoodPassword, 
     },
 
     /** Creates an account without a password; `conflict` for a taken email. */
-    createVouched({ email, name }: VouchedUser, also: Also): Promise<User> {
-      const wish = usernameFrom(name) ?? localPart(email.lower)
-      return insertWithFreeUsername({ ...recordOf(email), emailVerifiedAtMs: clock.now() }, wish, also)
+    createFromProfile({ email, name }: ProviderUser, also: AlsoInsert): Promise<User> {
+      const wanted = usernameFrom(name) ?? localPart(email.lower)
+      return insertWithFreeUsername({ ...recordOf(email), emailVerifiedAtMs: clock.now() }, wanted, also)
     },
   }
 }
@@ -110,16 +111,16 @@ interface Account {
 }
 
 const requireAccount = ({ email, password, username }: NewUser, requireGoodPassword: RequireGoodPassword): Account => {
-  // Without a username of his own choice, somebody most likely gets the first that is made for him.
-  const [made = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
+  // A user who chooses no username most likely gets the first one that is generated.
+  const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
   return checkAll({
     email: () => requireEmail(email),
     username: () => (username ? requireUsername(username) : undefined),
-    password: () => requireGoodPassword(password, [email.trim(), username ?? '', made]),
+    password: () => requireGoodPassword(password, [email.trim(), username ?? '', generated]),
   })
 }
 
-/** What an error means where email and username must be free. */
+/** The same error, or `conflict` where it says that the email or the username is taken. */
 export const takenError = (error: unknown): unknown => {
   if (isUniqueViolation(error, 'users.email_lower')) {
     const details = { field: 'email', reason: 'email_taken', cause: error }

@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 
-// They travel in the access token, and a browser drops a cookie of more than 4,096 bytes (RFC 6265bis section 5.6).
+// Roles are part of the access token, and a browser drops a cookie of more than 4,096 bytes (RFC 6265bis section 5.6).
 const MAX_TOGETHER = 2048
 const ROLE = /^[a-z0-9_:.-]{1,64}$/
 

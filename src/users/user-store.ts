@@ -5,7 +5,7 @@ export interface User {
   /** UUID */
   id: string
   email: string
-  /** Undefined: nobody has proved that the address is theirs. */
+  /** When it was verified that the address is the user's; undefined when it was not. */
   emailVerifiedAtMs: number | undefined
   username: string
   roles: string[]
@@ -13,7 +13,7 @@ export interface User {
   createdAtMs: number
 }
 
-/** A row with what only `users/` may see. */
+/** The whole row. */
 export interface UserRecord extends User {
   emailLower: string
   passwordHash: string | null
@@ -56,7 +56,7 @@ export const lockUser = async (db: Queries, id: string): Promise<UserRecord | un
   return row && toRecord(row)
 }
 
-/** Holds a user for who is about to change him: two who only share him would wait for each other. */
+/** By id, for a change: two transactions that only shared the lock would wait for each other. */
 export const lockUserToChange = async (db: Queries, id: string): Promise<void> => {
   await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', id)
 }
@@ -108,9 +108,8 @@ export const insertPasswordHash = (db: Queries, id: string, hash: string): Promi
   db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash IS NULL', hash, id)
 
 /**
- * Gives an account to the owner of its email, without the password and the roles that it had: those were given to
- * whoever made it. 0 when somebody has proved before that the address is theirs, or the account has another, or is
- * disabled.
+ * Gives an account to the owner of its email, without its password and roles: these belong to the person who made the
+ * account. 0 when the email was verified before, or the account has another email, or is disabled.
  */
 export const reclaimUser = (
   db: Queries,
@@ -124,7 +123,7 @@ export const reclaimUser = (
     emailLower,
   )
 
-/** The first proof counts. */
+/** The first verification counts. */
 export const markEmailVerified = (db: Queries, id: string, nowMs: number): Promise<number> =>
   db.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', nowMs, id)
 

@@ -30,9 +30,9 @@ export const usernameFrom = (name: string): string | undefined => {
   return username.length >= MIN_LENGTH ? username : undefined
 }
 
-/** Usernames to try for who would like this one, from the plain one to ones with more and more random digits. */
-export function* usernamesFor(wish: string): Generator<string> {
-  const base = wish.replace(/[^a-z0-9_-]/g, '-').slice(0, MAX_LENGTH)
+/** Usernames to try where this one is wanted: first without, then with more and more random digits. */
+export function* usernamesFor(wanted: string): Generator<string> {
+  const base = wanted.replace(/[^a-z0-9_-]/g, '-').slice(0, MAX_LENGTH)
   if (base.length >= MIN_LENGTH) yield base
   for (let digits = 2; digits <= 9; digits += 1) {
     const suffix = String(randomInt(10 ** digits)).padStart(digits, '0')

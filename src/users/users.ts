@@ -3,10 +3,11 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { createCredentials, type NewPassword, type PasswordOutcome } from './credentials.ts'
+import { createAuthentication, type SignInRefusal } from './authentication.ts'
+import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { createRegistration, type NewUser, takenError } from './registration.ts'
+import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
 import { requireRoles } from './roles.ts'
 import {
   deleteUser,
@@ -25,30 +26,68 @@ import { requireUsername } from './username.ts'
 
 export type { User } from './user-store.ts'
 
+/** Accounts. A rule that refuses is an `AppError` with field and reason. */
+export interface Users {
+  // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
+  create(newUser: NewUser, caller?: Caller): Promise<User>
+  /** For a user who then signs in to the account. */
+  signUp(newUser: NewUser, caller?: Caller): Promise<SignInGrant>
+  /** Without a password, with an email that a provider has verified. */
+  createFromProfile(providerUser: ProviderUser, also: AlsoInsert): Promise<User>
+
+  // What a user does.
+  /** Signs in by email and password, or says why not: every refusal must get the same answer. */
+  authenticate(email: string, password: string, caller?: Caller): Promise<SignInGrant | SignInRefusal>
+  /**
+   * Every other session ends. A change is not yet made: the caller makes it in the transaction of a new session, so
+   * that tokens stolen from the session of the request are of no use afterwards.
+   */
+  changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome>
+  changeUsername(id: string, entered: string, sessionId: string): Promise<void>
+  /**
+   * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated.
+   */
+  deleteOwn(id: string, confirmation: DeletionConfirmation, caller?: Caller): Promise<void>
+
+  // What an operator does.
+  /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
+  setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
+  setRoles(id: string, roles: string[]): Promise<void>
+  /** Disabling ends every session; enabling brings none of them back. */
+  setDisabled(id: string, disabled: boolean): Promise<void>
+  delete(id: string): Promise<void>
+
+  /** By id, email or username. */
+  find(name: string): Promise<User | undefined>
+  list(page: { after: string; limit: number }): Promise<User[]>
+  /** `not_found` when there is no such user. */
+  hasPassword(id: string): Promise<boolean>
+}
+
 interface UsersDeps extends SessionRules {
   db: Database
   clock: Clock
   passwords: Passwords
-  /** Writes down, in the transaction of the action, that the application must be told. */
-  announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
   requireGoodPassword: RequireGoodPassword
-  /** Disconnects every provider of a user in the transaction of the action; resolves to their names. */
+  /** Writes the event, in the transaction of the change, that tells the application. */
+  announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
+  /** In the transaction of the change: disconnects all providers of a user; resolves to their names. */
   disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
 }
 
-interface Deletion {
-  /** Not asked for where there is none: then the session must be fresh. */
+interface DeletionConfirmation {
+  /** Ignored where there is no password: then the user must have authenticated recently. */
   password: string
-  /** The session of who asks. */
+  /** The session of the request. */
   sessionId: string
 }
 
-/** Accounts: who somebody is. Rules that refuse are `AppError`s with field and reason. */
-export const createUsers = (deps: UsersDeps) => {
+export const createUsers = (deps: UsersDeps): Users => {
   const { db, passwords, announce, endSessions, requireSession, requireRecentAuthentication, userChanged } = deps
   const { disconnectProviders, requireGoodPassword } = deps
-  const { create, createVouched } = createRegistration(deps)
-  const { authenticate, changeOrSetPassword, grantFor, requireOwnPassword } = createCredentials(deps)
+  const { create, createFromProfile } = createRegistration(deps)
+  const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
+  const changeOrSetPassword = createPasswordChange({ ...deps, requireOwnPassword })
 
   const requireUser = async (id: string): Promise<UserRecord> => {
     const user = await findUserById(db, id)
@@ -56,11 +95,11 @@ export const createUsers = (deps: UsersDeps) => {
     return user
   }
 
-  /** Deletes a user, on condition that `mayGo` does not object. */
-  const remove = (id: string, mayGo: (transaction: Transaction) => Promise<void> = async () => {}): Promise<void> =>
+  /** Deletes a user unless `requirePermission` throws. */
+  const remove = (id: string, requirePermission?: (transaction: Transaction) => Promise<unknown>): Promise<void> =>
     db.inTransaction(async (transaction) => {
-      await mayGo(transaction)
-      // Before the row goes, which takes the sessions with it.
+      await requirePermission?.(transaction)
+      // Before the row is deleted: the database deletes the sessions with it.
       await userChanged(transaction, id)
       if ((await deleteUser(transaction, id)) === 0) return
       await announce(transaction, 'user.deleted', id)
@@ -68,29 +107,22 @@ export const createUsers = (deps: UsersDeps) => {
 
   return {
     create,
-    createVouched,
+    createFromProfile,
     authenticate,
 
-    /** Creates an account for a user who then signs in to it; errors as those of `create`. */
-    async signUp(newUser: NewUser, caller?: Caller): Promise<SignInGrant> {
+    async signUp(newUser, caller) {
       return grantFor(await create(newUser, caller))
     },
 
-    /**
-     * Changes the password of a user who has one, and sets the first one of a user who has none; every other session
-     * ends. A change is left to be made in the transaction of the session that replaces that of the request: tokens that
-     * were stolen from it are of no use afterwards. `unauthorized` when the current password is wrong, `unprocessable`
-     * when the next one breaks a rule, `forbidden` when there is none yet and the session is not fresh.
-     */
-    async changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> {
+    async changeOrSetPassword(id, entered, caller) {
       return changeOrSetPassword(await requireUser(id), entered, caller)
     },
 
-    async hasPassword(id: string): Promise<boolean> {
+    async hasPassword(id) {
       return (await requireUser(id)).passwordHash !== null
     },
 
-    async changeUsername(id: string, entered: string, sessionId: string): Promise<void> {
+    async changeUsername(id, entered, sessionId) {
       const username = requireUsername(entered)
       try {
         await db.inTransaction(async (transaction) => {
@@ -103,36 +135,29 @@ export const createUsers = (deps: UsersDeps) => {
       }
     },
 
-    /**
-     * Deletes the account of who proves it: `unauthorized` when the password is wrong, `forbidden` when there is none and
-     * the session is not fresh.
-     */
-    async deleteOwn(id: string, { password, sessionId }: Deletion, caller?: Caller): Promise<void> {
+    async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUser(id)
-      const proof = user.passwordHash === null ? requireRecentAuthentication : requireSession
       if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', caller)
-      await remove(id, async (transaction) => void (await proof(transaction, sessionId, id)))
+      const requirePermission = user.passwordHash === null ? requireRecentAuthentication : requireSession
+      await remove(id, (transaction) => requirePermission(transaction, sessionId, id))
     },
 
-    delete: (id: string): Promise<void> => remove(id),
+    delete: (id) => remove(id),
 
-    /**
-     * Sets a password, ends every session and disconnects every provider, through which an attacker could come back.
-     * Resolves to the names of what was disconnected.
-     */
-    async setPassword(id: string, entered: string, { keepProviders = false } = {}): Promise<string[]> {
+    async setPassword(id, entered, { keepProviders = false } = {}) {
       const user = await requireUser(id)
       const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
       return db.inTransaction(async (transaction) => {
-        // First: it holds the user, so that nothing is connected at the same moment.
+        // First: it locks the user, so that no provider is connected at the same moment.
         await updatePasswordHash(transaction, id, hash)
+        // An attacker who has connected a provider could sign in again by it.
         const disconnected = keepProviders ? [] : await disconnectProviders(transaction, id)
         await endSessions(transaction, id)
         return disconnected
       })
     },
 
-    async setRoles(id: string, roles: string[]): Promise<void> {
+    async setRoles(id, roles) {
       const checked = requireRoles(roles)
       await db.inTransaction(async (transaction) => {
         await updateRoles(transaction, id, checked)
@@ -140,8 +165,7 @@ export const createUsers = (deps: UsersDeps) => {
       })
     },
 
-    /** Disabling ends every session; enabling brings none of them back. */
-    async setDisabled(id: string, disabled: boolean): Promise<void> {
+    async setDisabled(id, disabled) {
       await db.inTransaction(async (transaction) => {
         await updateDisabled(transaction, id, disabled)
         if (disabled) await endSessions(transaction, id)
@@ -149,15 +173,12 @@ export const createUsers = (deps: UsersDeps) => {
       })
     },
 
-    list: (page: { after: string; limit: number }): Promise<User[]> => findUsers(db, page),
+    list: (page) => findUsers(db, page),
 
-    /** By id, email or username. */
-    async find(name: string): Promise<User | undefined> {
+    async find(name) {
       const lower = name.trim().toLowerCase()
       if (lower.includes('@')) return findUserByEmail(db, lower)
       return (await findUserById(db, lower)) ?? (await findUserByUsername(db, lower))
     },
   }
 }
-
-export type Users = ReturnType<typeof createUsers>

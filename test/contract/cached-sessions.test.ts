@@ -155,7 +155,7 @@ describe('what changes a user', () => {
     const change = { current: user.password, next, sessionId: user.sessionId }
     const password = await domain.users.changeOrSetPassword(user.id, change)
     assert.ok(password.outcome === 'checked')
-    await db.inTransaction(password.changeIn)
+    await db.inTransaction(password.apply)
     assert.equal(await currentUser(other), undefined)
     assert.ok(await currentUser(user))
   })

@@ -46,7 +46,7 @@ test('a user whose account another tab creates between two queries is signed in,
   const { signIn } = createSignIn({
     db: withInterruption(otherTab),
     clock: { now: () => T0 },
-    users: { createVouched: () => assert.fail('nobody is created') },
+    users: { createFromProfile: () => assert.fail('nobody is created') },
     signupOpen: true,
     providerNames: ['corp'],
   })

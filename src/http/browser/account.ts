@@ -91,7 +91,7 @@ export const createAccount = (deps: RouteDeps) => {
     const next = context.form.get('new_password') ?? ''
     const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
     if (password.outcome === 'first_set') return done('password_set')
-    const { grant, changeIn: also } = password
+    const { grant, apply: also } = password
     const response = await startSession(deps, context, { grant, returnTo: pathAfter('password'), facts, also })
     if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return response

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import type { Caller } from '../../src/lib/bounded-queue.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { createCredentials } from '../../src/users/credentials.ts'
-import { createPasswordRules } from '../../src/users/password-rules.ts'
+import { createAuthentication } from '../../src/users/authentication.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../contract/databases.ts'
@@ -12,20 +11,16 @@ import { newUser } from '../contract/rows.ts'
 
 const { db } = await freshDatabase()
 const passwords = createPasswords({ atOnce: 1, waiting: 10 })
-const nothing = async () => {}
-const sessionRules = { endSessions: async () => 0, requireSession: nothing, requireRecentAuthentication: nothing }
 
 const password = 'correct horse battery'
 
-/** The rules, in a service whose hashes are all outdated; the sender leaves as soon as the password has been checked. */
+/** Authentication where all hashes are outdated, and the client leaves as soon as the password has been checked. */
 const leavingAfterCheck = () => {
   const leaving = new AbortController()
   const callers: (Caller | undefined)[] = []
-  const credentials = createCredentials({
+  const authentication = createAuthentication({
     db,
     clock: systemClock,
-    ...sessionRules,
-    requireGoodPassword: createPasswordRules([]),
     passwords: {
       ...passwords,
       isOutdated: () => true,
@@ -41,7 +36,7 @@ const leavingAfterCheck = () => {
       },
     },
   })
-  return { ...credentials, callers, caller: { network: '198.51.100.8', signal: leaving.signal } }
+  return { ...authentication, callers, caller: { network: '198.51.100.8', signal: leaving.signal } }
 }
 
 test('a login whose sender leaves after the check of the password is finished, so that it counts', async () => {

@@ -1,0 +1,89 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { evenWhenGone, wrongPassword } from './authentication.ts'
+import type { RequireGoodPassword } from './password-rules.ts'
+import type { Passwords } from './passwords.ts'
+import { insertPasswordHash, replacePasswordHash, type UserRecord } from './user-store.ts'
+
+/** What a user enters to change the password, or to set the first one. */
+export interface NewPassword {
+  /** Ignored where there is no password yet: then the user must have authenticated recently. */
+  current: string
+  next: string
+  /** The session of the request; every other one ends. */
+  sessionId: string
+}
+
+/**
+ * `first_set`: the user had no password and has one now. `checked`: the current password was right and the next one is
+ * good; nothing is changed before `apply` is called.
+ */
+export type PasswordOutcome =
+  | { outcome: 'first_set' }
+  | {
+      outcome: 'checked'
+      /** For the session that replaces the one of the request. */
+      grant: SignInGrant
+      /** Makes the change, and ends every session but that of the request; `unauthorized` when that one has ended. */
+      apply: (transaction: Transaction) => Promise<void>
+    }
+
+type Rules = Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'>
+
+interface PasswordChangeDeps extends Rules {
+  db: Database
+  clock: Clock
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+  /** `unauthorized` on `field` when it is not this user's password. */
+  requireOwnPassword: (user: UserRecord, entered: string, field: string, caller?: Caller) => Promise<void>
+}
+
+/**
+ * Changes a password, or sets the first one. `unauthorized` when the current password is wrong, `unprocessable` when
+ * the next one breaks a rule, `forbidden` when there is none yet and the user has not authenticated recently.
+ */
+export const createPasswordChange = (deps: PasswordChangeDeps) => {
+  const { db, clock, passwords, endSessions } = deps
+
+  const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): string =>
+    deps.requireGoodPassword(next, [email, username], 'new_password')
+
+  const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
+    const { current, sessionId } = entered
+    await deps.requireOwnPassword(user, current, 'current_password', caller)
+    const hash = await passwords.hash(requireGoodPassword(user, entered), evenWhenGone(caller))
+    return {
+      outcome: 'checked',
+      // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
+      grant: { userId: user.id, authenticatedAtMs: clock.now(), isStillValid: async () => true },
+      async apply(transaction) {
+        await deps.requireSession(transaction, sessionId, user.id)
+        const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
+        if (changed === 0) throw wrongPassword('current_password')
+        await endSessions(transaction, user.id, sessionId)
+      },
+    }
+  }
+
+  /** `conflict` when another request has set a password in the meantime. */
+  const setFirst = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
+    const { sessionId } = entered
+    const hash = await passwords.hash(requireGoodPassword(user, entered), caller)
+    await db.inTransaction(async (transaction) => {
+      await deps.requireRecentAuthentication(transaction, sessionId, user.id)
+      if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
+      await endSessions(transaction, user.id, sessionId)
+    })
+    return { outcome: 'first_set' }
+  }
+
+  return (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> =>
+    user.passwordHash === null ? setFirst(user, entered, caller) : checkChange(user, entered, caller)
+}
+
+const hasPassword = (): AppError =>
+  new AppError('conflict', 'This account has a password already. Load the account page again to change it.')
