@@ -140,7 +140,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
 }
 
-/** The states in which something is wrong with a form, and the id of what has the focus then. */
+/** The states with an invalid form, and the id of the element that has the focus. */
 export const WRONG_STATES: Record<string, string> = {
   'login refused': 'password',
   'login incomplete': 'email',
@@ -174,7 +174,7 @@ const unescaped = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-/** The tags of a page in their order. Strict: throws where the text is not made of whole tags and escaped text. */
+/** The tags of a page in order. Strict: throws if the text is anything but complete tags and escaped text. */
 export const tagsOf = (page: string): Tag[] => {
   const tags: Tag[] = []
   let read = 0
