@@ -25,7 +25,7 @@ const github = await startGitHubServer()
 const google = await startMisbehavingProvider({ profile: 'google' })
 /** Says what it is told to say, and nothing of whether emails are verified unless it is told. */
 const lab = await startMisbehavingProvider()
-// The same provider under further names: who is known by one of them is known by all.
+// The same provider under further names: a user who is known under one of them is known under all.
 const providers = { corp, github, google, lab, staff: corp, trusted: lab, guests: lab }
 const settings: Environment = {
   SVC_WEBHOOK_URL: webhooks.url,
@@ -51,7 +51,7 @@ const arrive = async (person: OpenIdPerson = newOpenIdPerson(), name = 'corp') =
   return { agent, person, answer: await signInBy(agent, name, byCorp(person)) }
 }
 
-/** The same, who gets in. */
+/** The same, for a user who is signed in. */
 const arrived = async (person?: OpenIdPerson) => {
   const { answer, ...rest } = await arrive(person)
   assertRedirect(answer, '/')
@@ -341,7 +341,7 @@ describe('`SVC_OAUTH_<NAME>_ALLOWED_DOMAINS` restricts by verified email domain 
     }
   })
 
-  test('who is known has to be of one of them, too', async () => {
+  test('a known user must belong to one of them, too', async () => {
     const person = personAt('staff.example')
     const { answer } = await arrive(person, 'staff')
     assertRedirect(answer, '/')
@@ -427,7 +427,7 @@ describe('disabled users stay out', () => {
   })
 })
 
-describe('who is deleted is forgotten, identities included', () => {
+describe('a deleted user is forgotten, identities included', () => {
   test('the same person signs up again, as a new user', async () => {
     const { user, person, agent } = await arrived()
     await deleteUser(service, user.id)
@@ -452,7 +452,7 @@ describe('who is deleted is forgotten, identities included', () => {
 })
 
 describe('`SVC_SIGNUP=off` holds for providers', () => {
-  test('who is new stays out; who is known, or proves an account, gets in', async (t) => {
+  test('a new user is refused; a known user, or one who proves ownership of an account, is signed in', async (t) => {
     const { person: known, user } = await arrived()
     const closed = await startServiceWith(providers, {
       t,
@@ -484,7 +484,7 @@ describe('`SVC_SIGNUP=off` holds for providers', () => {
   })
 })
 
-describe('people at once', () => {
+describe('simultaneous sign-ins', () => {
   test('50 people at once each get their own account', async () => {
     const people = Array.from({ length: 50 }, () => newOpenIdPerson({ preferred_username: 'Crowd', name: 'Crowd' }))
     const users = await Promise.all(

@@ -93,7 +93,7 @@ const countRows = async (of = service): Promise<Record<string, unknown>> => {
   return Object.fromEntries(await Promise.all(counts))
 }
 
-/** All that must be in no log. */
+/** Texts that no log may contain. */
 const secrets = new Set<string>([corp.clientSecret, lab.clientSecret, rival.clientSecret])
 const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'code_verifier', 'client_secret']
 const keepSecrets = (parameters: URLSearchParams) => {
@@ -114,7 +114,7 @@ interface Row {
   problem: string
   /** When the fault shows: when the button is pressed, or when the user is back. */
   at?: 'start' | 'callback'
-  /** Where it came from is not known when the state is nothing that was made here. */
+  /** Without a valid state, svc does not know where the sign-in started. */
   isKept?: boolean
   claims?: Claims
 }
@@ -194,7 +194,7 @@ const TOO_MUCH = ['huge', 'endless', 'gzip-bomb'] as const
 const TOO_SLOW = ['hanging', 'trickle'] as const
 const ANY_BAD = [...BROKEN, ...LEADING_AWAY, ...TOO_MUCH] as const
 
-describe('no session in any of them, a clear page in all: the answer to the browser', () => {
+describe('never a session, always a clear page: the answer to the browser', () => {
   tableOf(403, 'cancelled', {
     denied: { fault: { error: { code: 'access_denied', description: '<script>alert(1)</script> not good' } } },
     'cancelled in the words of Apple': { fault: { error: { code: 'user_cancelled_authorize' } } },
@@ -328,7 +328,7 @@ describe('no session in any of them: userinfo', () => {
   tableOf(401, 'unverifiable', each('userinfo', ['other-sub', 'no-sub', 'error-200', ...BESIDE_THE_POINT], besides))
 })
 
-describe('no session in any of them: what it says of itself, and its keys', () => {
+describe('never a session: the discovery document, and the keys', () => {
   const unseen = { provider: 'unseen', at: 'start' } as const
   const issuers = ['other-issuer', 'no-issuer', 'issuer-not-text'] as const
   tableOf(
@@ -413,7 +413,7 @@ test('memory does not grow with what a provider sends', async (t) => {
       highest = Math.max(highest, await resident())
     }
   }
-  // What came unbounded would be 240 MiB, all memory there is, and 768 MiB.
+  // Without a limit, it would be 240 MiB, all memory, and 768 MiB.
   assert.ok(highest - before < 128 * 2 ** 20, `${Math.round((highest - before) / 2 ** 20)} MiB more`)
 })
 
@@ -581,7 +581,7 @@ const s256 = (verifier: string) => createHash('sha256').update(verifier).digest(
 const basicOf = ({ clientId, clientSecret }: MisbehavingProvider) =>
   `Basic ${Buffer.from(`${clientId}:${encodeURIComponent(clientSecret).replaceAll('-', '%2D')}`).toString('base64')}`
 
-describe('what the provider is asked', () => {
+describe('the requests that the provider receives', () => {
   const forms = {
     basic: ['basic-only', 'header'],
     post: ['post-only', 'form'],
@@ -659,7 +659,7 @@ describe('what the provider is asked', () => {
     }
   })
 
-  test('what is on the way cannot be read, guessed or moved', async () => {
+  test('a sealed token cannot be read, guessed or moved', async () => {
     const agent = newAgent()
     const starts = await Promise.all(
       Array.from({ length: 8 }, () => startAt(agent, 'corp', { return_to: '/secret-place' })),
@@ -732,7 +732,7 @@ describe('a form answer with hostile content', () => {
   }
 })
 
-describe('what it says in two places does not add up to a verified email', () => {
+describe('claims in two places do not add up to a verified email', () => {
   const unverified = { email_verified: false }
   tableOf(403, 'email_unverified', {
     'verified without an email in the ID token, unverified with one at userinfo': {
@@ -794,7 +794,7 @@ const withTwo = async () => {
   return { id, one, other, atCorp, atRival, corpId: idAt('corp'), rivalId: idAt('rival') }
 }
 
-describe('at once, on one account: a way to sign in remains, and no identity is of two users', () => {
+describe('simultaneous requests on one account: a way to sign in remains, and no identity belongs to two users', () => {
   const ROUNDS = 5
   const rounds = async (round: () => Promise<void>) => {
     for (let count = 0; count < ROUNDS; count += 1) await round()
@@ -922,7 +922,7 @@ test('a link that was refused does not say "linked" when its page is loaded agai
   assert.notEqual(again.location, '/auth/account?done=linked')
 })
 
-describe('what a provider says of an error is in the log, without what looks like a code or a token', () => {
+describe('the log contains a provider’s error message, without anything that looks like a code or a token', () => {
   const secret = {
     'a code of letters and digits': 'SplxlOBeZQQYbYS6WxSbIA',
     'a code of letters alone': 'SplxlOBeZQQYbYSxWxSbIA',

@@ -123,7 +123,7 @@ describe('the login and signup pages offer configured OAuth providers; svc handl
 
 const shapes = (answer: Answer) => answer.setCookies.map(({ name, attributes }) => ({ name, attributes }))
 
-describe('a session begun by a provider is like any other', () => {
+describe('a session from a sign-in with a provider is like any other', () => {
   test('its cookies have the attributes of any login, and the CSRF token changes', async () => {
     const { person } = await signedUp(service)
     const byPassword = await logIn(newAgent(), person)
@@ -236,7 +236,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     await assertSignedIn(agent)
   })
 
-  test('pressing back after it: who is signed in is sent on', async () => {
+  test('pressing back after it: a signed-in user is redirected', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/there' })
     assertRedirect(await returnFromProvider(agent, callback), '/there')
@@ -255,7 +255,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     assertKeeps(again, '/there')
   })
 
-  test('of many who bring the same answer back at once, one gets a session', async () => {
+  test('of many simultaneous callbacks with the same answer, one gets a session', async () => {
     const agent = newAgent()
     const callback = await backFrom(agent, { return_to: '/once' })
     const answers = await Promise.all(Array.from({ length: 10 }, () => returnFromProvider(agent.copy(), callback)))
@@ -277,7 +277,7 @@ describe('the user may open two tabs, press back, cancel, deny, wait ten minutes
     })
   }
 
-  test('who is signed in and cancels stays signed in', async () => {
+  test('a signed-in user who cancels stays signed in', async () => {
     const { agent } = await signedUp(service)
     const answer = await signInBy(agent, 'corp', (url) => corp.visit(url, { answer: 'cancel' }))
     assertPage(answer, 403)
@@ -425,7 +425,7 @@ describe('no session from a state that this browser did not get for this provide
     }
   })
 
-  test('what the provider says of an error is not shown', async () => {
+  test('the provider’s error message is not shown', async () => {
     const agent = newAgent()
     const words = { error: 'login_required', error_description: '<script>alert(1)</script> call 555-0100' }
     const answer = await returnFromProvider(agent, changed(await backFrom(agent), { code: undefined, ...words }))
@@ -500,7 +500,7 @@ describe('a provider that is down at start does not keep svc from starting', () 
     assert.equal((await agent.post('/auth/oauth/corp')).status, 303, 'what it said of itself still holds')
   })
 
-  test('one that goes away in between is 503, without a session', async (t) => {
+  test('an outage in between is 503, without a session', async (t) => {
     const provider = await startMisbehavingProvider({ t })
     const late = await startServiceWith({ corp: provider }, { t })
     const agent = createUserAgent(late)
