@@ -115,21 +115,21 @@ test('a signed-in user is sent back to the account, or to the page for re-authen
   }
 })
 
-const proof: LinkAccountView = {
+const linkAccount: LinkAccountView = {
   csrfToken: 'token',
   provider: github,
   email: 'sam@example.com',
   pending: 'sealed',
   hasPassword: true,
   providers: [google],
-  canClaim: true,
+  canReclaim: true,
   returnTo: RETURN_TO,
   errors: {},
 }
 const PENDING = { csrf_token: 'token', pending: 'sealed' }
 
 test('an account is linked with its password or a connected provider, or reclaimed by its email', () => {
-  const page = pages.linkAccount(proof)
+  const page = pages.linkAccount(linkAccount)
   assert.deepEqual(formsOf(page), [
     { action: '/auth/oauth/github/link', fields: { ...PENDING, password: undefined } },
     { action: '/auth/oauth/google', fields: PENDING },
@@ -145,18 +145,18 @@ test('an account is linked with its password or a connected provider, or reclaim
 
 test('the page for linking offers only the methods that the account has', () => {
   const actions = (more: Partial<LinkAccountView>) =>
-    formsOf(pages.linkAccount({ ...proof, ...more })).map(({ action }) => action)
-  const [byPassword, byGoogle, byClaim] = actions({})
-  assert.deepEqual(actions({ canClaim: false }), [byPassword, byGoogle])
-  assert.deepEqual(actions({ canClaim: false, providers: [] }), [byPassword])
-  assert.deepEqual(actions({ hasPassword: false, canClaim: false }), [byGoogle])
-  assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byClaim])
-  assert.doesNotMatch(pages.linkAccount({ ...proof, hasPassword: false, providers: [] }), /<details>/)
+    formsOf(pages.linkAccount({ ...linkAccount, ...more })).map(({ action }) => action)
+  const [byPassword, byGoogle, byReclaim] = actions({})
+  assert.deepEqual(actions({ canReclaim: false }), [byPassword, byGoogle])
+  assert.deepEqual(actions({ canReclaim: false, providers: [] }), [byPassword])
+  assert.deepEqual(actions({ hasPassword: false, canReclaim: false }), [byGoogle])
+  assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byReclaim])
+  assert.doesNotMatch(pages.linkAccount({ ...linkAccount, hasPassword: false, providers: [] }), /<details>/)
 })
 
 /** The text after the email on the page for linking an account. */
 const about = (providers: LinkAccountView['providers']) => {
-  const page = pages.linkAccount({ ...proof, hasPassword: false, providers })
+  const page = pages.linkAccount({ ...linkAccount, hasPassword: false, providers })
   return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
 }
 
@@ -167,11 +167,11 @@ test('the page names the connected providers if they are the only method, and no
 })
 
 const ends = (hasPassword: boolean) =>
-  [...pages.linkAccount({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
+  [...pages.linkAccount({ ...linkAccount, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
 
 test('the page for reclaiming an account says what that ends', () => {
-  const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
-  assert.deepEqual(ends(true), [texts.claimEndsPassword, ...always])
+  const always = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
+  assert.deepEqual(ends(true), [texts.reclaimEndsPassword, ...always])
   assert.deepEqual(ends(false), always)
 })
 
@@ -291,6 +291,6 @@ test('a provider’s name is always one part of the path', () => {
   const name = '../a/b?c#d\ud800"'
   const [form] = formsOf(shown('expired', { provider: { name, label: name } }))
   assert.match(form?.action ?? '', /^\/auth\/oauth\/[^/?#"]+$/)
-  const claim = formsOf(pages.linkAccount({ ...proof, provider: { name, label: name } })).at(-1)
+  const claim = formsOf(pages.linkAccount({ ...linkAccount, provider: { name, label: name } })).at(-1)
   assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
 })
