@@ -178,7 +178,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
   const jobs: Job[] = [
     { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
-    { name: 'webhook events', run: webhooks.deleteOld },
+    { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: keys.deleteRetired },
   ]

@@ -1,5 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
-import type { Attempt, OutboxEvent } from '../webhooks/webhooks.ts'
+import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
 import { toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 
@@ -33,7 +33,7 @@ export const EVENT_COLUMNS: Column<OutboxEvent>[] = [
 const toTime = (epochMs: number | null): string | null => (epochMs === null ? null : toTimestamp(epochMs))
 
 /** An event, with `history` if its attempts are given: all of them, those before a redelivery too. */
-export const eventToJson = (event: OutboxEvent, history?: Attempt[]) => ({
+export const eventToJson = (event: OutboxEvent, history?: DeliveryAttempt[]) => ({
   id: event.id,
   type: event.type,
   user_id: event.userId,
@@ -47,7 +47,7 @@ export const eventToJson = (event: OutboxEvent, history?: Attempt[]) => ({
   ...(history && { history: history.map(attemptToJson) }),
 })
 
-export const attemptToJson = ({ number, endedAtMs, durationMs, status, problem, outcome }: Attempt) => ({
+export const attemptToJson = ({ number, endedAtMs, durationMs, status, problem, outcome }: DeliveryAttempt) => ({
   number,
   ended_at: toTime(endedAtMs),
   duration_ms: durationMs,
@@ -56,7 +56,7 @@ export const attemptToJson = ({ number, endedAtMs, durationMs, status, problem, 
   outcome,
 })
 
-export const ATTEMPT_COLUMNS: Column<Attempt>[] = [
+export const ATTEMPT_COLUMNS: Column<DeliveryAttempt>[] = [
   { title: 'attempt', value: ({ number }) => String(number) },
   { title: 'outcome', value: ({ outcome }) => outcome, tone: ({ outcome }) => TONES[outcome] },
   { title: 'ended (UTC)', value: ({ endedAtMs }) => (endedAtMs === null ? '?' : toTimestamp(endedAtMs)) },

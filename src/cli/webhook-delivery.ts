@@ -26,5 +26,5 @@ export const deliverNow = async ({ webhooks }: Core, { type, userId }: Pick<Outb
     return
   }
   await webhooks.deliverDue()
-  printNotice(`webhook ${event.id} (${type}): ${outcomeOf(await webhooks.find(event.id))}`)
+  printNotice(`webhook ${event.id} (${type}): ${outcomeOf(await webhooks.requireEvent(event.id))}`)
 }

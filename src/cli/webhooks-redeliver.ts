@@ -56,7 +56,7 @@ const findUsageError = (id: string | undefined, { failed, since }: RedeliverOpti
 const redeliverOne = async ({ webhooks }: Core, id: string, { deliver, json }: RedeliverOptions): Promise<void> => {
   await webhooks.redeliver(id)
   if (deliver) await webhooks.deliverDue()
-  const event = await webhooks.find(id)
+  const event = await webhooks.requireEvent(id)
   if (stateOf(event) === 'failed') throw notDelivered(`${event.type} ${id}`, event.problem)
   await (json
     ? printJson(eventToJson(event))
@@ -92,6 +92,6 @@ const leftToServiceText = (count: number): string =>
 
 const countStates = async ({ webhooks }: Core, ids: string[]) => {
   const counts = { delivered: 0, waiting: 0, failed: 0 }
-  for (const id of ids) counts[stateOf(await webhooks.find(id))] += 1
+  for (const id of ids) counts[stateOf(await webhooks.requireEvent(id))] += 1
   return counts
 }

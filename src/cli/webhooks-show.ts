@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
-import type { Attempt, OutboxEvent } from '../webhooks/webhooks.ts'
+import type { DeliveryAttempt, OutboxEvent } from '../webhooks/webhooks.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { ATTEMPT_COLUMNS, attemptToJson, eventToJson, outcomeOf } from './event-output.ts'
@@ -14,14 +14,14 @@ export const addWebhooksShow = (webhooks: Command, { loadConfig }: CommandContex
   ])
   withJson(show).action((id: string, { json }: JsonOption) =>
     withCore(loadConfig(), async ({ webhooks: events }) => {
-      const event = await events.find(id)
+      const event = await events.requireEvent(id)
       const attempts = await events.attemptsOf(id)
       await (json ? printJson(eventToJson(event, attempts)) : printEvent(event, attempts))
     }),
   )
 }
 
-const printEvent = async (event: OutboxEvent, attempts: Attempt[]): Promise<void> => {
+const printEvent = async (event: OutboxEvent, attempts: DeliveryAttempt[]): Promise<void> => {
   await printRecord([
     ['id', event.id],
     ['type', event.type],

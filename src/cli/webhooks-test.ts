@@ -14,7 +14,7 @@ export const addWebhooksTest = (webhooks: Command, { loadConfig }: CommandContex
     requireWebhooks(config)
     const url = redactUrl(config.webhookUrl ?? '')
     await withCore(config, async (core) => {
-      const { status, problem } = await core.webhooks.test()
+      const { status, problem } = await core.webhooks.sendTest()
       if (json) await printJson({ url, delivered: problem === null, status, problem })
       if (problem !== null) throw notDelivered(`webhook.test to ${url}`, problem)
       if (!json) await print(`webhook.test to ${url}: delivered (${status}).\n`)

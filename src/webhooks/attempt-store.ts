@@ -6,7 +6,7 @@ export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
 /** The result of one delivery attempt. Times in milliseconds; those that are not durations, since 1970. */
-export interface Attempt {
+export interface DeliveryAttempt {
   eventId: string
   /** Counted from 1, across redeliveries. */
   number: number
@@ -30,7 +30,7 @@ interface AttemptRow {
 
 const COLUMNS = 'event_id, number, ended_at, duration_ms, status, problem, outcome'
 
-const toAttempt = (row: AttemptRow): Attempt => ({
+const toAttempt = (row: AttemptRow): DeliveryAttempt => ({
   eventId: row.event_id,
   number: row.number,
   endedAtMs: row.ended_at,
@@ -50,7 +50,7 @@ const latestAttempt = ({ attempts, attemptsBefore }: OutboxEvent): number => att
 export const recordAttempt = async (
   db: Queries,
   event: OutboxEvent,
-  { endedAtMs, durationMs, status, problem, outcome }: Omit<Attempt, 'eventId' | 'number'>,
+  { endedAtMs, durationMs, status, problem, outcome }: Omit<DeliveryAttempt, 'eventId' | 'number'>,
 ): Promise<void> => {
   const number = latestAttempt(event)
   await db.run(
@@ -72,7 +72,7 @@ export const recordAttempt = async (
 /**
  * Stores the result of an attempt whose process did not store one by the time at which the attempt counts as failed.
  */
-export const recordInterruption = async (db: Queries, event: OutboxEvent): Promise<void> => {
+export const recordInterruptedAttempt = async (db: Queries, event: OutboxEvent): Promise<void> => {
   const number = latestAttempt(event)
   await db.run(
     `INSERT INTO webhook_attempts (id, event_id, number, ended_at, problem, outcome)
@@ -86,7 +86,7 @@ export const recordInterruption = async (db: Queries, event: OutboxEvent): Promi
 }
 
 /** The attempts of an event, the oldest first. */
-export const findAttempts = async (db: Queries, eventId: string): Promise<Attempt[]> => {
+export const findAttempts = async (db: Queries, eventId: string): Promise<DeliveryAttempt[]> => {
   const rows = await db.all<AttemptRow>(
     `SELECT ${COLUMNS} FROM webhook_attempts WHERE event_id = ? ORDER BY number`,
     eventId,
@@ -95,7 +95,7 @@ export const findAttempts = async (db: Queries, eventId: string): Promise<Attemp
 }
 
 /** The attempts of the latest events, as `findLatestEvents` finds them, in order for each event. */
-export const findLatestAttempts = async (db: Queries, events: number): Promise<Attempt[]> => {
+export const findLatestAttempts = async (db: Queries, events: number): Promise<DeliveryAttempt[]> => {
   const rows = await db.all<AttemptRow>(
     `SELECT ${COLUMNS} FROM webhook_attempts
      WHERE event_id IN (SELECT id FROM webhook_events ORDER BY id DESC LIMIT ?) ORDER BY event_id, number`,

@@ -2,16 +2,16 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { signBody } from './signature.ts'
 
-const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 
-export interface Delivery {
+export interface DeliveryResult {
   /** The status of the response; null without a response. */
   status: number | null
   /** The failure, for people; null if the receiver accepted the event. */
   problem: string | null
 }
 
-interface Target {
+interface WebhookEndpoint {
   url: string
   secret: string
   /** Time limit of the whole exchange, from the name lookup to the end of the response. */
@@ -27,46 +27,46 @@ interface Message {
 }
 
 /** One attempt to deliver an event (CONTRACT.md 6.3 and 6.4). Never rejects. */
-export const deliver = async (target: Target, message: Message): Promise<Delivery> => {
+export const deliver = async (endpoint: WebhookEndpoint, message: Message): Promise<DeliveryResult> => {
   let status: number | null = null
   try {
-    status = await post(target, message, (received) => {
+    status = await post(endpoint, message, (received) => {
       status = received
     })
     const succeeded = status >= 200 && status < 300
     return { status, problem: succeeded ? null : `answered ${status}` }
   } catch (error) {
-    return { status, problem: describe(error, target) }
+    return { status, problem: problemOf(error, endpoint) }
   }
 }
 
 /** Resolves to the status once the response has ended or enough of it was read. Redirects are not followed. */
-const post = (target: Target, message: Message, onStatus: (status: number) => void): Promise<number> =>
+const post = (endpoint: WebhookEndpoint, message: Message, onStatus: (status: number) => void): Promise<number> =>
   new Promise((resolve, reject) => {
-    const request = target.url.toLowerCase().startsWith('https:') ? httpsRequest : httpRequest
-    const outgoing = request(target.url, {
+    const request = endpoint.url.toLowerCase().startsWith('https:') ? httpsRequest : httpRequest
+    const outgoing = request(endpoint.url, {
       method: 'POST',
-      headers: headersOf(target, message),
+      headers: headersOf(endpoint, message),
       // A new connection: the receiver may close a kept one at the moment of the only attempt.
       agent: false,
-      signal: AbortSignal.any([AbortSignal.timeout(target.timeoutMs), ...(target.signal ? [target.signal] : [])]),
+      signal: AbortSignal.any([AbortSignal.timeout(endpoint.timeoutMs), ...(endpoint.signal ? [endpoint.signal] : [])]),
     })
     outgoing.on('error', reject)
     // Rejects for every end without a response; after a response, it has no effect.
     outgoing.on('close', () => reject(new Error('the connection was closed')))
-    outgoing.on('upgrade', (answer, socket) => {
+    outgoing.on('upgrade', (response, socket) => {
       socket.destroy()
-      resolve(answer.statusCode ?? 0)
+      resolve(response.statusCode ?? 0)
     })
-    outgoing.on('response', (answer) => {
-      const status = answer.statusCode ?? 0
+    outgoing.on('response', (response) => {
+      const status = response.statusCode ?? 0
       onStatus(status)
       let bytes = 0
-      answer.on('error', reject)
-      answer.on('end', () => resolve(status))
-      answer.on('data', (chunk: Buffer) => {
+      response.on('error', reject)
+      response.on('end', () => resolve(status))
+      response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
-        if (bytes < MAX_ANSWER_BYTES) return
+        if (bytes < MAX_RESPONSE_BYTES) return
         resolve(status)
         outgoing.destroy()
       })
@@ -74,7 +74,7 @@ const post = (target: Target, message: Message, onStatus: (status: number) => vo
     outgoing.end(message.body)
   })
 
-const headersOf = ({ secret }: Target, { id, type, body }: Message): Record<string, string | number> => ({
+const headersOf = ({ secret }: WebhookEndpoint, { id, type, body }: Message): Record<string, string | number> => ({
   'Content-Type': 'application/json',
   'Content-Length': Buffer.byteLength(body),
   'User-Agent': 'svc-webhooks',
@@ -83,7 +83,7 @@ const headersOf = ({ secret }: Target, { id, type, body }: Message): Record<stri
   'X-Svc-Signature': signBody(secret, body),
 })
 
-const describe = (error: unknown, { timeoutMs, signal }: Target): string => {
+const problemOf = (error: unknown, { timeoutMs, signal }: WebhookEndpoint): string => {
   if (signal?.aborted) return 'cut off as the service stopped'
   if (!(error instanceof Error)) return 'failed'
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`

@@ -1,8 +1,8 @@
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { type DeliveryOutcome, recordAttempt, recordInterruption } from './attempt-store.ts'
-import { type Delivery, deliver } from './delivery.ts'
+import { type DeliveryOutcome, recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
+import { type DeliveryResult, deliver } from './delivery.ts'
 import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
@@ -23,26 +23,37 @@ const CLAIM_MARGIN_MS = 5000
 const FIRST_RETRY_MS = 1000
 const LONGEST_RETRY_MS = 3_600_000
 
-/** Makes the attempts: one event after the other for each user, and several users in parallel. */
-export const createDispatcher = ({ db, clock, log, settings, onOutcome }: DispatcherDeps) => {
+/** Delivers events: one after the other for each user, and of several users in parallel. */
+interface Dispatcher {
+  start(): void
+  /** Looks for due events now, once it has been started. */
+  wake(): void
+  /** Starts no more deliveries; resolves when the running ones have ended, or were aborted after `patienceMs`. */
+  stop(patienceMs: number): Promise<void>
+  /** Makes due attempts until there are none left, or a result cannot be stored. */
+  deliverDue(): Promise<void>
+}
+
+export const createDispatcher = ({ db, clock, log, settings, onOutcome }: DispatcherDeps): Dispatcher => {
   const underWay = new Set<Promise<boolean>>()
-  const cutOff = new AbortController()
+  const abort = new AbortController()
   let timer: NodeJS.Timeout | undefined
-  let round: Promise<void> | undefined
-  let again = false
+  let polling: Promise<void> | undefined
+  /** Whether events have come since the running poll last looked. */
+  let pollAgain = false
 
   const attempt = async (event: OutboxEvent): Promise<void> => {
     const claimed = await claimEvent(db, event, clock.now() + settings.timeoutMs + CLAIM_MARGIN_MS)
     if (claimed === 0) return
-    if (event.attempts > 0) await recordInterruption(db, event)
+    if (event.attempts > 0) await recordInterruptedAttempt(db, event)
     const begunMs = performance.now()
-    const delivery = await deliver({ ...settings, signal: cutOff.signal }, event)
-    await settle({ ...event, attempts: event.attempts + 1 }, delivery, Math.round(performance.now() - begunMs))
+    const delivery = await deliver({ ...settings, signal: abort.signal }, event)
+    await recordOutcome({ ...event, attempts: event.attempts + 1 }, delivery, Math.round(performance.now() - begunMs))
   }
 
-  const settle = async (event: OutboxEvent, delivery: Delivery, durationMs: number): Promise<void> => {
+  const recordOutcome = async (event: OutboxEvent, delivery: DeliveryResult, durationMs: number): Promise<void> => {
     const { status, problem } = delivery
-    const retried = problem !== null && event.attempts < settings.maxAttempts && isPassing(status)
+    const retried = problem !== null && event.attempts < settings.maxAttempts && isTemporary(status)
     const facts = { event_id: event.id, type: event.type, user_id: event.userId, attempt: event.attempts, status }
     if (problem === null) log.info(facts, 'webhook delivered')
     else log.warn({ ...facts, problem, retried }, 'webhook failed')
@@ -61,19 +72,19 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
    * The process of the last allowed attempt died before its end. The event may have arrived, so there is no further
    * attempt.
    */
-  const giveUp = async (event: OutboxEvent): Promise<void> => {
+  const closeInterrupted = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
     onOutcome?.('interrupted')
     await db.inTransaction(async (transaction) => {
       await closeEvent(transaction, event, { status: null, problem: 'interrupted', nowMs: clock.now() })
-      await recordInterruption(transaction, event)
+      await recordInterruptedAttempt(transaction, event)
     })
   }
 
   /** Resolves to whether the state of the event could be stored. */
-  const take = async (event: OutboxEvent): Promise<boolean> => {
+  const handle = async (event: OutboxEvent): Promise<boolean> => {
     try {
-      await (event.attempts < settings.maxAttempts ? attempt(event) : giveUp(event))
+      await (event.attempts < settings.maxAttempts ? attempt(event) : closeInterrupted(event))
       return true
     } catch (error) {
       log.error({ err: error, event_id: event.id }, 'webhook bookkeeping failed')
@@ -86,61 +97,59 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     const places = AT_ONCE - underWay.size
     if (places <= 0) return
     for (const event of await findDueEvents(db, clock.now(), places)) {
-      const taken = take(event).then((isWritten) => {
-        underWay.delete(taken)
-        // If the result could not be stored (the disk is full), the next poll takes the event: it would be due again at
-        // once.
-        if (timer && isWritten) wake()
-        return isWritten
+      const handling = handle(event).then((isStored) => {
+        underWay.delete(handling)
+        // If the result could not be stored (the disk is full), the event is due again at once: it is left to the next
+        // poll.
+        if (timer && isStored) wake()
+        return isStored
       })
-      underWay.add(taken)
+      underWay.add(handling)
     }
   }
 
   const poll = async (): Promise<void> => {
     do {
-      again = false
+      pollAgain = false
       await startDue().catch((error: unknown) => log.error({ err: error }, 'webhook outbox cannot be read'))
-    } while (again)
+    } while (pollAgain)
   }
 
   function wake(): void {
-    again = true
-    round ??= poll().finally(() => {
-      round = undefined
+    pollAgain = true
+    polling ??= poll().finally(() => {
+      polling = undefined
     })
   }
 
   return {
-    wake: (): void => {
+    wake() {
       if (timer) wake()
     },
-    start(): void {
+    start() {
       timer = setInterval(wake, POLL_MS).unref()
       wake()
     },
-    /** Starts no more deliveries; resolves when the running ones have ended, or were cut off after this time. */
-    async stop(patienceMs: number): Promise<void> {
+    async stop(patienceMs) {
       clearInterval(timer)
       timer = undefined
-      await round
-      const impatience = setTimeout(() => cutOff.abort(), patienceMs)
+      await polling
+      const aborting = setTimeout(() => abort.abort(), patienceMs)
       await Promise.all(underWay)
-      clearTimeout(impatience)
+      clearTimeout(aborting)
     },
-    /** Makes due attempts until there are none left, or a result cannot be stored. */
-    async deliverDue(): Promise<void> {
+    async deliverDue() {
       for (;;) {
         await startDue()
-        const written = await Promise.all(underWay)
-        if (written.length === 0 || written.includes(false)) return
+        const stored = await Promise.all(underWay)
+        if (stored.length === 0 || stored.includes(false)) return
       }
     },
   }
 }
 
 /** Network errors, 408, 429 and 5xx: the receiver may accept the event later. */
-const isPassing = (status: number | null): boolean =>
+const isTemporary = (status: number | null): boolean =>
   status === null || status === 408 || status === 429 || status >= 500
 
 /** The delay doubles with each attempt. Its random part prevents that many events return at the same time. */

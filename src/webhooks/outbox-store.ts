@@ -20,7 +20,7 @@ export interface OutboxEvent {
   closedAtMs: number | null
 }
 
-interface EventRow {
+export interface EventRow {
   id: string
   type: string
   user_id: string
@@ -35,7 +35,7 @@ interface EventRow {
   closed_at: number | null
 }
 
-const toEvent = (row: EventRow): OutboxEvent => ({
+export const toEvent = (row: EventRow): OutboxEvent => ({
   id: row.id,
   type: row.type,
   userId: row.user_id,
@@ -50,7 +50,7 @@ const toEvent = (row: EventRow): OutboxEvent => ({
   closedAtMs: row.closed_at,
 })
 
-const COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
+export const EVENT_COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
   delivered_at, closed_at`
 
 export const insertEvent = (
@@ -71,7 +71,7 @@ export const insertEvent = (
 /** Due open events, the oldest first. An event waits while an earlier one of the same user is open. */
 export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(
-    `SELECT ${COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
+    `SELECT ${EVENT_COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
        SELECT 1 FROM webhook_events AS earlier
        WHERE earlier.user_id = event.user_id AND earlier.closed_at IS NULL AND earlier.id < event.id
      ) ORDER BY next_attempt_at, id LIMIT ?`,
@@ -102,11 +102,6 @@ export const findOutboxLoad = async (db: Queries, nowMs: number): Promise<Outbox
   return { open: row?.open_count ?? 0, overdueMs: Math.max(0, nowMs - (row?.due_at ?? nowMs)) }
 }
 
-export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | undefined> => {
-  const row = await db.get<EventRow>(`SELECT ${COLUMNS} FROM webhook_events WHERE id = ?`, id)
-  return row && toEvent(row)
-}
-
 /** The id of a user's latest event that is neither delivered nor given up; empty without one. */
 export const findLastOpenId = async (db: Queries, userId: string): Promise<string> => {
   const row = await db.get<{ id: string }>(
@@ -114,12 +109,6 @@ export const findLastOpenId = async (db: Queries, userId: string): Promise<strin
     userId,
   )
   return row?.id ?? ''
-}
-
-/** The latest events, the newest first. */
-export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>(`SELECT ${COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)
-  return rows.map(toEvent)
 }
 
 /** Reserves an event for one attempt that ends by `untilMs`; 0 if another process has reserved it. */
@@ -133,7 +122,7 @@ export const claimEvent = (db: Queries, event: OutboxEvent, untilMs: number): Pr
     event.nextAttemptAtMs,
   )
 
-interface Outcome {
+interface AttemptResult {
   status: number | null
   problem: string | null
 }
@@ -142,7 +131,7 @@ interface Outcome {
 export const closeEvent = (
   db: Queries,
   { id, attempts }: Pick<OutboxEvent, 'id' | 'attempts'>,
-  { status, problem, nowMs }: Outcome & { nowMs: number },
+  { status, problem, nowMs }: AttemptResult & { nowMs: number },
 ): Promise<number> =>
   db.run(
     `UPDATE webhook_events SET status = ?, problem = ?, delivered_at = ?, closed_at = ?
@@ -156,13 +145,13 @@ export const closeEvent = (
   )
 
 /**
- * Stores the result of a failed attempt, and postpones the event with all later events of its user, so that no poll finds
- * those in vain. Has no effect if a newer attempt has begun.
+ * Stores the result of a failed attempt, and postpones the event with all later events of its user, so that no poll
+ * finds those in vain. Has no effect if a newer attempt has begun.
  */
 export const postponeEvent = async (
   db: Queries,
   { id, userId, attempts }: Pick<OutboxEvent, 'id' | 'userId' | 'attempts'>,
-  { status, problem, untilMs }: Outcome & { untilMs: number },
+  { status, problem, untilMs }: AttemptResult & { untilMs: number },
 ): Promise<void> => {
   const changes = await db.run(
     'UPDATE webhook_events SET status = ?, problem = ? WHERE id = ? AND attempts = ? AND closed_at IS NULL',
@@ -179,40 +168,6 @@ export const postponeEvent = async (
     id,
   )
 }
-
-interface FailedEvents {
-  /** Range of the times at which they were given up, both ends included. */
-  sinceMs: number
-  untilMs: number
-  /** Events after this one; empty for the first page. */
-  afterId: string
-  limit: number
-}
-
-/** Events that were given up, the oldest first, locked for a change. */
-export const findFailedEvents = async (
-  db: Queries,
-  { sinceMs, untilMs, afterId, limit }: FailedEvents,
-): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>(
-    `SELECT ${COLUMNS} FROM webhook_events
-     WHERE closed_at >= ? AND closed_at <= ? AND delivered_at IS NULL AND id > ? ORDER BY id LIMIT ? FOR UPDATE`,
-    sinceMs,
-    untilMs,
-    afterId,
-    limit,
-  )
-  return rows.map(toEvent)
-}
-
-/** Resets an event to its state before the first attempt; its attempts are counted on. */
-export const reopenEvent = (db: Queries, id: string, nowMs: number): Promise<number> =>
-  db.run(
-    `UPDATE webhook_events SET attempts_before = attempts_before + attempts, attempts = 0, next_attempt_at = ?, status = NULL, problem = NULL, delivered_at = NULL,
-       closed_at = NULL WHERE id = ?`,
-    nowMs,
-    id,
-  )
 
 /** Deletes at most `limit` events that were closed before a time. */
 export const deleteClosedEvents = (db: Queries, beforeMs: number, limit: number): Promise<number> =>

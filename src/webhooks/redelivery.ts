@@ -1,7 +1,8 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { forgetEarlyAttempts } from './attempt-store.ts'
-import { findFailedEvents, type OutboxEvent, reopenEvent } from './outbox-store.ts'
+import { findFailedEvents, reopenEvent } from './event-history-store.ts'
+import type { OutboxEvent } from './outbox-store.ts'
 
 /** Events per transaction, so that other users of the database do not wait for all of them. */
 const BATCH = 100
@@ -18,9 +19,8 @@ interface RedeliveryDeps {
 }
 
 /**
- * Marks all events for redelivery that were given up since a time, the oldest first. Yields the ids, batch by batch,
- * when
- * the batch is on disk. An event that fails again in the meantime is not marked twice.
+ * Marks all events for redelivery that were given up since a time, the oldest first. Yields the ids of each batch once
+ * it is on disk. An event that fails again in the meantime is not marked twice.
  */
 export async function* reopenFailed({ db, clock }: RedeliveryDeps, sinceMs: number): AsyncGenerator<string[]> {
   const untilMs = clock.now()

@@ -3,16 +3,15 @@ import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { type Clock, toTimestamp } from '../lib/time.ts'
 import { uuidAfter } from '../lib/uuid.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import { type Attempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
-import { type Delivery, deliver } from './delivery.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { type DeliveryAttempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
+import { type DeliveryResult, deliver } from './delivery.ts'
 import { createDispatcher } from './dispatcher.ts'
+import { findEvent, findLatestEvents } from './event-history-store.ts'
 import type { EventType } from './event-types.ts'
 import {
   deleteClosedEvents,
-  findEvent,
   findLastOpenId,
-  findLatestEvents,
   findOutboxLoad,
   insertEvent,
   type OutboxEvent,
@@ -21,27 +20,62 @@ import {
 import { reopen, reopenFailed } from './redelivery.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
-export { type Attempt, DELIVERY_OUTCOMES, type DeliveryOutcome } from './attempt-store.ts'
+export { DELIVERY_OUTCOMES, type DeliveryAttempt, type DeliveryOutcome } from './attempt-store.ts'
 export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
 export type { WebhookSettings } from './webhook-settings.ts'
+
+/** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
+export interface Webhooks {
+  /** Writes an event in the transaction of the change that it tells of; nothing while webhooks are off. */
+  announce(transaction: Transaction, type: EventType, userId: string): Promise<void>
+
+  // Delivery.
+  /** Begins to deliver in the background. */
+  start(): void
+  /** Begins no more deliveries; resolves when those under way have ended, or were aborted after `patienceMs`. */
+  stop(patienceMs: number): Promise<void>
+  /** Delivers all that is due now. */
+  deliverDue(): Promise<void>
+  /** Sends an event of type `webhook.test`, about no user, without the outbox. */
+  sendTest(): Promise<DeliveryResult>
+  /** What waits to be delivered; undefined while webhooks are off. */
+  load(): Promise<OutboxLoad | undefined>
+
+  // History.
+  /** `not_found` when there is no such event. */
+  requireEvent(id: string): Promise<OutboxEvent>
+  /** The latest events, newest first. */
+  list(limit: number): Promise<OutboxEvent[]>
+  /** The attempts to deliver one event, in order. */
+  attemptsOf(id: string): Promise<DeliveryAttempt[]>
+  /** The attempts of the latest events, so many of these, in order for each. */
+  listAttempts(events: number): Promise<DeliveryAttempt[]>
+  /** Sends an event again, with the same id. */
+  redeliver(id: string): Promise<OutboxEvent>
+  /** Sends again all events that were given up since a time; resolves to their ids, the oldest first. */
+  redeliverFailed(sinceMs: number): Promise<string[]>
+
+  /** Cleanup: deletes events whose retention is over; resolves to how many. */
+  deleteExpired(): Promise<number>
+}
 
 interface WebhooksDeps {
   db: Database
   clock: Clock
   log: Log
-  /** Undefined: webhooks are off, and nothing is written down for later. */
+  /** Undefined: webhooks are off, and no event is written. */
   settings: WebhookSettings | undefined
-  /** How long a delivered or given-up event can still be listed and sent again. */
+  /** For how long a delivered or given-up event is kept. */
   retentionMs: number
-  /** Hears of every attempt that was made here. */
+  /** Called after every attempt that this process has made. */
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
 }
 
 const CLEANUP_BATCH = 500
 
-/** Tells the application what happened to users, through an outbox in the database. */
-export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcome }: WebhooksDeps) => {
-  const dispatcher = settings && createDispatcher({ db, clock, log, settings, onOutcome })
+export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
+  const { db, clock, settings, retentionMs } = deps
+  const dispatcher = settings && createDispatcher({ ...deps, settings })
 
   const requireSettings = (): WebhookSettings => {
     if (settings) return settings
@@ -55,37 +89,36 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
   }
 
   return {
-    /** Writes an event down in the transaction of the action that it tells of. */
-    async announce(
-      transaction: Queries & Partial<{ afterCommit(action: () => void): void }>,
-      type: EventType,
-      userId: string,
-    ) {
+    async announce(transaction, type, userId) {
       if (!settings?.enabledEvents.includes(type)) return
-      // Ids say in which order a user's events are sent, and neither clocks nor random bits are to mix that up.
+      // Events of a user are sent in the order of their ids, which neither clocks nor random bits must upset.
       const id = uuidAfter(await findLastOpenId(transaction, userId))
       const createdAtMs = clock.now()
       const body = bodyOf({ id, type, createdAtMs, userId })
       await insertEvent(transaction, { id, type, userId, createdAtMs, body })
-      transaction.afterCommit?.(() => dispatcher?.wake())
+      transaction.afterCommit(() => dispatcher?.wake())
     },
 
-    /** Begins to deliver in the background. */
-    start: (): void => dispatcher?.start(),
+    start: () => dispatcher?.start(),
+    stop: async (patienceMs) => dispatcher?.stop(patienceMs),
+    deliverDue: async () => dispatcher?.deliverDue(),
 
-    /** Begins no more deliveries and resolves when those under way have ended, or were cut off after so long. */
-    stop: async (patienceMs: number): Promise<void> => dispatcher?.stop(patienceMs),
+    sendTest() {
+      const endpoint = requireSettings()
+      const id = randomUUIDv7()
+      const type = 'webhook.test'
+      const body = bodyOf({ id, type, createdAtMs: clock.now(), userId: '00000000-0000-0000-0000-000000000000' })
+      return deliver(endpoint, { id, type, body })
+    },
 
-    /** Delivers everything that is due now, and resolves when that is done. */
-    deliverDue: async (): Promise<void> => dispatcher?.deliverDue(),
+    load: async () => settings && findOutboxLoad(db, clock.now()),
 
-    /** What waits to be delivered; undefined while webhooks are off. */
-    load: async (): Promise<OutboxLoad | undefined> => settings && findOutboxLoad(db, clock.now()),
+    requireEvent,
+    list: (limit) => findLatestEvents(db, limit),
+    attemptsOf: (id) => findAttempts(db, id),
+    listAttempts: (events) => findLatestAttempts(db, events),
 
-    list: (limit: number): Promise<OutboxEvent[]> => findLatestEvents(db, limit),
-
-    /** Lets an event be sent once more under its old id. */
-    async redeliver(id: string): Promise<OutboxEvent> {
+    async redeliver(id) {
       requireSettings()
       const event = await requireEvent(id)
       await db.inTransaction((transaction) => reopen(transaction, event, clock.now()))
@@ -93,8 +126,7 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
       return event
     },
 
-    /** Lets all events be sent once more that were given up since a time; resolves to their ids, the oldest first. */
-    async redeliverFailed(sinceMs: number): Promise<string[]> {
+    async redeliverFailed(sinceMs) {
       requireSettings()
       const ids: string[] = []
       for await (const batch of reopenFailed({ db, clock }, sinceMs)) {
@@ -104,25 +136,7 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
       return ids
     },
 
-    /** How the attempts of an event ended, the first one first. */
-    attemptsOf: (id: string): Promise<Attempt[]> => findAttempts(db, id),
-
-    /** Those of so many latest events, in order for each. */
-    listAttempts: (events: number): Promise<Attempt[]> => findLatestAttempts(db, events),
-
-    find: requireEvent,
-
-    /** Sends an event of type `webhook.test`, about no user, past the outbox. */
-    test(): Promise<Delivery> {
-      const { url, secret, timeoutMs } = requireSettings()
-      const id = randomUUIDv7()
-      const type = 'webhook.test'
-      const body = bodyOf({ id, type, createdAtMs: clock.now(), userId: '00000000-0000-0000-0000-000000000000' })
-      return deliver({ url, secret, timeoutMs }, { id, type, body })
-    },
-
-    /** Deletes events that are past their time, in batches; resolves to how many. */
-    async deleteOld(): Promise<number> {
+    async deleteExpired() {
       const beforeMs = clock.now() - retentionMs
       let deleted = 0
       for (;;) {
@@ -133,8 +147,6 @@ export const createWebhooks = ({ db, clock, log, settings, retentionMs, onOutcom
     },
   }
 }
-
-export type Webhooks = ReturnType<typeof createWebhooks>
 
 interface Content {
   id: string

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
+import { findEvent, findLatestEvents, reopenEvent } from '../../src/webhooks/event-history-store.ts'
 import {
   claimEvent,
   closeEvent,
   deleteClosedEvents,
   findDueEvents,
-  findEvent,
-  findLatestEvents,
   findOutboxLoad,
   insertEvent,
   type OutboxEvent,
   postponeEvent,
-  reopenEvent,
 } from '../../src/webhooks/outbox-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newEvent, T0 } from './rows.ts'

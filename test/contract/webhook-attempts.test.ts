@@ -5,7 +5,8 @@ import { describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrations.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'
-import { claimEvent, closeEvent, findEvent, insertEvent, type OutboxEvent } from '../../src/webhooks/outbox-store.ts'
+import { findEvent } from '../../src/webhooks/event-history-store.ts'
+import { claimEvent, closeEvent, insertEvent, type OutboxEvent } from '../../src/webhooks/outbox-store.ts'
 import { reopenFailed } from '../../src/webhooks/redelivery.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
@@ -119,7 +120,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     await webhooks.deliverDue()
     assert.equal((await history(event)).length, 1)
     clock.nowMs += HOUR_MS + 1
-    assert.equal(await webhooks.deleteOld(), 1)
+    assert.equal(await webhooks.deleteExpired(), 1)
     assert.deepEqual(await findAttempts(db, event.id), [])
     const late = { status: 200, problem: null, outcome: 'delivered', durationMs: 1, endedAtMs: T0 } as const
     await recordAttempt(db, { ...event, attempts: 1 }, late)
