@@ -12,8 +12,7 @@ interface SourceFile {
 }
 
 /**
- * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file
- * right
+ * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file right
  * in it; an entry with a slash is one file of a folder, the only one that is open.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -58,7 +57,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['cli', 'config', 'lib', 'serve'],
 }
 
-/** A rule for code that only one place may contain. `breach` is a line that the test must find anywhere else. */
+/** What one place alone may do. `breach` is a line that must be caught anywhere else. */
 interface Rule {
   title: string
   pattern: RegExp
@@ -213,7 +212,7 @@ const files: SourceFile[] = globSync('**/*.ts', { cwd: SOURCE }).map((name) => (
   text: readFileSync(path.join(SOURCE, name), 'utf8'),
 }))
 
-describe('allowed imports', () => {
+describe('who may import whom', () => {
   test('no file imports what its folder may not', () => {
     assert.deepEqual(files.flatMap(findForbiddenImports), [])
   })
@@ -276,7 +275,7 @@ describe('allowed imports', () => {
   })
 })
 
-describe('code that only one place may contain', () => {
+describe('what one place alone may do', () => {
   for (const rule of RULES) {
     test(rule.title, () => {
       assert.deepEqual(

@@ -30,7 +30,7 @@ const findBrokenLinks = (name: string, text: string): string[] =>
     },
   )
 
-/** The anchors of a document's headings. */
+/** What a heading is called in a link to it. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -39,9 +39,7 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/**
- * Files that a document names and that are not there, as `document: file`. `src/` and its own folder may be left out.
- */
+/** Files that a document names and that are not there, as `document: file`. `src/` and its own folder may be left out. */
 const findMissingFiles = (name: string, text: string): string[] =>
   [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|js|json|md|sh|sql|txt))`/g)]
     .map(([, file = '']) => file)
@@ -68,9 +66,7 @@ const isSetting = (variable: string): boolean => {
 const sectionsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
 
-/**
- * Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between.
- */
+/** Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between. */
 const findUnknownSections = (name: string, text: string, sections: readonly string[]): string[] =>
   [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+/g)]
     .flatMap(([citation]) => [...citation.matchAll(/\d+(?:\.\d+)*/g)].map(([number]) => number))
@@ -90,7 +86,7 @@ describe('the documents', () => {
     }
   })
 
-  test('every setting of a provider has its row in the reference; one that only one provider has, under the name of that provider', () => {
+  test('every setting of a provider has its row in the reference, those of one alone under its name', () => {
     const rows = configurationPage()
     for (const { ending, only, description } of Object.values<{ ending: string; only?: string; description: string }>(
       PROVIDER_SETTINGS,
@@ -103,7 +99,7 @@ describe('the documents', () => {
     }
   })
 
-  test('every link between them has a target', () => {
+  test('links between them lead somewhere', () => {
     assert.deepEqual(
       documents.flatMap((name) => findBrokenLinks(name, read(name))),
       [],
@@ -131,7 +127,7 @@ describe('the documents', () => {
     )
   })
 
-  test('they name only settings that exist', () => {
+  test('they name no setting that there is not', () => {
     const own = documents.filter((name) => !name.startsWith('docs/decisions/'))
     assert.deepEqual(
       own.flatMap((name) => findUnknownSettings(name, read(name))),

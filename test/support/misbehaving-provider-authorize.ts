@@ -13,7 +13,7 @@ export type Asked = {
   query: URLSearchParams
   form: URLSearchParams
   headers: IncomingHttpHeaders
-  /** The user of the browser, if the client is a browser. */
+  /** Who sits at the browser, if it is one. */
   person: Claims
   isCancelling: boolean
 }
@@ -52,7 +52,7 @@ const nameParts = ({ name, email }: Claims): string => {
   return JSON.stringify({ name: { firstName, lastName: lastName.join(' ') }, email })
 }
 
-/** The authorization endpoint, which redirects back at once, without a page. */
+/** Where browsers are sent, and sent back from at once: there is no page. */
 export const createAuthorize = ({ origin, clientId, profile, fault }: Situation, codes: Map<string, Grant>) => {
   const greeted = new Set<unknown>()
   const nameOnce = (person: Claims): Record<string, string> => {

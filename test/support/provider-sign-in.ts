@@ -38,3 +38,27 @@ export const signInBy = async (
   visit: (authorizationUrl: string) => Promise<Callback>,
   form: Form = {},
 ): Promise<Answer> => returnFromProvider(agent, await visit(await startAt(agent, name, form)))
+
+/** The parameters that a provider sends back. */
+export const parametersOf = ({ url }: Callback): URLSearchParams => new URL(url).searchParams
+
+/** The same callback with other parameters; a list is sent several times, undefined is left out. */
+export const withParameters = (
+  callback: Callback,
+  changes: Record<string, string | readonly string[] | undefined>,
+): Callback => {
+  const url = new URL(callback.url)
+  for (const [name, values] of Object.entries(changes)) {
+    url.searchParams.delete(name)
+    for (const value of [values ?? []].flat()) url.searchParams.append(name, value)
+  }
+  return { method: 'GET', url: url.href }
+}
+
+/** The page has `returnTo` in the form or the link of its next step. */
+export const assertKeeps = ({ text }: Answer, returnTo: string): void =>
+  assert.ok(
+    text.includes(`name="return_to" value="${returnTo}"`) ||
+      text.includes(`return_to=${encodeURIComponent(returnTo)}"`),
+    text,
+  )

@@ -29,7 +29,7 @@ const setUp = () => {
   }
 }
 
-describe('the discovery document of a provider', () => {
+describe('what a provider says of itself', () => {
   test('is asked for when it is first needed, by many at once only once, and again after an hour', async () => {
     const { issuer, asked, turnTo } = setUp()
     assert.equal(asked(), 0)
@@ -100,7 +100,7 @@ describe('the discovery document of a provider', () => {
 
 const options = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const
 
-describe('requests to a provider', () => {
+describe('what may be asked of a provider', () => {
   const HERE = ['https://localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'https://id.localhost/realm']
   const ELSEWHERE = ['https://id.corp.example', 'https://localhost.corp.example', 'https://128.0.0.1', 'https://[::2]']
 
@@ -136,7 +136,7 @@ describe('requests to a provider', () => {
     })
   }
 
-  test('an address that only looks like one on this machine is requested over TLS', () => {
+  test('what only looks like an address on this machine is asked over TLS', () => {
     for (const host of [
       'localhost.corp.example',
       'notlocalhost',
@@ -160,7 +160,7 @@ describe('requests to a provider', () => {
 
 const thrown = (details: object) => Object.assign(new Error('x'), details)
 
-describe('errors of the library as problems for users', () => {
+describe('what an error of the library means for people', () => {
   const cases: [unknown, string][] = [
     [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'access_denied' }), 'cancelled'],
     [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'user_cancelled_authorize' }), 'cancelled'],
@@ -191,7 +191,7 @@ describe('errors of the library as problems for users', () => {
     })
   }
 
-  test('a UUID of svc stays unchanged', () => {
+  test('what is one of our own already stays', () => {
     const own = new AppError('forbidden', 'x')
     assert.equal(toProblem(own), own)
   })

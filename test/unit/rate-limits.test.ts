@@ -22,7 +22,7 @@ const givenUp = (): Promise<never> => Promise.reject(new AppError('unavailable',
 
 const sessionEnded = (): Promise<never> => Promise.reject(new AppError('unauthorized', 'The session has ended.'))
 
-/** The retry time of the error. */
+/** What the error says of when to try again. */
 const waitOf = async (attempt: Promise<unknown>): Promise<number> => {
   const error = await attempt.then(
     () => assert.fail('it is let in'),
@@ -32,7 +32,7 @@ const waitOf = async (attempt: Promise<unknown>): Promise<number> => {
   return error.retryAfterSeconds ?? assert.fail('it says when')
 }
 
-/** An attempt that is pending until the test ends it. */
+/** A try that is under way until it is told how it ends. */
 const held = (limits: ReturnType<typeof create>, key: string) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const done = limits.attempt([['login', key]], () => promise)
@@ -53,7 +53,7 @@ const failTimes = async (times: number, attempt: () => Promise<unknown>) => {
   for (let count = 0; count < times; count++) await assert.rejects(attempt(), { code: 'unauthorized' })
 }
 
-test('an attempt that one limit refuses takes no place in another, and gets the longest wait', async () => {
+test('what one limit refuses takes no place in another, and the longest wait is told', async () => {
   const { attempt, state } = create()
   const guess = (account: string) => () =>
     attempt(
@@ -73,7 +73,7 @@ test('an attempt that one limit refuses takes no place in another, and gets the 
   assert.equal(state.refusals.at(-1), 'loginOfAddress')
 })
 
-test('a held place counts for others, and is free again when its attempt succeeds', async () => {
+test('a place that is held counts against others, and is free again when its try succeeds', async () => {
   const limits = create()
   const tries = Array.from({ length: 10 }, () => held(limits, 'one'))
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 2)
@@ -82,7 +82,7 @@ test('a held place counts for others, and is free again when its attempt succeed
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('failures and pending attempts together never exceed the limit, in any order', async () => {
+test('failures and tries under way together are never more than the limit, whatever their order', async () => {
   const limits = create()
   await failTimes(4, () => limits.attempt([['login', 'one']], wrongPassword))
   const tries = Array.from({ length: 6 }, () => held(limits, 'one'))
@@ -95,7 +95,7 @@ test('failures and pending attempts together never exceed the limit, in any orde
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('attempts that are pending when a window ends keep their places and count in the next', async () => {
+test('tries that are under way when a window ends hold their places and count in the next', async () => {
   const limits = create()
   const tries = Array.from({ length: 4 }, () => held(limits, 'one'))
   await failTimes(6, () => limits.attempt([['login', 'one']], wrongPassword))
@@ -106,7 +106,7 @@ test('attempts that are pending when a window ends keep their places and count i
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('a window begins with the first failure and lasts exactly as long as configured', async () => {
+test('a window begins with the first failure and lasts exactly as long as it says', async () => {
   const { attempt, state } = create()
   const guess = () => attempt([['login', 'one']], wrongPassword)
   await attempt([['login', 'one']], async () => {})
@@ -118,7 +118,7 @@ test('a window begins with the first failure and lasts exactly as long as config
   await failTimes(10, guess)
 })
 
-test('an attempt that was never made does not count: the sender disconnected, or a part was unavailable', async () => {
+test('what was never done does not count: the sender has gone, or something was away', async () => {
   const { attempt } = create()
   const names: LimitName[] = ['login', 'loginOfAddress', 'signupOfAddress', 'passwordOfUser', 'usernameOfUser']
   for (const name of names) {
@@ -128,14 +128,14 @@ test('an attempt that was never made does not count: the sender disconnected, or
   }
 })
 
-test('a session that has ended does not count as a wrong password', async () => {
+test('a session that has ended is no wrong password', async () => {
   const { attempt } = create()
   for (let count = 0; count < 20; count++) {
     await assert.rejects(attempt([['passwordOfUser', 'one']], sessionEnded), { code: 'unauthorized' })
   }
 })
 
-test('signups and usernames count when they succeed or reveal what is taken, and not for an invalid form', async () => {
+test('signups and usernames count when they succeed or tell what is taken, and not for a mistake', async () => {
   const { attempt } = create()
   for (const [name, tries] of [
     ['signupOfAddress', 30],
@@ -150,7 +150,7 @@ test('signups and usernames count when they succeed or reveal what is taken, and
   }
 })
 
-test('a flood of other keys gives no pending attempt a second place', async () => {
+test('a flood of other keys gives nobody who is under way a second place', async () => {
   const limits = create()
   const tries = Array.from({ length: 10 }, () => held(limits, 'one'))
   for (let count = 0; count < 100_001; count++) limits.count('providerOfAddress', String(count))
