@@ -39,7 +39,6 @@ const LONG_FUNCTIONS: Record<string, string> = {
   'src/core.ts createCore': 'a composition root: it connects every subject',
   'src/http/routes.ts createRoutes': 'a table: the routes on one page',
   'src/service.ts createService': 'a composition root: it connects core, HTTP, metrics and cleanup',
-  'src/users/users.ts createUsers': 'a front door: one line for each of its functions',
 }
 
 interface Span {
