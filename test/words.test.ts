@@ -8,7 +8,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
 const COVERED: readonly string[] = [
   '{README,CHANGELOG,CONTRACT,CONTRIBUTING,SECURITY}.md',
-  'docs/{configuration,debugging,integrate,operate,providers,scaling,start}.md',
+  'docs/{architecture,configuration,debugging,integrate,operate,providers,scaling,start}.md',
   'docs/decisions/*.md',
   'bench/**/*.{md,ts}',
   'bin/*.js',
