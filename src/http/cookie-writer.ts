@@ -3,52 +3,63 @@ import type { Tokens } from '../sessions/sessions.ts'
 import type { CookieRole, CookieTable } from './cookies.ts'
 
 /** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
-export const createCookieWriter = (table: CookieTable, { baseUrl }: { baseUrl: string }) => {
+export interface CookieWriter {
+  /** A new or renewed session. The CSRF token lasts as long. */
+  session: (tokens: Tokens, csrfToken: string) => string[]
+  clearedSession: () => string[]
+  /** Without a session it lasts until the browser closes. */
+  csrf: (token: string, sessionSeconds?: number) => string
+  /** Lasts as long as a sign-in with a provider may take. */
+  oauth: (browserSecret: string) => string
+  /**
+   * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
+   * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
+   */
+  endOfRepeated: (roles: CookieRole[], requestPath: string) => string[]
+}
+
+interface CookieWriterDeps {
+  cookieTable: CookieTable
+  baseUrl: string
+}
+
+export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): CookieWriter => {
   const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
   const domains = parentDomains(new URL(baseUrl).hostname)
 
   const write = (role: CookieRole, value: string, maxAgeSeconds?: number): string => {
-    const { name, path, httpOnly } = table[role]
+    const { name, path, httpOnly } = cookieTable[role]
     const maxAge = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`
     return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
   }
 
   /** Expires a cookie on one path, for this host and for each parent domain, where other hosts may have set it. */
-  const ends = (name: string, path: string): string[] => {
-    const end = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
-    return [end(''), ...domains.map((domain) => end(`; Domain=${domain}`))]
+  const expire = (name: string, path: string): string[] => {
+    const expired = (scope: string) => `${name}=; Path=${path}${scope}; Max-Age=0${secure}; SameSite=Lax`
+    return [expired(''), ...domains.map((domain) => expired(`; Domain=${domain}`))]
   }
 
   return {
-    /** A new or renewed session. The CSRF token lasts as long. */
-    session: (tokens: Tokens, csrfToken: string): string[] => [
+    session: (tokens, csrfToken) => [
       write('access', tokens.accessToken, tokens.accessTokenSeconds),
       write('refresh', tokens.refreshToken, tokens.sessionSeconds),
       write('csrf', csrfToken, tokens.sessionSeconds),
     ],
 
-    clearedSession: (): string[] => [write('access', '', 0), write('refresh', '', 0)],
+    clearedSession: () => [write('access', '', 0), write('refresh', '', 0)],
 
-    /** Without a session it lasts until the browser closes. */
-    csrf: (token: string, sessionSeconds?: number): string => write('csrf', token, sessionSeconds),
+    csrf: (token, sessionSeconds) => write('csrf', token, sessionSeconds),
 
-    /** Lasts as long as a sign-in with a provider may take. */
-    oauth: (binding: string): string => write('oauth', binding, FLOW_LIFETIME_MS / 1000),
+    oauth: (browserSecret) => write('oauth', browserSecret, FLOW_LIFETIME_MS / 1000),
 
-    /**
-     * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
-     * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
-     */
-    endOfRepeated: (roles: CookieRole[], requestPath: string): string[] =>
+    endOfRepeated: (roles, requestPath) =>
       roles.flatMap((role) => {
-        const { name } = table[role]
+        const { name } = cookieTable[role]
         if (name.startsWith('__Host-')) return [write(role, '', 0)]
-        return ancestorPaths(requestPath).flatMap((path) => ends(name, path))
+        return ancestorPaths(requestPath).flatMap((path) => expire(name, path))
       }),
   }
 }
-
-export type CookieWriter = ReturnType<typeof createCookieWriter>
 
 /** No route of ours lies deeper. */
 const MAX_DEPTH = 5

@@ -20,11 +20,29 @@ export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
  * The token of a session is 16 random bytes and the first 16 bytes of an HMAC-SHA256 over these and the session's id: a
  * cookie that another host of the domain has set does not pass. Without a session all 32 bytes are random.
  */
-export const createCsrfTokens = (rootSecret: RootSecret) => {
+export interface CsrfTokens {
+  /** A new token for a session, or for a browser without one. */
+  make: (sessionId: string | undefined) => string
+  /** Whether a token is bound to this session; without a session, whether it has the form of a token. */
+  isGood: (token: string | undefined, sessionId: string | undefined) => token is string
   /**
    * A valid token with the MAC of the current root secret: the token itself, unless the root secret was rotated since.
-   * Undefined for a token that is not bound to the session.
+   * Undefined for a token that is not valid for the session.
    */
+  renew: (token: string | undefined, sessionId: string | undefined) => string | undefined
+  /**
+   * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown before
+   * the cookie was renewed.
+   */
+  isSame: (left: string, right: string | undefined, sessionId: string | undefined) => boolean
+  /**
+   * Whether the CSRF cookie belongs to the session that the refresh cookie names. Another host of the domain can set a
+   * `__Secure-` cookie, and so sign a visitor in to an attacker's account, but it cannot set a `__Host-` cookie.
+   */
+  confirmsRefresh: (single: RequestCookies['single']) => boolean
+}
+
+export const createCsrfTokens = (rootSecret: RootSecret): CsrfTokens => {
   const renewBound = (token: string, sessionId: string): string | undefined => {
     const random = Buffer.from(token, 'base64url').subarray(0, RANDOM_BYTES)
     const isOf = (keys: DerivedKeys) => equalInConstantTime(token, bind(keys, random, sessionId)) || undefined
@@ -42,36 +60,24 @@ export const createCsrfTokens = (rootSecret: RootSecret) => {
     renew(token, sessionId) !== undefined
 
   return {
-    /** A new token for a session, or for a browser without one. */
-    make: (sessionId: string | undefined): string =>
+    make: (sessionId) =>
       sessionId === undefined
         ? newToken()
         : bind(rootSecret.keys, Buffer.from(randomToken(RANDOM_BYTES), 'base64url'), sessionId),
 
-    /** Whether a token is bound to this session; without a session, whether it has the form of a token. */
     isGood,
-
-    /**
-     * Whether the CSRF cookie belongs to the session that the refresh cookie names. Another host of the domain can set a
-     * `__Secure-` cookie, and so sign a visitor in to an attacker's account, but it cannot set a `__Host-` cookie.
-     */
-    confirmsRefresh({ refresh = '', csrf }: RequestCookies['single']): boolean {
-      const sessionId = readRefreshToken(refresh)?.sessionId
-      return sessionId !== undefined && isGood(csrf, sessionId)
-    },
 
     renew,
 
-    /**
-     * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown before
-     * the cookie was renewed.
-     */
-    isSame: (left: string, right: string | undefined, sessionId: string | undefined): boolean =>
+    isSame: (left, right, sessionId) =>
       equalInConstantTime(left, right) || equalInConstantTime(renew(left, sessionId), renew(right, sessionId)),
+
+    confirmsRefresh({ refresh = '', csrf }) {
+      const sessionId = readRefreshToken(refresh)?.sessionId
+      return sessionId !== undefined && isGood(csrf, sessionId)
+    },
   }
 }
-
-export type CsrfTokens = ReturnType<typeof createCsrfTokens>
 
 /** 16 random bytes and their MAC for a session. */
 const bind = (keys: DerivedKeys, random: Buffer, sessionId: string): string => {

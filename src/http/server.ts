@@ -78,7 +78,7 @@ const createRouteDeps = (given: ServerDeps): RouteDeps => {
   return {
     ...given,
     cookieTable,
-    cookieWriter: createCookieWriter(cookieTable, given),
+    cookieWriter: createCookieWriter({ ...given, cookieTable }),
     recordRefresh,
     findCurrentSession: createFindCurrentSession({ ...given, recordRefresh }),
     accountLog: createAccountLog(given),

@@ -29,31 +29,31 @@ const otherProviders = ({ csrfToken, pending, hasPassword, providers }: LinkAcco
   return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-const claimForm = ({ csrfToken, pending, provider, hasPassword }: LinkAccountView): HtmlFragment => {
-  const ends = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
-  const consequences = hasPassword ? [texts.claimEndsPassword, ...ends] : ends
+const reclaimForm = ({ csrfToken, pending, provider, hasPassword }: LinkAccountView): HtmlFragment => {
+  const ends = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
+  const consequences = hasPassword ? [texts.reclaimEndsPassword, ...ends] : ends
   return html`<form method="post" action="${providerPath(provider.name, 'claim')}">
 ${csrfInput(csrfToken)}${pendingInput(pending)}
 <div>
-<p>${texts.claimAbout(provider.label)}</p>
+<p>${texts.reclaimAbout(provider.label)}</p>
 <ul class="ends">
 ${consequences.map(
   (consequence) => html`<li>${consequence}</li>
 `,
 )}</ul>
 </div>
-<button class="second">${texts.claimButton}</button>
+<button class="second">${texts.reclaimButton}</button>
 </form>`
 }
 
 // Collapsed if the user can prove ownership in another way: reclaiming ends all other access to the account.
-const claim = (view: LinkAccountView): HtmlFragment =>
+const reclaimSection = (view: LinkAccountView): HtmlFragment =>
   view.hasPassword || view.providers.length > 0
     ? html`<details>
-<summary class="quiet">${view.hasPassword ? texts.claimOpen : texts.claimOpenOther}</summary>
-${claimForm(view)}
+<summary class="quiet">${view.hasPassword ? texts.reclaimOpen : texts.reclaimOpenOther}</summary>
+${reclaimForm(view)}
 </details>`
-    : claimForm(view)
+    : reclaimForm(view)
 
 /** Empty if the account can only be reclaimed, which needs no explanation. */
 const howToConnect = ({ provider, hasPassword, providers }: LinkAccountView): string | undefined => {
@@ -75,5 +75,5 @@ export const createLinkAccountPage =
       body: html`${formProblem(view.problem, !view.errors.password)}
 <p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
-${view.canClaim && claim(view)}`,
+${view.canReclaim && reclaimSection(view)}`,
     })

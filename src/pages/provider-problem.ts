@@ -41,12 +41,12 @@ const over = ({ provider, intent }: ProviderProblemView): string | undefined => 
 
 const retry = (
   { csrfToken, returnTo, intent, pending, provider }: ProviderProblemView,
-  look: 'first' | 'second',
+  style: 'first' | 'second',
 ): HtmlFragment | undefined =>
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
 ${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${pending !== undefined && pendingInput(pending)}
-<button class="${look}">${texts.tryAgainWith(provider.label)}</button>
+<button class="${style}">${texts.tryAgainWith(provider.label)}</button>
 </form>`
 
 const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
@@ -54,12 +54,12 @@ const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | und
 
 /** The link back to the page with the other ways to sign in. */
 const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
-  const look = isFirst ? 'first' : 'second'
+  const style = isFirst ? 'first' : 'second'
   if (!signedIn)
-    return html`<a class="${look}" href="${entryHref('/auth/login', returnTo)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
+    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
   return intent === 'confirm'
-    ? html`<a class="${look}" href="/auth/account/confirm">${texts.confirmOtherwise}</a>`
-    : html`<a class="${look}" href="/auth/account">${texts.backToAccount}</a>`
+    ? html`<a class="${style}" href="/auth/account/confirm">${texts.confirmOtherwise}</a>`
+    : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
 }
 
 const steps = (view: ProviderProblemView): HtmlFragment => {

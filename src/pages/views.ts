@@ -73,7 +73,7 @@ export interface LinkAccountView extends FormView {
   /** The providers that are already connected to the account. */
   providers: readonly ProviderView[]
   /** Whether the account's email was never proved, so that the owner of the email may reclaim the account. */
-  canClaim: boolean
+  canReclaim: boolean
   returnTo: string | undefined
   errors: { password?: FieldProblem | undefined }
 }

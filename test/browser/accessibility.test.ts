@@ -18,7 +18,7 @@ after(() => browser.close())
 
 const { person: known } = await signedUp(service)
 
-/** Signs the window in to an account of its own that is used on three devices. */
+/** Signs the window in to a new account that is used on three devices. */
 const signIn = async (visitor: Visitor): Promise<Person> => {
   const { person } = await signedUp(service)
   await loggedIn(service, person)
@@ -34,7 +34,7 @@ const account = async (visitor: Visitor) => {
   return person
 }
 
-/** Every page and state, the status that its document has, and the way there. */
+/** Every page and state: the status of its document, and how to get there. */
 const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
   ['login', 200, (visitor) => visitor.open('/auth/login')],
   ['login with return_to', 200, (visitor) => visitor.open('/auth/login?return_to=%2Fshop')],

@@ -14,7 +14,7 @@ after(() => browser.close())
 
 const account = '/auth/account'
 
-/** A window that is closed after the test, in which nothing was complained about. */
+/** A window that is closed after the test. Fails if the browser reported an error. */
 const newWindow = async (t: TestContext, scripts: boolean): Promise<Visitor> => {
   const visitor = await openWindow(browser, service, { scripts })
   t.after(async () => {
@@ -166,7 +166,7 @@ for (const scripts of [true, false]) {
       await assertCannotLogIn(service, person)
     })
 
-    test('a form of a page that was open while the session ended leads to the login, not into nothing', async (t) => {
+    test('a form of a page that was open while the session ended leads to the login', async (t) => {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/signup')
       await signUpAt(visitor, newPerson())
@@ -184,7 +184,7 @@ for (const scripts of [true, false]) {
   })
 }
 
-test('everything can be reached and sent with the keyboard alone', async (t) => {
+test('every form can be reached and sent with the keyboard alone', async (t) => {
   const visitor = await newWindow(t, true)
   const person = newPerson()
   await visitor.open('/auth/signup?return_to=%2Fkeyboard')

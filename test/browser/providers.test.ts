@@ -19,7 +19,7 @@ import { startServiceWith } from '../support/provider-service.ts'
 import type { Visitor } from '../support/visitors.ts'
 import { assertAccessible, openWindow } from '../support/visitors.ts'
 
-// The service is at localhost: for a browser these are other sites.
+// The service is at localhost, so for a browser these are other sites.
 const corp = await startOpenIdProvider({ host: '127.0.0.1' })
 const github = await startGitHubServer({ host: '127.0.0.1' })
 const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -51,18 +51,18 @@ const account = '/auth/account'
 const shop = '/shop?item=1#top'
 const loginToShop = `/auth/login?return_to=${encodeURIComponent(shop)}`
 
-/** A window that is closed after the test, in which nothing was complained about but what `isExpected`. */
+/** A window that is closed after the test. Fails if the browser reported an error that is not `isExpected`. */
 const newWindow = async (
   t: TestContext,
   { scripts = true, isExpected = () => false }: { scripts?: boolean; isExpected?: (complaint: string) => boolean } = {},
 ): Promise<Visitor> => {
   const visitor = await openWindow(browser, service, { scripts })
-  // The application is beside the service; providers answer for themselves.
+  // The application is served by the test; requests to providers go to the providers.
   await visitor.context.route(
     ({ origin }) => origin !== service.url,
     (route) => route.continue(),
   )
-  // The window listens to its first tab.
+  // The window reports the errors of its first tab only.
   visitor.context.on('console', (message) => {
     const isOfStatus = message.text().startsWith('Failed to load resource')
     if (message.page() !== visitor.page && message.type() === 'error' && !isOfStatus)
@@ -82,10 +82,10 @@ const click = async (page: Page, selector: string) => {
   await Promise.all([page.waitForEvent('load'), page.locator(selector).click()])
 }
 
-/** Presses the button that leads to a provider, on whichever page it is. */
+/** Presses the button of a provider on any page. */
 const goTo = (page: Page, provider: string) => click(page, `form[action="/auth/oauth/${provider}"] button`)
 
-/** What is done on the provider's page. */
+/** What the user does on the provider's page. */
 const choose = (page: Page, choice: 'sign-in' | 'cancel') => click(page, `button[value="${choice}"]`)
 
 const signInBy = async (page: Page, provider: string) => {
@@ -110,7 +110,7 @@ const assertSignedInAs = async (visitor: Visitor, email: string) => {
   assert.ok(await visitor.page.getByText(email).first().isVisible(), `${email} is logged in`)
 }
 
-/** The page is one that everybody can use, also on a small phone. */
+/** Checks that the page is accessible, also on a small phone. */
 const assertUsable = async (visitor: Visitor) => {
   await assertAccessible(visitor)
   const before = visitor.page.viewportSize() ?? { width: 1280, height: 720 }
@@ -130,7 +130,7 @@ const answersAtOnce = (t: TestContext) => {
 
 type Sending = { headers: Record<string, string>; blocked: string[] }
 
-/** The requests to which the cookie of a sign-in under way belongs by its path, and why it does not go along. */
+/** The requests that match the path of a pending sign-in's cookie, and why the browser does not send it. */
 const watchCookie = async ({ context, page }: Visitor): Promise<Sending[]> => {
   const sent: Sending[] = []
   const session = await context.newCDPSession(page)
@@ -157,7 +157,7 @@ for (const scripts of [true, false]) {
       })
     }
 
-    test('an answer by form comes without cookies, and is in with those of the GET', async (t) => {
+    test('a callback by form comes without cookies, and signs in with those of the GET', async (t) => {
       const visitor = await newWindow(t, { scripts })
       const email = somebodySits()
       const sent = await watchCookie(visitor)
@@ -198,7 +198,7 @@ const makeStale = (email: string) =>
     email,
   )
 
-// What follows needs no script; what the script adds is in the tests of the other pages.
+// These tests need no script. Other tests cover what the script adds.
 test('a user proves ownership of the account with the password', async (t) => {
   const { person } = await signedUp(service)
   const visitor = await newWindow(t, { scripts: false })
@@ -223,7 +223,7 @@ test('a user proves ownership of the account with a provider that is connected',
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'github')
   assert.equal(await heading(visitor), 'Connect GitHub to your account')
-  // Corp knows who is there, and is to ask all the same.
+  // Corp has a session of the user, and must ask for the password all the same.
   await signInBy(visitor.page, 'corp')
   assert.equal(visitor.path(), shop)
   await assertSignedInAs(visitor, email)
@@ -288,7 +288,7 @@ test('a user without a password deletes the account, after re-authentication', a
   const stale = await visitor.context.newPage()
   await stale.goto(account)
   await makeStale(email)
-  // The page was open before: it still has the form.
+  // The page was opened before, so it still has the form.
   await stale.locator('summary').click()
   await click(stale, 'form[action="/auth/account/delete"] button')
   assert.equal(new URL(stale.url()).pathname, '/auth/account/confirm')
@@ -300,7 +300,7 @@ test('a user without a password deletes the account, after re-authentication', a
   assert.deepEqual(await database.rows('SELECT id FROM users WHERE email = ?', email), [])
 })
 
-test('the owner of an email takes the account over with the keyboard alone', async (t) => {
+test('the owner of an email reclaims the account with the keyboard alone', async (t) => {
   const { person, agent } = await signedUp(service)
   const visitor = await newWindow(t)
   corp.person = newOpenIdPerson({ email: person.email })
@@ -323,7 +323,7 @@ test('the owner of an email takes the account over with the keyboard alone', asy
   assert.equal((await agent.get('/auth/api/v1/user')).status, 401)
 })
 
-/** Sends the browser to GitHub over another host, whose certificate it takes. */
+/** Sends the browser to GitHub by way of another host, whose certificate it accepts. */
 const overHop = async (visitor: Visitor, hop: string) => {
   const session = await visitor.context.newCDPSession(visitor.page)
   await session.send('Security.setIgnoreCertificateErrors', { ignore: true })
@@ -336,10 +336,10 @@ const overHop = async (visitor: Visitor, hop: string) => {
 
 const isOfPolicy = (complaint: string) => /form-action|ERR_ABORTED|ERR_BLOCKED_BY_CSP/.test(complaint)
 
-describe('the way to a provider over hosts that nobody here knows', () => {
+describe('a redirect to a provider by way of hosts that svc does not know', () => {
   const visited: string[] = []
 
-  /** A host under https that sends everybody on at once. */
+  /** A host with https that redirects every request. */
   const startHop = async () => {
     const { certificate, key } = createAuthority('Nobody').issue('127.0.0.1')
     const hop = https.createServer({ cert: certificate, key }, (request, response) => {
@@ -355,7 +355,7 @@ describe('the way to a provider over hosts that nobody here knows', () => {
     return `https://127.0.0.1:${address.port}`
   }
 
-  test('the policy of the page lets all of it pass, and the way back', async (t) => {
+  test('is allowed by the policy of the page, there and back', async (t) => {
     const [visitor, hop] = [await newWindow(t), await startHop()]
     const email = somebodySits()
     await overHop(visitor, hop)
@@ -368,7 +368,7 @@ describe('the way to a provider over hosts that nobody here knows', () => {
   })
 
   for (const formAction of ["'self'", "'self' https:", `'self' ${github.origin}`]) {
-    test(`a policy of no more than ${formAction} would stop it`, async (t) => {
+    test(`would be blocked by a policy with only ${formAction}`, async (t) => {
       const [visitor, hop] = [await newWindow(t, { isExpected: isOfPolicy }), await startHop()]
       somebodySits()
       await overHop(visitor, hop)
@@ -400,7 +400,7 @@ test('a visitor who opened the page under another name of the host sees why it f
   await assertSignedInAs(visitor, email)
 })
 
-test('two tabs at once are both in, each where it wanted to be', async (t) => {
+test('two tabs at once are both signed in, each at its own return_to', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   const other = await visitor.context.newPage()
@@ -415,7 +415,7 @@ test('two tabs at once are both in, each where it wanted to be', async (t) => {
   await assertSignedInAs(visitor, email)
 })
 
-test('back from one provider to the login page, then in by another', async (t) => {
+test('a user goes back from one provider to the login page, then signs in with another', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   await visitor.open(loginToShop)
@@ -442,7 +442,7 @@ test('the back button after a sign-in leads to return_to, not to a second sign-i
   await assertSignedInAs(visitor, email)
 })
 
-test('an answer that is loaded again says that it was used, and how to go on', async (t) => {
+test('a callback that is loaded again says that it was used, and what to do next', async (t) => {
   const visitor = await newWindow(t)
   const email = somebodySits()
   await visitor.open(loginToShop)
@@ -455,7 +455,7 @@ test('an answer that is loaded again says that it was used, and how to go on', a
   await assertSignedInAs(visitor, email)
 })
 
-test('an answer that is loaded again does not say that something was connected which was not', async (t) => {
+test('a callback that is loaded again does not claim a connection that was not made', async (t) => {
   const visitor = await newWindow(t)
   somebodySits()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
@@ -486,7 +486,7 @@ test('a user who tries to prove ownership with the account of another user gets 
   assert.equal(await visitor.page.locator('button[name="identity_id"]').count(), 2, 'both are connected')
 })
 
-test('the button on a page from before another tab signed in leads on, return_to kept', async (t) => {
+test('the button on a page from before another tab signed in leads to return_to', async (t) => {
   const visitor = await newWindow(t)
   somebodySits()
   const other = await visitor.context.newPage()

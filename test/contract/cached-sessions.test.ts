@@ -100,7 +100,7 @@ const CHANGES: Record<string, Change> = {
 
 const HERE_AND_ELSEWHERE = { 'this process': domain, 'another process': operator }
 
-describe('what changes a user', () => {
+describe('changes of a user', () => {
   for (const [title, change] of Object.entries(CHANGES)) {
     for (const [where, by] of Object.entries(HERE_AND_ELSEWHERE)) {
       test(`${title}, by ${where}: the next request of every session of the user sees it`, async () => {

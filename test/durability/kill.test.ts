@@ -10,7 +10,7 @@ import { createUserAgent } from '../support/user-agent.ts'
 
 const csrfToken = 'x'.repeat(43)
 
-/** Runs work over a list, a few at a time. */
+/** Runs work for each item of a list, a few at a time. */
 const eachOf = async <T>(items: T[], atOnce: number, work: (item: T) => Promise<void>) => {
   const queue = items.values()
   await Promise.all(
@@ -22,7 +22,7 @@ const eachOf = async <T>(items: T[], atOnce: number, work: (item: T) => Promise<
 
 describe('kill -9', { concurrency: 2 }, () => {
   for (const half of ['first', 'second']) {
-    test(`20 times kill -9 during signups: no user lost who got an answer (${half} 10)`, async (t) => {
+    test(`20 times kill -9 during signups: no acknowledged user is lost (${half} 10)`, async (t) => {
       const service = await startServiceProcess({ t })
       const acknowledged: Person[] = []
       for (let round = 0; round < 10; round++) {
@@ -36,7 +36,7 @@ describe('kill -9', { concurrency: 2 }, () => {
           assert.equal(answer.status, 303, answer.text)
           acknowledged.push(person)
           answered += 1
-          // Killed after another number of answers each round, with the others at another point of their way.
+          // Killed after a different number of responses each round, while the other requests are at different stages.
           if (answered === 1 + (round % 4)) enough.resolve()
         })
         await Promise.race([enough.promise, Promise.allSettled(attempts)])
@@ -57,7 +57,7 @@ describe('kill -9', { concurrency: 2 }, () => {
     })
   }
 
-  test('a token that is replayed past the grace: the session is dead after kill -9 and restart too', async (t) => {
+  test('a token that is replayed after the grace period: the session stays revoked after kill -9 and a restart', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_REFRESH_GRACE: '1s' } })
     for (let trial = 0; trial < 5; trial++) {
       const { agent } = await signedUp(service)
@@ -71,7 +71,7 @@ describe('kill -9', { concurrency: 2 }, () => {
     }
   })
 
-  test('a grace that was running goes on after kill -9: a lost answer that is tried again logs nobody out', async (t) => {
+  test('a grace period continues after kill -9: a refresh that is repeated after a lost response logs nobody out', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const lost = agent.copy()
@@ -82,7 +82,7 @@ describe('kill -9', { concurrency: 2 }, () => {
     assert.equal((await agent.refresh()).status, 200)
   })
 
-  test('the first start killed at any point leaves nothing that hinders the next', async (t) => {
+  test('a first start killed at any point leaves nothing that blocks the next start', async (t) => {
     const service = await startServiceProcess({ t })
     for (let trial = 0; trial < 15; trial++) {
       const SVC_DATABASE_URL = `sqlite:new-${trial}/svc.db`

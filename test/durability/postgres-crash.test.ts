@@ -29,7 +29,7 @@ const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string 
 
 const isReady = async (service: ServiceProcess) => (await createUserAgent(service).get('/auth/ready')).status === 200
 
-/** Six signups side by side, ended by `interrupt` once so many of them are through; resolves to those that are. */
+/** Runs six signups in parallel until `interrupt`, and resolves to those that were acknowledged. */
 const signUpUntil = async (
   service: ServiceProcess,
   enough: number,
@@ -53,7 +53,7 @@ const signUpUntil = async (
 const COUNTS = `SELECT email, (SELECT COUNT(*) FROM webhook_events AS event
   WHERE event.user_id = users.id AND event.type = 'user.created') AS events FROM users`
 
-/** Every account that exists has its one event, and every event its account. */
+/** Checks that every account has exactly one event, and every event an account. */
 const assertOneEventEach = async (postgres: Postgres, url: string): Promise<string[]> => {
   const users = await postgres.query<{ email: string; events: number }>(url, COUNTS)
   assert.deepEqual(
@@ -66,7 +66,7 @@ const assertOneEventEach = async (postgres: Postgres, url: string): Promise<stri
 }
 
 describe('PostgreSQL under signups', () => {
-  test('10 immediate stops: no user lost who got an answer, each with one event', async (t) => {
+  test('10 immediate stops: no acknowledged user is lost, and each has one event', async (t) => {
     const postgres = await startPostgres({ t })
     const url = await postgres.createDatabase()
     const { service, receiver } = await startWithWebhooks(t, { url })
@@ -85,7 +85,7 @@ describe('PostgreSQL under signups', () => {
     assert.equal(new Set(receiver.deliveries.map(({ event }) => event.id)).size, receiver.deliveries.length)
   })
 
-  test('frozen, and connections ended, in the middle: what comes of it late has its event too', async (t) => {
+  test('frozen, with connections ended in the middle: accounts that are created late have their event too', async (t) => {
     const postgres = await startPostgres({ t })
     const url = await postgres.createDatabase()
     const { service } = await startWithWebhooks(t, { url })
@@ -104,7 +104,7 @@ describe('PostgreSQL under signups', () => {
     assert.deepEqual(lost, [])
   })
 
-  test('a transaction that the server does not begin leaves nothing behind', async (t) => {
+  test('a transaction that the server does not begin leaves no trace', async (t) => {
     const postgres = await startPostgres({ t })
     const url = new URL(await postgres.createDatabase())
     const proxy = await startTcpProxy({ port: postgres.port, t })
@@ -112,7 +112,7 @@ describe('PostgreSQL under signups', () => {
     url.port = String(proxy.port)
     const { service } = await startWithWebhooks(t, { url: url.href })
     await signedUp(service)
-    // Stands for whatever may hit just this statement, such as a cancel.
+    // Stands for anything that makes this statement fail, such as a cancellation.
     proxy.onSent((piece) => {
       const start = piece.indexOf('BEGIN')
       if (start >= 0) piece.write('BEGUN', start, 'latin1')

@@ -43,7 +43,7 @@ const untilReady = () => eventually('ready again', async () => (await isReady())
 
 const assertHealthy = async () => assert.equal((await createUserAgent(service).get('/auth/health')).status, 200)
 
-/** Everything works, with the tokens of before. */
+/** Checks that everything works, with the tokens from before. */
 const assertAllUsual = async (visitors: Visitors) => {
   for (const [visit, answer] of await visitAll(service, visitors)) assertUsual(visit, answer)
   await assertSignedOut(visitors.leaver)
@@ -51,13 +51,13 @@ const assertAllUsual = async (visitors: Visitors) => {
   await assertSignedIn(visitors.stayer)
 }
 
-/** Has the service open all the connections that it may. */
+/** Makes the service open as many connections as it may. */
 const openAll = async ({ stayer }: Visitors) => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => stayer.get('/auth/account')))
   for (const answer of answers) assertUsual('account', answer)
 }
 
-/** Resolves to what ends it. */
+/** Resolves to a function that ends the failure. */
 type Begin = () => Promise<() => unknown>
 
 interface Outage {
@@ -65,7 +65,7 @@ interface Outage {
   begin: Begin
   /** The requests that fail during the outage; all requests when left out. */
   refused?: readonly Visit[]
-  /** Whether the service as a whole cannot do its work; left out, it cannot. */
+  /** Whether the service is not ready during it; true by default. */
   isDown?: false
 }
 
@@ -81,7 +81,7 @@ const altering = (change: string, back: string) => async () => {
 
 const locking = (table: string) => () => troubles.hold(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
 
-/** Has every write to a table do something first. */
+/** Makes every write to a table run a statement first. */
 const hindering = (tables: string[], action: string) => async () => {
   await troubles.inDatabase(`CREATE FUNCTION hinder() RETURNS trigger LANGUAGE plpgsql AS
     $$ BEGIN ${action}; RETURN NULL; END $$`)
@@ -93,7 +93,7 @@ const hindering = (tables: string[], action: string) => async () => {
   return () => troubles.inDatabase('DROP FUNCTION hinder() CASCADE')
 }
 
-/** `begin` and `end` of something that cannot fail half-way. */
+/** A failure that begins and ends by one statement each. */
 const between = (begin: () => unknown, end: () => unknown) => async () => {
   await begin()
   return end
@@ -148,12 +148,12 @@ const OUTAGES: Outage[] = [
 
 describe('PostgreSQL', () => {
   for (const { title, begin, refused = EVERY_VISIT, isDown = true } of OUTAGES) {
-    test(`${title}: 503 and nothing else, and then all goes on`, async () => {
+    test(`${title}: every request is 503, and afterwards everything works again`, async () => {
       const visitors = await gatherVisitors(service)
       await openAll(visitors)
       const end = await begin()
       try {
-        // The first are those who find out; the second come when it is known.
+        // The first requests detect the failure; the second ones come when it is known.
         for (let round = 0; round < 2; round++) {
           for (const [visit, answer] of await visitAll(service, visitors)) {
             if (refused.includes(visit)) assertUnavailable(visit, answer)
@@ -184,7 +184,7 @@ describe('PostgreSQL', () => {
     await assertAllUsual(visitors)
   })
 
-  test('ends connections again and again: each visit is as usual or 503, and no connection is left over', async () => {
+  test('ends connections again and again: each request succeeds or is 503, and no connection leaks', async () => {
     const visitors = await gatherVisitors(service)
     for (let round = 0; round < 15; round++) {
       const [answers] = await Promise.all([visitAll(service, visitors), disconnectOften()])
@@ -198,9 +198,9 @@ describe('PostgreSQL', () => {
     await eventually('as many connections as it may have', async () => (await troubles.connections()) <= POOL)
   })
 
-  test('commits a refresh whose answer is lost: the same token is good for another try', async () => {
+  test('commits a refresh whose response is lost: the same token is accepted again', async () => {
     const { agent } = await signedUp(service)
-    // On a new connection, statements are sent with their text.
+    // On a new connection, statements are prepared again.
     await troubles.disconnect()
     await untilReady()
     await assertSignedIn(agent)
@@ -244,7 +244,7 @@ describe('PostgreSQL', () => {
     for (const answer of await refreshes) assertUnavailable('refresh', answer)
   })
 
-  test('is spoken of in the log without its password, and nothing went wrong that nobody expected', () => {
+  test('appears in the log without its password, and no unexpected error is logged', () => {
     assert.ok(!service.logs().includes(troubles.password))
     assert.doesNotMatch(service.logs(), /nobody expected|unhandled|Warning/i)
   })

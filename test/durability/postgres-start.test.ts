@@ -17,7 +17,7 @@ const troubles = await prepareTroubles(postgres)
 const url = troubles.url(postgres.port)
 const SVC_SECRET = randomBytes(32).toString('base64')
 
-/** Runs a command that must fail of itself, and resolves to what it says. */
+/** Runs a command that must fail, and resolves to its output. */
 const failing = async (args: string[], SVC_DATABASE_URL: string): Promise<string> => {
   const env = { SVC_DATABASE_URL, SVC_SECRET, SVC_PORT: '0' }
   const { code, stdout, stderr } = await runSvc({ args, cwd: temporaryDirectory(), env })
@@ -34,7 +34,7 @@ const withUrl = (change: (url: URL) => void): string => {
 }
 
 describe('with PostgreSQL', { concurrency: 4 }, () => {
-  test('a service that starts first waits for the database, says so once, and serves when it comes', async (t) => {
+  test('a service that starts before the database waits for it, logs that once, and serves when it is up', async (t) => {
     const proxy = await startTcpProxy({ port: postgres.port, t })
     proxy.reset()
     const starting = startServiceProcess({ t, env: { SVC_DATABASE_URL: troubles.url(proxy.port), SVC_SECRET } })
@@ -46,7 +46,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
     await signedUp(service)
   })
 
-  test('a start with a wrong password, or without its database, ends at once and says what to do', async () => {
+  test('a start with a wrong password, or a database that does not exist, fails at once and says what to do', async () => {
     const wrong = await failing(
       ['serve'],
       withUrl((it) => (it.password = 'wrong-password')),
@@ -59,7 +59,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
     assert.match(missing, /127\.0\.0\.1:\d+\/nowhere.*does not exist: create it/)
   })
 
-  test('a command with the database away fails with the reason', async (t) => {
+  test('a command without a reachable database fails with the reason', async (t) => {
     const proxy = await startTcpProxy({ port: postgres.port, t })
     proxy.reset()
     const message = await failing(['users', 'list'], troubles.url(proxy.port))

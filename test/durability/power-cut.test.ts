@@ -21,7 +21,7 @@ type Promises = {
   deleted: Person[]
 }
 
-/** A visitor who signs up and does one thing more, again and again; what got an answer is kept in `promised`. */
+/** Signs up and makes one more request, again and again. Acknowledged changes are kept in `promised`. */
 const live = async (service: ServiceProcess, promised: Promises, first: number, goesOn: () => boolean) => {
   for (let turn = first; goesOn(); turn++) {
     const { agent, person } = await signedUp(service)
@@ -39,7 +39,7 @@ const live = async (service: ServiceProcess, promised: Promises, first: number, 
   }
 }
 
-/** Load from ten visitors until so many of each kind are promised, then the power goes in the middle of it. */
+/** Loads the service with ten users until enough changes of each kind are acknowledged, then cuts the power. */
 const loadUntilPowerCut = async (service: ServiceProcess, ofEach: number): Promise<Promises> => {
   const promised: Promises = { signedUp: [], loggedOut: [], refreshed: [], changed: [], deleted: [] }
   let goesOn = true
@@ -54,7 +54,7 @@ const loadUntilPowerCut = async (service: ServiceProcess, ofEach: number): Promi
   return promised
 }
 
-/** The request is not answered while the disk holds back, and is once it lets go. */
+/** Checks that the request is not answered while syncs are held, and is answered once they are released. */
 const assertWaitsForDisk = async (disk: Disk, ask: () => Promise<{ status: number }>, status: number) => {
   const { begun } = disk.syncs()
   disk.hold()
@@ -70,7 +70,7 @@ const assertWaitsForDisk = async (disk: Disk, ask: () => Promise<{ status: numbe
 
 describe('the power cut', { concurrency: 2 }, () => {
   for (const delayMs of [0, 25]) {
-    test(`nothing acknowledged that is not on disk (syncs that take ${delayMs} ms more)`, async (t) => {
+    test(`nothing is acknowledged that is not on disk (with syncs that take ${delayMs} ms more)`, async (t) => {
       const disk = watchDisk({ t, delayMs, images: true })
       const service = await startServiceProcess({ t, cwd: disk.directory, env: { ...disk.env, ...secret } })
       const promised = await loadUntilPowerCut(service, 15)
@@ -88,7 +88,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     })
   }
 
-  test('no answer to a signup, login, refresh, logout or deletion leaves before a sync that began after its commit has ended', async (t) => {
+  test('no response to a signup, login, refresh, logout or deletion is sent before a sync that began after its commit has ended', async (t) => {
     const disk = watchDisk({ t })
     const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const { agent, person } = await signedUp(service)
@@ -105,7 +105,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     await assertWaitsForDisk(disk, () => agent.post('/auth/account/delete', { password: now.password }), 303)
   })
 
-  test('a sync that was under way when the commit came does not count for it', async (t) => {
+  test('a sync that was running before the commit does not count for it', async (t) => {
     const disk = watchDisk({ t, delayMs: 60 })
     const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const [first, second] = await Promise.all([signedUp(service), signedUp(service)])
@@ -122,7 +122,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     assert.ok(lateAnswered >= ended + 2, `answered after ${lateAnswered - ended} syncs`)
   })
 
-  test("the loser of a race is not handed the winner's new token before that is on disk", async (t) => {
+  test("the loser of a race does not get the winner's new token before that is on disk", async (t) => {
     const disk = watchDisk({ t })
     const service = await startServiceProcess({ t, cwd: disk.directory, env: disk.env })
     const { agent } = await signedUp(service)
@@ -160,7 +160,7 @@ describe('the power cut', { concurrency: 2 }, () => {
     assert.ok(disk.syncs().begun - before.begun <= 2, 'twenty answers, and at most what housekeeping does beside them')
   })
 
-  test('a replay that revoked the session is on disk before the thief is answered', async (t) => {
+  test('the revocation after a replay is on disk before the attacker is answered', async (t) => {
     const disk = watchDisk({ t })
     const env = { ...disk.env, SVC_REFRESH_GRACE: '1s' }
     const service = await startServiceProcess({ t, cwd: disk.directory, env })

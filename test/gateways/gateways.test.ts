@@ -14,7 +14,7 @@ const ports = Object.fromEntries(
 )
 
 const host = new URL(PUBLIC_ORIGIN).host
-/** What browsers send with a form of the same origin. */
+/** The headers of a browser with a form of the same origin. */
 const ownForm = { host, origin: PUBLIC_ORIGIN, 'sec-fetch-site': 'same-origin' }
 
 /** A browser that sees the gateway as the public origin. */
@@ -42,7 +42,7 @@ const echoOf = ({ status, text }: Answer): Echo => {
   return echo
 }
 
-/** No cookie but the one that svc's pages set, and no header that a link has put there. */
+/** A visitor without a session: only the cookie that svc's pages set, and no header from a link. */
 const assertInjectsNothing = ({ setCookies, headers }: Answer): void => {
   assert.deepEqual(
     setCookies.filter(({ name, value }) => name !== 'svc_csrf' || !/^[\w-]{43,}$/.test(value)),
@@ -108,7 +108,7 @@ for (const gateway of GATEWAYS) {
       assert.equal(echoOf(await visitor.open('/members/a')).target, '/members/a')
     })
 
-    test('a visitor who is not logged in comes back to the address that was asked for, to the letter', async () => {
+    test('a visitor who is not logged in returns to exactly the requested address', async () => {
       const member = visitorOf(gateway)
       assert.equal((await member.submit('/auth/signup', { ...newPerson() })).status, 303)
       for (const target of TARGETS) {
@@ -124,7 +124,7 @@ for (const gateway of GATEWAYS) {
       }
     })
 
-    test('bytes that are not percent-encoded come back as the same bytes, or are refused', async () => {
+    test('bytes that are not percent-encoded are returned unchanged, or refused', async () => {
       const target = '/members/日本?é=è'
       const answer = await visitorOf(gateway).open(Buffer.from(target).toString('latin1'))
       assertInjectsNothing(answer)
@@ -133,7 +133,7 @@ for (const gateway of GATEWAYS) {
       assert.equal(decodeURI(login.searchParams.get('return_to') ?? ''), target)
     })
 
-    test('no way of writing the address of a member page leads a stranger elsewhere than to the login page', async () => {
+    test('every spelling of the address of a member page leads a visitor without a session to the login page', async () => {
       for (const target of [
         '//members/a',
         '/members//evil.example',
@@ -148,7 +148,7 @@ for (const gateway of GATEWAYS) {
       }
     })
 
-    test('a form that a stranger sends to a member page leads to the login page, too', async () => {
+    test('a form that a visitor without a session sends to a member page leads to the login page, too', async () => {
       const agent = createUserAgent({ url: `http://localhost:${ports[gateway]}` })
       assertLeadsBack(await agent.post('/members/form?a=1&b=2', { c: 'd' }, ownForm), '/members/form?a=1&b=2')
     })
@@ -156,7 +156,7 @@ for (const gateway of GATEWAYS) {
 }
 
 for (const gateway of ['nginx', 'Caddy'] as const) {
-  test(`${gateway} lets nobody with a session that has ended, or a forged one, see a member page`, async () => {
+  test(`${gateway} shows no member page to a session that has ended, or a forged one`, async () => {
     const member = visitorOf(gateway)
     await member.submit('/auth/signup', { ...newPerson() })
     const access = member.cookies.get('svc_access') ?? ''
@@ -172,11 +172,11 @@ for (const gateway of ['nginx', 'Caddy'] as const) {
   })
 }
 
-describe('while svc is away', () => {
+describe('while svc is down', () => {
   before(() => svc.stop())
 
   for (const gateway of ['nginx', 'Caddy'] as const) {
-    test(`${gateway} answers 503 for member pages: it lets nobody in, and asks nobody to log in`, async () => {
+    test(`${gateway} answers 503 for member pages, and neither shows them nor asks for a login`, async () => {
       for (const cookie of [[], 'svc_access=x']) {
         const answer = await createUserAgent({ url: `http://localhost:${ports[gateway]}` }).get('/members/a', {
           host,

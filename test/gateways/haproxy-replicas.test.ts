@@ -16,7 +16,7 @@ const drain = /`SVC_DRAIN=(\d+s)`/.exec(readDocument('scaling.md'))?.[1]
 
 const app = await startEchoApplication()
 
-/** The backend of docs/scaling.md in the configuration of docs/integrate.md, and a socket that tells its state. */
+/** The backend of docs/scaling.md in the configuration of docs/integrate.md, with a socket for its state. */
 const replicated = (text: string, [one, other]: Replicas, socket: string): string => {
   const backend = documentedBlock('haproxy', 'scaling.md')
   const servers = replaced(
@@ -39,7 +39,7 @@ const askHaproxy = (socket: string, command: string): Promise<string> =>
       .end(`${command}\n`)
   })
 
-/** What HAProxy takes a replica for: `UP`, `DOWN` or on the way from one to the other. */
+/** The state of a replica for HAProxy: `UP`, `DOWN` or changing. */
 const stateOf = async (socket: string, server: string): Promise<string> => {
   const [titles = '', ...lines] = (await askHaproxy(socket, 'show stat')).split('\n')
   const column = titles.split(',').indexOf('status')
@@ -61,7 +61,7 @@ const setUp = async (t: TestContext) => {
   return { replicas, socket, agent }
 }
 
-/** Asks again and again who is signed in, on connections of several ages, until it is told to stop. */
+/** Requests the user again and again, on new and old connections, until it is stopped. */
 const keepAsking = (agent: UserAgent) => {
   const statuses: number[] = []
   const stop = new AbortController()
@@ -101,7 +101,7 @@ describe('two replicas behind HAProxy', { concurrency: true }, () => {
     assertAllSucceed(load.statuses)
   })
 
-  test('one is stopped: HAProxy has taken it out before it ends, and no request fails', async (t) => {
+  test('one is stopped: HAProxy stops using it before it ends, and no request fails', async (t) => {
     const { replicas, socket, agent } = await setUp(t)
     const load = keepAsking(agent)
     await eventually('requests are answered', () => load.statuses.length > 100)

@@ -45,7 +45,7 @@ test('a start behind PgBouncer 1.18 in transaction mode fails with a message tha
   await assert.rejects(startBehind(bouncer.url, t), namesTheRemedy)
 })
 
-test('a PgBouncer that becomes one of transaction mode while svc runs is 503, and the log names it', async (t) => {
+test('a PgBouncer that changes to transaction mode while svc runs causes 503, and the log names it', async (t) => {
   const settings = { ignore_startup_parameters: ignored }
   const bouncer = await startPgBouncer(await newDatabase(t), { ...settings, pool_mode: 'session' }, t)
   const service = await startBehind(bouncer.url, t)
@@ -63,7 +63,7 @@ test('a PgBouncer that becomes one of transaction mode while svc runs is 503, an
   assert.ok([200, 503].includes((await createUserAgent(service, agent.cookies).get('/auth/api/v1/user')).status))
 })
 
-test('a PgBouncer that refuses the parameters of a start is named, with the setting that lets them pass', async (t) => {
+test('a PgBouncer that refuses the startup parameters is named, with the setting that allows them', async (t) => {
   const bouncer = await startPgBouncer(await newDatabase(t), { pool_mode: 'session' }, t)
   await assert.rejects(startBehind(bouncer.url, t), new RegExp(`ignore_startup_parameters=${ignored} in PgBouncer`))
 })

@@ -27,7 +27,7 @@ afterwards(undefined, async () => {
     assert.ok(line.level !== 'fatal' && Number(line.status ?? 0) < 500, JSON.stringify(line))
 })
 
-/** A POST of a body as it stands, with a valid CSRF token in the header. */
+/** A POST with an unchanged body and a valid CSRF token in the header. */
 const postBody = async (path: string, body: string, headers: Record<string, string> = {}) => {
   const visitor = createUserAgent(service)
   await visitor.get('/auth/login')
@@ -61,7 +61,7 @@ const bodies: [string, string, number[]][] = [
 ]
 for (const path of ['/auth/login', '/auth/signup']) {
   for (const [what, body, statuses] of bodies) {
-    test(`${path} with ${what}: refused with a page, no state changed`, async () => {
+    test(`${path} with ${what}: refused with a page, without a change of state`, async () => {
       const answer = await postBody(path, body)
       assert.ok(statuses.includes(answer.status), `${answer.status} ${answer.text}`)
       assert.match(answer.headers['content-type'] ?? '', /^text\/html/)
@@ -100,7 +100,7 @@ const cookies: [string, string | string[]][] = [
   ['a JWT with a kid that is an object', `svc_access=${btoa('{"alg":"ES256","kid":{"a":1},"typ":"at+jwt"}')}.e30.AA`],
 ]
 for (const [what, cookie] of cookies) {
-  test(`cookies ${what}: nobody, and no 5xx, on every route`, async () => {
+  test(`cookies ${what}: no user, and no 5xx, on every route`, async () => {
     const visitor = createUserAgent(service)
     assertJsonError(await visitor.get('/auth/api/v1/user', { cookie }), 401, 'unauthorized')
     const refresh = await visitor.refresh('audience=app', { cookie })
@@ -221,17 +221,17 @@ const served = async (t: TestContext, text: string) => {
   return connection.answer(/\r\n\r\n[^]*/)
 }
 for (const [what, text] of malformed) {
-  test(`${what}: a 4xx or a closed connection, and the service goes on`, async (t) => {
+  test(`${what}: a 4xx or a closed connection, and the service keeps serving`, async (t) => {
     const answer = await served(t, text)
     if (answer !== '') assert.match(answer, /^HTTP\/1\.1 4\d\d /)
     assert.equal((await createUserAgent(service).get('/auth/health')).status, 200)
   })
 }
 
-test('a URL in the request line of another host is not fetched and not followed', async (t) => {
+test('a URL of another host in the request line is not fetched and not followed', async (t) => {
   const answer = await served(t, `GET http://evil.example/auth/login HTTP/1.1${crlf}Host: evil.example${crlf}${crlf}`)
   assert.match(answer, /^HTTP\/1\.1 (?:200|4\d\d) /)
-  // The policy alone names it: a page's own assets, under the host that it was opened under.
+  // Only the policy contains it, for the assets of the page under the host that it was opened with.
   assert.doesNotMatch(answer.replace(/^content-security-policy: .*$/im, ''), /evil\.example/)
 })
 
@@ -242,7 +242,7 @@ test('an upgrade and Expect: 100-continue do no harm', async (t) => {
   assert.doesNotMatch(await served(t, expect), /^HTTP\/1\.1 5/)
 })
 
-test('slow bodies and slow heads: fifty hang, and the others are served', async (t) => {
+test('slow bodies and slow heads: fifty of them wait, and the others are served', async (t) => {
   for (let index = 0; index < 25; index++) {
     const body = await connectRaw(service, t)
     body.write(`${login}Content-Length: 1000${crlf}${crlf}email=`)
@@ -252,7 +252,7 @@ test('slow bodies and slow heads: fifty hang, and the others are served', async 
   await assertUnharmed()
 })
 
-test('clients that go away in the middle do no harm', async (t) => {
+test('clients that disconnect in the middle of a request do no harm', async (t) => {
   const body = urlEncoded({ email: person.email, password: person.password })
   for (let index = 0; index < 30; index++) {
     const connection = await connectRaw(service, t)
@@ -262,7 +262,7 @@ test('clients that go away in the middle do no harm', async (t) => {
   await assertUnharmed()
 })
 
-test('after all this: no state changed, still serving', async () => {
+test('after all this, no state has changed and the service still serves', async () => {
   await assertUnharmed()
   await assertSignedIn(agent)
   assert.equal((await agent.refresh()).status, 200)

@@ -122,7 +122,7 @@ const request: fc.Arbitrary<Request> = fc
 
 const seed = 20_261_121
 
-test(`3,000 made-up requests over all routes (seed ${seed}): no 5xx, no off-site redirect, errors in their shape`, async () => {
+test(`3,000 random requests to all routes (seed ${seed}): no 5xx, no off-site redirect, errors in the documented shape`, async () => {
   const stranger = createUserAgent(service)
   const look = async (each: Request) => {
     const answer = await stranger.send(each)
@@ -139,7 +139,7 @@ test(`3,000 made-up requests over all routes (seed ${seed}): no 5xx, no off-site
   )
 })
 
-test('after them the service serves, and the user who was there is unharmed', async () => {
+test('after them the service still serves, and the existing user is unchanged', async () => {
   await assertCanLogIn(service, person)
   const user = (await listUsers(service)).find(({ id }) => id === before.id)
   assert.equal(user?.email, before.email)

@@ -15,7 +15,7 @@ const AT_ONCE = 30
 const host = 'Host: localhost\r\n'
 const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
 
-/** What a client sends before it resets the connection. */
+/** The bytes that a client sends before it resets the connection. */
 const KINDS: Record<string, string> = {
   'CONNECT with an authority': `CONNECT x:443 HTTP/1.1\r\n${host}\r\n`,
   'CONNECT with a path': `CONNECT /auth/login HTTP/1.1\r\n${host}\r\n`,
@@ -30,7 +30,7 @@ const KINDS: Record<string, string> = {
   'pipelined requests': `GET /auth/login HTTP/1.1\r\n${host}\r\n`.repeat(20),
 }
 
-/** Sends bytes and resets the connection after a few milliseconds, whatever came back. */
+/** Sends bytes and resets the connection after a few milliseconds. */
 const sendAndReset = (port: number, bytes: string, afterMs: number, address: string): Promise<void> =>
   new Promise((resolve) => {
     const socket = connect(port, address, () => {
@@ -93,7 +93,7 @@ describe('an error of one client’s connection never reaches the process', () =
 })
 
 describe('a refused connection', () => {
-  test('is closed, although the client keeps it open', async (t) => {
+  test('is closed even if the client keeps it open', async (t) => {
     const service = await startServiceProcess({ t })
     for (const bytes of [`CONNECT x:443 HTTP/1.1\r\n${host}\r\n`, 'nonsense\r\n\r\n']) {
       const socket = connect({ port: service.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -103,7 +103,7 @@ describe('a refused connection', () => {
       t.after(() => socket.destroy())
       socket.write(bytes, 'latin1')
       await eventually('the connection is closed', async () => {
-        // A peer that has closed answers this with a reset.
+        // A peer that has closed the connection answers this with a reset.
         if (answer !== '') socket.write('x')
         return socket.destroyed
       })
@@ -111,7 +111,7 @@ describe('a refused connection', () => {
     }
   })
 
-  test('leaves one line in the log, in however many parts its bytes come', async (t) => {
+  test('leaves one line in the log, even if its bytes arrive in many parts', async (t) => {
     const service = await startServiceProcess({ t })
     const connection = await connectRaw(service, t)
     for (let part = 0; part < 5; part++) {

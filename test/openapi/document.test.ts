@@ -31,7 +31,7 @@ const operations = Object.entries(described.paths).flatMap(([route, methods]) =>
 )
 const refresh = described.paths['/auth/api/v1/sessions/refresh']?.post
 
-/** What the linter says, a line each. */
+/** The linter's messages, one per line. */
 const lint = async (source: string): Promise<string[]> => {
   const config = await createConfig({
     extends: ['recommended-strict'],
@@ -50,7 +50,7 @@ const lint = async (source: string): Promise<string[]> => {
 const generated = astToString(await openapiTS(answer.text))
 const FOLDER = import.meta.dirname
 
-/** What the compiler says of a program that uses the generated client; nothing is written. */
+/** The compiler's errors in a program that uses the generated client; it writes no files. */
 const compile = (program: string): string[] => {
   const sources = new Map([
     [path.join(FOLDER, 'generated.ts'), generated],

@@ -14,7 +14,7 @@ const TWO_LOCALHOSTS = new URL('../support/two-localhosts-tap.ts', import.meta.u
 const REQUEST = 'GET /auth/health HTTP/1.1\r\nHost: localhost\r\n\r\n'
 const LIMIT = 5
 
-/** Connections that have been let in, and stay open. */
+/** Connections that were accepted and stay open. */
 const fill = async (service: { port: number }, t: TestContext): Promise<RawConnection[]> => {
   const held: RawConnection[] = []
   for (let count = 0; count < LIMIT; count++) {
@@ -26,27 +26,27 @@ const fill = async (service: { port: number }, t: TestContext): Promise<RawConne
   return held
 }
 
-/** What a connection is told. */
+/** The bytes that a connection receives. */
 const ask = async (service: { port: number }, t: TestContext): Promise<string> => {
   const connection = await connectRaw(service, t)
   connection.write(REQUEST)
   return connection.answer(/\}$/)
 }
 
-test('a connection past SVC_MAX_CONNECTIONS is closed unread, told of once and counted; one that ends makes room', async (t) => {
+test('a connection above SVC_MAX_CONNECTIONS is closed unread, logged once and counted; one that ends makes room', async (t) => {
   const service = await startMeteredProcess({ t, env: { SVC_MAX_CONNECTIONS: String(LIMIT) } })
   const [first] = await fill(service, t)
   for (let count = 0; count < 3; count++) assert.equal(await ask(service, t), '')
   const line = await loggedLine(service, ({ message }) => message === 'too many connections: new ones are closed')
   assert.deepEqual([line.level, line.limit, line.setting], ['warn', LIMIT, 'SVC_MAX_CONNECTIONS'])
   assert.equal(service.logLines().filter(({ message }) => message === line.message).length, 1)
-  // The port of the metrics has a limit of its own kind: who may reach it is trusted.
+  // The metrics port has no such limit: its clients are trusted.
   assert.equal((await service.scrape()).value('svc_http_connections_refused_total'), 3)
   first?.close()
   await eventually('there is room again', async () => (await ask(service, t)).endsWith('{"status":"ok"}'))
 })
 
-test('each worker has its own', async (t) => {
+test('each worker has its own limit', async (t) => {
   const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2', SVC_MAX_CONNECTIONS: '1' } })
   let open = 0
   let closed = 0
@@ -72,7 +72,7 @@ test('SVC_HOST=localhost is one server on each of its addresses', async (t) => {
       t.after(() => socket.destroy())
     })
   for (const host of ['127.0.0.1', '::1']) {
-    // What only our own handler says.
+    // Only svc's own handler sends this.
     await eventually(`${host} answers`, async () =>
       /CONNECT is not answered/.test(await tell(host, 'CONNECT a:1 HTTP/1.1\r\n\r\n')),
     )

@@ -26,10 +26,10 @@ const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** Past this, a wait for GET /auth/health is one for something else. */
+/** A longer response time of GET /auth/health means that the event loop was blocked. */
 const STALL_MS = 200
 
-/** Asks for GET /auth/health again and again while `goesOn`; how many milliseconds went by in stalls. */
+/** Requests GET /auth/health again and again while `goesOn`, and returns the milliseconds of all stalls. */
 const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number> => {
   let stalledMs = 0
   while (goesOn()) {
@@ -43,7 +43,7 @@ const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<nu
 }
 
 describe('faults around the service', { concurrency: 2 }, () => {
-  test('while another process holds the write lock, 200 refreshes wait or are 503, and hold up nothing else', async (t) => {
+  test('while another process holds the write lock, 200 refreshes wait or are 503, and block nothing else', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const database = openDatabaseFile(service, t)
@@ -62,13 +62,13 @@ describe('faults around the service', { concurrency: 2 }, () => {
     ])
     release()
     for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
-    // Most of the two seconds, when each of them waits where it holds up all others.
+    // It would be most of the two seconds if each refresh blocked all other requests while it waits.
     assert.ok(stalledMs < 1000, `GET /auth/health stalled for ${stalledMs} ms`)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)
   })
 
-  test('a log that cannot be written stops neither the service nor its end', async (t) => {
+  test('a log that cannot be written blocks neither the service nor its stop', async (t) => {
     const port = await freePort()
     const cwd = temporaryDirectory(t)
     const child = spawnSvc({ args: ['serve'], cwd, env: { SVC_PORT: String(port) }, errorsTo: '/dev/full' })
@@ -81,7 +81,7 @@ describe('faults around the service', { concurrency: 2 }, () => {
         .catch(() => false)
     await eventually('it serves', isUp)
     const { agent } = await within(5, 'a signup', signedUp(service))
-    // Longer than the log keeps lines before it writes them.
+    // More than the log buffers before it writes.
     for (let round = 0; round < 20; round++) {
       await within(5, 'a request', agent.get('/auth/login'))
       await sleep(50)
@@ -100,7 +100,7 @@ describe('faults around the service', { concurrency: 2 }, () => {
     const probe = createUserAgent(service)
     assert.match(assertJsonError(await probe.get('/auth/ready'), 503, 'unavailable'), /database/i)
     assert.equal((await probe.get('/auth/health')).status, 200)
-    // Nothing is acknowledged that would be gone with the process.
+    // Nothing is acknowledged that would be lost with the process.
     assertJsonError(await agent.refresh(), 503, 'unavailable')
   })
 })

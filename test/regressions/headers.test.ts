@@ -12,17 +12,17 @@ import { createUserAgent } from '../support/user-agent.ts'
 import { runCommand } from '../support/warm-command.ts'
 
 const provider = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
-// Assets have the name of the service in them, so that both must have the same.
+// The paths of assets contain the name of the service, so both services must have the same name.
 const service = await startService({ env: { ...providerSettings({ company: provider }), SVC_APP_NAME: 'Any' } })
 const routes = routeTable('company')
 
 const NAMES = ['svc_access', 'svc_refresh', 'svc_csrf', 'svc_oauth']
-/** Each of our cookies, twice: the answer would end them all. */
+/** Each of svc's cookies twice, which a response would expire. */
 const repeated = NAMES.flatMap((name) => [`${name}=one`, `${name}=two`]).join('; ')
 
 const mayBeStored = ({ headers }: Answer): boolean => !/\bno-store\b/.test(headers['cache-control'] ?? '')
 
-describe('an answer that may be stored', () => {
+describe('a response that caches may store', () => {
   for (const { path } of routes.filter(({ method }) => method === 'GET')) {
     test(`carries no cookie: ${path}`, async () => {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT']) {
@@ -47,7 +47,7 @@ describe('an answer that may be stored', () => {
     assert.ok(stored.length > 5)
   })
 
-  test('others still end cookies that came twice', async () => {
+  test('other responses still expire cookies that arrive twice', async () => {
     const answer = await createUserAgent(service).get('/auth/login', { cookie: repeated })
     assert.deepEqual([...new Set(answer.cleared)].toSorted(), NAMES.toSorted())
   })
@@ -61,7 +61,7 @@ const UNREADABLE = [
   `GET /auth/login HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
 ]
 
-/** The headers of what a connection is told that brought no readable request. */
+/** The headers of the response to a connection without a readable request. */
 const refusalOf = async ({ port }: { port: number }, bytes: string, t: TestContext) => {
   const connection = await connectRaw({ port }, t)
   connection.write(bytes)
@@ -69,7 +69,7 @@ const refusalOf = async ({ port }: { port: number }, bytes: string, t: TestConte
   return Object.fromEntries(lines.map((line) => [line.split(': ', 1)[0] ?? '', line.slice(line.indexOf(': ') + 2)]))
 }
 
-/** An answer of every route to every method, and of none. */
+/** A response of every route to every method, and of an unknown path. */
 const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer][]> => {
   const agent = newcomer(own)
   const asked = [
@@ -85,8 +85,8 @@ const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer]
   return answers
 }
 
-describe('every answer', () => {
-  test('is not taken for another type, nor embedded by other origins; HTML is isolated from other windows', async () => {
+describe('every response', () => {
+  test('forbids other types and embedding by other origins, and isolates HTML from other windows', async () => {
     const { host } = new URL(service.url)
     for (const [path, { headers }] of await everyAnswer(service)) {
       assert.equal(headers['x-content-type-options'], 'nosniff', path)
@@ -101,7 +101,7 @@ describe('every answer', () => {
     }
   })
 
-  test('to what could not be read as a request is not taken for another type, nor framed or embedded', async (t) => {
+  test('to an unreadable request forbids other types, framing and embedding', async (t) => {
     for (const bytes of UNREADABLE) {
       const headers = await refusalOf(service, bytes, t)
       assert.equal(headers['x-content-type-options'], 'nosniff', bytes)
@@ -111,7 +111,7 @@ describe('every answer', () => {
   })
 })
 
-test('a page lets in scripts and styles under the host that it was opened under, too, and nothing made up', async () => {
+test('a page also allows scripts and styles of the host that it was opened with, but of no invalid host', async () => {
   const { host } = new URL(service.url)
   const sourcesOf = async (headers: Record<string, string>) => {
     const answer = await newcomer(service).get('/auth/login', headers)
@@ -126,7 +126,7 @@ test('a page lets in scripts and styles under the host that it was opened under,
 })
 
 describe('SVC_HSTS', () => {
-  test('is on every answer, for that long, and for this host alone', async (t) => {
+  test('is sent with every response, for the configured time and this host alone', async (t) => {
     const env = { ...service.env, SVC_PORT: '0', SVC_BASE_URL: 'https://app.example.com', SVC_HSTS: '8760h' }
     const secure = await startService({ t, env })
     const values = (await everyAnswer(secure)).map(([, { headers }]) => headers['strict-transport-security'])
@@ -143,7 +143,7 @@ describe('SVC_HSTS', () => {
     ['without a base URL', { SVC_HSTS: '8760h' }, /^svc: SVC_HSTS .*https/],
     ['that is no duration', { SVC_HSTS: '365d', SVC_BASE_URL: 'https://app.example.com' }, /^svc: SVC_HSTS/],
   ] as const) {
-    test(`is a mistake of the configuration ${what}`, async (t) => {
+    test(`is a configuration error ${what}`, async (t) => {
       const { code, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
       assert.equal(code, 78, stderr)
       assert.match(stderr, named)

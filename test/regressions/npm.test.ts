@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
 
-/** Runs npm in the repository, in a process group of its own; whatever is left of the group is killed after the test. */
+/** Runs npm in the repository, in its own process group, whose remaining processes are killed after the test. */
 const spawnNpm = (args: readonly string[], env: Record<string, string>, t: TestContext) => {
   const child = spawn('npm', args, {
     cwd: ROOT,
@@ -25,7 +25,7 @@ const spawnNpm = (args: readonly string[], env: Record<string, string>, t: TestC
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // Nothing of the group is left.
+      // No process of the group is left.
     }
   }
   const forget = beforeExit(kill)

@@ -10,18 +10,18 @@ import type { Service } from '../support/service.ts'
 import { startService } from '../support/service.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
-/** Visitors who have a CSRF token already, so that they can all post at the same moment. */
+/** Agents that already have a CSRF token, so that all can post at the same time. */
 const visitors = (service: Service, count: number): UserAgent[] =>
   Array.from({ length: count }, () => newcomer(service))
 
 const statusesOf = (answers: Answer[]) => new Set(answers.map(({ status }) => status))
 
-/** The page without what differs each time: the CSRF token and what was typed. */
+/** The page without the parts that differ each time: the CSRF token and the typed values. */
 const withoutTyped = ({ text }: Answer, email: string) =>
   text.replaceAll(email, 'EMAIL').replaceAll(/name="csrf_token" value="[^"]*"/g, 'CSRF')
 
 describe('passwords, once broken', { concurrency: 2 }, () => {
-  test('what a session asked for and has been logged out of before its hash came up changes nothing', async (t) => {
+  test('a request whose session is logged out while its password hash waits changes nothing', async (t) => {
     const service = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
     const [one, other] = [await signedUp(service), await signedUp(service)]
     const queue = await holdHashQueue(service, t)
@@ -44,7 +44,7 @@ describe('passwords, once broken', { concurrency: 2 }, () => {
     for (const { person } of [one, other]) await assertCanLogIn(service, person)
   })
 
-  test('a 503 of a full queue is no wrong password: 40 right logins at once are never 429', async (t) => {
+  test('a 503 for a full queue does not count as a wrong password: 40 right logins at once are never 429', async (t) => {
     const env = { SVC_RATE_LIMIT: 'on', SVC_HASH_QUEUE: '0', SVC_HASHES_AT_ONCE: '1' }
     const service = await startService({ t, env })
     const { person } = await signedUp(service)
@@ -53,7 +53,7 @@ describe('passwords, once broken', { concurrency: 2 }, () => {
     for (let tries = 0; tries < 12; tries++) await assertCanLogIn(service, person)
   })
 
-  test('a login form that comes back with 429 or 503 shows the id of the request', async (t) => {
+  test('a login form that is shown again with 429 or 503 contains the id of the request', async (t) => {
     const env = { SVC_RATE_LIMIT: 'on', SVC_HASH_QUEUE: '0', SVC_HASHES_AT_ONCE: '1' }
     const service = await startService({ t, env })
     const answers = await Promise.all(visitors(service, 20).map((visitor) => logIn(visitor, newPerson())))

@@ -17,7 +17,7 @@ import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
-/** An authentication request of the protocol: AuthenticationSASL is 10, AuthenticationSASLContinue 11. */
+/** An authentication message of the protocol: AuthenticationSASL is 10, AuthenticationSASLContinue 11. */
 const authentication = (kind: number, content: string): Buffer => {
   const head = Buffer.alloc(9)
   head.write('R')
@@ -26,11 +26,11 @@ const authentication = (kind: number, content: string): Buffer => {
   return Buffer.concat([head, Buffer.from(content)])
 }
 
-/** What a server says that wants a password: which way it is to be shown, and the challenge. */
+/** The messages of a server that requires a password: the mechanism and the challenge. */
 const WANTS_PASSWORD = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=nonce,s=c2FsdA==,i=4096')]
 
 describe('many processes, once broken', () => {
-  test('a worker that is started beside settings that cannot be read serves all the same', async (t) => {
+  test('a worker that starts while the settings cannot be read serves all the same', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
     const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
     const { pid } = await loggedRequest(service, answer)
@@ -61,7 +61,7 @@ describe('many processes, once broken', () => {
     assert.equal(copied.code, 0, copied.stderr)
   })
 
-  test('a server that wants a password, where none was given, is not waited for', async (t) => {
+  test('a start without a password for a server that requires one fails at once', async (t) => {
     const server = net.createServer((socket) => {
       socket.on('error', () => {})
       const says = WANTS_PASSWORD.values()

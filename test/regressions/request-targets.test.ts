@@ -18,7 +18,7 @@ const service = await startMeteredService({ env: providerSettings({ corp }) })
 allowCallbacks({ corp }, service.url)
 const stranger = createUserAgent(service)
 
-/** Sends bytes as they are, on a connection that is closed afterwards. */
+/** Sends unchanged bytes on a connection that is closed afterwards. */
 const exchange = async (t: TestContext, bytes: string, port = service.port) => {
   const connection = await connectRaw({ port }, t)
   connection.write(bytes)
@@ -37,7 +37,7 @@ describe('the absolute form of a request target (RFC 9112 section 3.2.2)', () =>
     'https://app.example.com',
     'http://[::1]:8080',
   ]) {
-    test(`is answered as its path is: ${target}`, async (t) => {
+    test(`is answered like its path: ${target}`, async (t) => {
       assert.equal((await ask(t, `GET ${target}/auth/login`)).status, 200)
       assert.equal((await ask(t, `GET ${target}/auth/login?return_to=//x`)).status, 400)
       assert.match((await ask(t, `GET ${target}/auth/api/v1/user`)).body, /"code":"unauthorized"/)
@@ -46,7 +46,7 @@ describe('the absolute form of a request target (RFC 9112 section 3.2.2)', () =>
     })
   }
 
-  test('brings the host that counts, in place of the header', async (t) => {
+  test('contains the host that counts, in place of the header Host', async (t) => {
     const signUp = (authority: string, header: string, origin: string) => {
       const token = 'x'.repeat(43)
       const form = urlEncoded({ ...newPerson(), csrf_token: token })
@@ -59,18 +59,18 @@ describe('the absolute form of a request target (RFC 9112 section 3.2.2)', () =>
     assert.equal((await signUp('localhost', 'evil.example', 'evil.example')).status, 403)
   })
 
-  test('still needs the header Host, once', async (t) => {
+  test('still requires exactly one header Host', async (t) => {
     assert.equal((await ask(t, 'GET http://localhost/auth/login', '')).status, 400)
     assert.equal((await ask(t, 'GET http://localhost/auth/login', 'Host: a\r\nHost: b\r\n')).status, 400)
   })
 
   for (const target of ['http://user@localhost/auth/login', 'http:///auth/login', 'ftp://localhost/auth/login']) {
-    test(`is refused where it is no http or https URL without a user: ${target}`, async (t) => {
+    test(`is refused if it is no http or https URL without a user: ${target}`, async (t) => {
       assert.equal((await ask(t, `GET ${target}`)).status, 400)
     })
   }
 
-  test('is answered on the port of the metrics too', async (t) => {
+  test('is answered on the metrics port too', async (t) => {
     const target = `GET http://localhost/auth/metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`
     const { status, body } = await exchange(t, target, service.metricsPort)
     assert.equal(status, 200)
@@ -79,7 +79,7 @@ describe('the absolute form of a request target (RFC 9112 section 3.2.2)', () =>
 })
 
 describe('HEAD changes nothing', () => {
-  test('on the callback of a provider it is 405, signs nobody in and uses nothing up', async () => {
+  test('on the callback of a provider it is 405, signs nobody in and consumes no state', async () => {
     const agent = newcomer(service)
     const callback = await corp.visit(await startAt(agent, 'corp', { return_to: '/shop' }), {
       person: newOpenIdPerson(),
@@ -107,7 +107,7 @@ describe('HEAD changes nothing', () => {
 })
 
 describe('any unknown method is 405, with the methods that the path has', () => {
-  // CONNECT asks for a tunnel and has a test of its own.
+  // CONNECT requests a tunnel and has a separate test.
   const unknown = http.METHODS.filter((method) => !['GET', 'HEAD', 'POST', 'CONNECT'].includes(method))
   const bodies = ['', 'Content-Length: 3\r\n\r\nabc']
   for (const method of ['QUERY', 'FETCH', ...unknown.filter((each) => each !== 'QUERY')]) {
@@ -126,14 +126,14 @@ describe('any unknown method is 405, with the methods that the path has', () => 
     })
   }
 
-  test('CONNECT, whose target may be no path', async (t) => {
+  test('CONNECT, even with a target that is no path', async (t) => {
     const path = await ask(t, 'CONNECT /auth/login')
     assert.deepEqual([path.status, path.allow], [405, 'GET, HEAD, POST'])
     const authority = await ask(t, 'CONNECT example.com:443')
     assert.deepEqual([authority.status, authority.allow], [405, undefined])
   })
 
-  test('a body that is too large is not read where nothing takes it', async () => {
+  test('a body that is too large is not read if the route takes none', async () => {
     const answer = await stranger.send({ method: 'PUT', path: '/auth/health', body: 'x'.repeat(20_000) })
     assert.equal(answer.headers.allow, 'GET, HEAD')
     assertJsonError(answer, 405, 'method_not_allowed')
@@ -154,13 +154,13 @@ test('every path that the OpenAPI document names answers errors as JSON, wrong m
 const lineOf = async (path: string) => loggedRequest(service, await stranger.get(path))
 
 describe('the log line of a 404', () => {
-  test('has the path, without its query', async () => {
+  test('contains the path without its query', async () => {
     const line = await lineOf('/auth/nothing/here?token=secret')
     assert.deepEqual([line.status, line.path, line.hint, line.route], [404, '/auth/nothing/here', undefined, undefined])
     assert.ok(!JSON.stringify(line).includes('secret'))
   })
 
-  test('has no part of the path that could be a token, and no more than 200 characters', async () => {
+  test('contains no part of the path that could be a token, and at most 200 characters', async () => {
     assert.equal((await lineOf(`/auth/reset/${'a1'.repeat(20)}/now`)).path, '/auth/reset/…/now')
     assert.equal(String((await lineOf('/a'.repeat(500))).path).length, 200)
   })
@@ -175,14 +175,14 @@ describe('the log line of a 404', () => {
     ['/', undefined],
   ]
   for (const [sent, meant] of hints) {
-    test(`hints at ${meant ?? 'nothing'} where ${sent} came`, async () => {
+    test(`suggests ${meant ?? 'nothing'} for ${sent}`, async () => {
       const { hint } = await lineOf(sent)
       if (meant === undefined) assert.equal(hint, undefined)
       else assert.ok(String(hint).startsWith(`Was ${meant} meant? The proxy `), String(hint))
     })
   }
 
-  test('of an unknown method has both too', async (t) => {
+  test('of an unknown method does so too', async (t) => {
     const { requestId } = await ask(t, 'FETCH /login?x=1')
     const line = await loggedLine(service, ({ request_id }) => request_id === requestId)
     assert.deepEqual([line.status, line.path, line.client], [404, '/login', '127.0.0.1'])
@@ -207,7 +207,7 @@ const otherProtocols: [what: string, bytes: string, named: RegExp][] = [
   ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0', /^HTTP\/2 came, .*HTTP\/1\.1/],
 ]
 for (const [what, bytes, named] of otherProtocols) {
-  test(`what came in place of HTTP/1.1 is named, in the answer and in the log, with what to change: ${what}`, async (t) => {
+  test(`another protocol in place of HTTP/1.1 is named in the response and in the log, with what to change: ${what}`, async (t) => {
     const { status, body, requestId } = await exchange(t, bytes)
     assert.equal(status, 400)
     const { error } = JSON.parse(body) as { error: { code: string; message: string; request_id: string } }
@@ -218,7 +218,7 @@ for (const [what, bytes, named] of otherProtocols) {
   })
 }
 
-test('request ids are random: one tells nothing about another', async () => {
+test('request ids are random: one reveals nothing about another', async () => {
   const ids: string[] = []
   for (let count = 0; count < 300; count++)
     ids.push(String((await stranger.get('/auth/health')).headers['x-request-id']))

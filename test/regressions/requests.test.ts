@@ -10,7 +10,7 @@ import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 
-/** Sends bytes as they are; what came back, taken apart. */
+/** Sends unchanged bytes, and parses the response. */
 const exchange = async (t: TestContext, request: string) => {
   const connection = await connectRaw(service, t)
   connection.write(request)
@@ -28,7 +28,7 @@ const unusual = [
 
 describe('requests, once answered badly', () => {
   for (const [what, request, status] of unusual) {
-    test(`${what} is ${status}, with an X-Request-Id that stands in the log`, async (t) => {
+    test(`${what} is ${status}, with an X-Request-Id that is in the log`, async (t) => {
       const { head, requestId } = await exchange(t, request)
       assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `))
       assert.ok(requestId.length >= 8, head)
@@ -37,7 +37,7 @@ describe('requests, once answered badly', () => {
     })
   }
 
-  test('HTTP/1.1 without Host is told so in JSON', async (t) => {
+  test('HTTP/1.1 without Host gets a JSON error that says so', async (t) => {
     const { head, body, requestId } = await exchange(t, 'GET /auth/api/v1/user HTTP/1.1\r\nConnection: close\r\n\r\n')
     assert.match(head, /^HTTP\/1\.1 400 /)
     assert.match(head, /^Content-Type: application\/json/im)
@@ -45,7 +45,7 @@ describe('requests, once answered badly', () => {
     assert.ok(body.includes(requestId), body)
   })
 
-  test('every field of a signup form that is wrong is marked at once', async () => {
+  test('all invalid fields of a signup form are marked at once', async () => {
     const { agent } = await signedUp(service)
     for (const visitor of [createUserAgent(service), agent]) {
       const wrong = { email: 'no address', username: 'no name!', password: 'short' }

@@ -17,7 +17,7 @@ const loginAs = (client: string, length = form.length) =>
   `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\nCookie: svc_csrf=${token}\r\n` +
   `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${length}\r\n\r\n${form}`
 
-/** Sends bytes; the function that it resolves to resets the connection. */
+/** Sends bytes, and resolves to a function that resets the connection. */
 const send = (bytes: string): Promise<() => Promise<void>> =>
   new Promise((resolve) => {
     const socket = connect(service.port, '127.0.0.1')
@@ -40,8 +40,8 @@ const assertLeft = async (client: string): Promise<LogLine> => {
   return line
 }
 
-describe('a request whose sender has gone', () => {
-  test('while it waits for its turn is logged at info as 499 with its address, and counted so', async (t) => {
+describe('a request whose sender has disconnected', () => {
+  test('while it waits for a hash is logged at info as 499 with its address, and counted so', async (t) => {
     const client = '203.0.113.9'
     const queue = await holdHashQueue(service, t)
     const leave = await send(loginAs(client))
@@ -57,15 +57,15 @@ describe('a request whose sender has gone', () => {
     assert.equal(metrics.value('svc_logins_total', { outcome: 'given_up' }), 1)
   })
 
-  test('before its body was there is logged in the same way', async () => {
+  test('before its body was complete is logged in the same way', async () => {
     const leave = await send(loginAs('203.0.113.10', form.length + 10))
-    // What is not even routed leaves no line.
+    // A request that is not routed leaves no line.
     await createUserAgent(service).get('/auth/login')
     await leave()
     await assertLeft('203.0.113.10')
   })
 
-  test('at once has an address in the log, or is not looked at', async () => {
+  test('at once has an address in the log, or is not handled', async () => {
     const request = 'GET /auth/login HTTP/1.1\r\nHost: localhost\r\n\r\n'
     for (let sent = 0; sent < 300; sent += 30) {
       const leaving = Array.from({ length: 30 }, async () => (await send(request))())

@@ -19,7 +19,7 @@ const keyIds = async (service: Service) => (await publishedKeys(service)).keys.m
 const COLUMNS = `salt, generation, replaced_at, created_at, last_seen_at, expires_at, absolute_expires_at, user_agent,
   address`
 
-/** Gives the one user of the service so many more sessions. */
+/** Gives the only user of the service `count` more sessions. */
 const addSessions = (service: Service, t: TestContext, count: number) => {
   const database = openDatabaseFile(service, t)
   const [{ id } = {}] = database.rows('SELECT id FROM sessions')
@@ -33,7 +33,7 @@ const addSessions = (service: Service, t: TestContext, count: number) => {
   return database
 }
 
-/** Roles that take exactly so many characters as a JSON array. */
+/** Roles that take exactly `length` characters as a JSON array. */
 const rolesOfLength = (length: number): string[] => {
   const roles: string[] = []
   const jsonLength = () => JSON.stringify(roles).length
@@ -49,7 +49,7 @@ const withRepeated = (agent: UserAgent, name: string) => ({
 })
 
 describe('sessions, once broken', { concurrency: 2 }, () => {
-  test('a key that was rotated away leaves jwks.json once no good token of it can be left', async (t) => {
+  test('a retired key leaves jwks.json once no token of it can be valid', async (t) => {
     const clock = turnedClock()
     const service = await startService({
       t,
@@ -64,7 +64,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     assert.ok(!(await keyIds(service)).includes(old), 'the new one')
   })
 
-  test('sessions past SVC_SESSION_TTL are deleted, however long they might have been idle', async (t) => {
+  test('sessions past SVC_SESSION_TTL are deleted, even if SVC_SESSION_IDLE_TTL is longer', async (t) => {
     const service = await startService({ t, env: { SVC_SESSION_TTL: '1s', SVC_CLEANUP_INTERVAL: '300ms' } })
     await signedUp(service)
     const database = openDatabaseFile(service, t)
@@ -98,7 +98,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     assert.equal(JSON.stringify(roles).length, 2000)
     await setRoles(service, person.username, roles)
     const agent = await loggedIn(service, person)
-    // RFC 6265bis, section 5.6: a browser drops what is longer.
+    // RFC 6265bis, section 5.6: a browser ignores a longer cookie.
     assert.ok(`svc_access${agent.cookies.get('svc_access')}`.length < 4096)
     assert.deepEqual((await currentUser(agent)).roles, roles)
   })
@@ -114,7 +114,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
   })
 
   for (const name of ['svc_csrf', 'svc_refresh']) {
-    test(`where ${name} arrives twice, the request counts as unauthenticated, a good svc_access or not`, async (t) => {
+    test(`where ${name} arrives twice, the request counts as unauthenticated, even with a valid svc_access`, async (t) => {
       const service = await startService({ t })
       const { agent } = await signedUp(service)
       assertJsonError(await agent.get('/auth/api/v1/user', withRepeated(agent, name)), 401, 'unauthorized')
@@ -122,7 +122,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     })
   }
 
-  test('once a change of the username was answered, no refresh that was under way brings the old one back', async (t) => {
+  test('after a change of the username is answered, no refresh that was in flight restores the old one', async (t) => {
     const service = await startService({ t })
     const { agent, person } = await signedUp(service)
     const devices = await Promise.all(Array.from({ length: 6 }, () => loggedIn(service, person)))
@@ -130,7 +130,7 @@ describe('sessions, once broken', { concurrency: 2 }, () => {
     for (let round = 0; round < 3; round++) {
       await Promise.all(devices.map(assertSignedIn))
       const { username } = newPerson()
-      // Another process's lock makes the change wait, and behind it the refreshes, which have seen the old name.
+      // The lock of another process makes the change wait, and after it the refreshes, which have read the old name.
       const release = database.lock()
       const change = agent.post('/auth/account/username', { username })
       await sleep(150)

@@ -17,7 +17,7 @@ import { runCommand } from '../support/warm-command.ts'
 
 const stack = /\n\s+at |node:internal|\.ts:\d+/
 
-/** The output names all of these in one line, and shows no stack. */
+/** Checks that the output names all of these in one line, without a stack. */
 const assertOneLine = ({ stdout, stderr }: CommandResult, words: string[]) => {
   const output = stdout + stderr
   const lines = output.split('\n').filter((line) => words.every((word) => line.includes(word)))
@@ -25,7 +25,7 @@ const assertOneLine = ({ stdout, stderr }: CommandResult, words: string[]) => {
   assert.doesNotMatch(output, stack)
 }
 
-/** A stopped service beside whose secret lies a database file without a table. */
+/** A stopped service with its secret and a database file without tables. */
 const withEmptyDatabase = async (t: TestContext): Promise<ServiceProcess> => {
   const service = await startServiceProcess({ t })
   assert.equal(await service.stop(), 0)
@@ -43,7 +43,7 @@ describe('a start, once broken', { concurrency: 2 }, () => {
     ['SVC_WEBHOOK_SECRET_FILE', { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/' }],
     ['SVC_SECRET_FILE', {}],
   ] as const) {
-    test(`${variable} that names an empty file is a mistake: exit 78, with the variable and the path`, async (t) => {
+    test(`${variable} that names an empty file is an error: exit 78, with the variable and the path`, async (t) => {
       const cwd = temporaryDirectory(t)
       const file = path.join(cwd, 'empty')
       writeFileSync(file, '\n')
@@ -53,7 +53,7 @@ describe('a start, once broken', { concurrency: 2 }, () => {
     })
   }
 
-  test('svc migrate --check says what a database without tables lacks, and svc serve makes it', async (t) => {
+  test('svc migrate --check names the pending migrations of a database without tables, and svc serve applies them', async (t) => {
     const service = await withEmptyDatabase(t)
     const check = await service.cli(['migrate', '--check'])
     assert.equal(check.code, 1, check.stderr)
@@ -65,13 +65,13 @@ describe('a start, once broken', { concurrency: 2 }, () => {
     await operate(service, ['migrate', '--check'])
   })
 
-  test('the default base URL is an origin as browsers write it: without the default port', () => {
+  test('the default base URL is an origin as browsers write it, without the default port', () => {
     assert.equal(defaultBaseUrl(80), 'http://localhost')
     assert.equal(defaultBaseUrl(8080), 'http://localhost:8080')
   })
 
   for (const port of ['0', '8099']) {
-    test(`a host that cannot be listened on is one clear line and no stack (SVC_PORT=${port})`, async (t) => {
+    test(`a host that svc cannot listen on is reported in one clear line without a stack (SVC_PORT=${port})`, async (t) => {
       const env = { SVC_PORT: port, SVC_HOST: '256.1.1.1' }
       const result = await runSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
       assert.ok(result.code !== null && result.code > 0, `exit ${result.code}`)

@@ -13,7 +13,7 @@ const CALLERS = 32
 
 type Fate = 'answered' | 'refused' | 'lost'
 
-/** A connection for one request, as a proxy makes it that keeps none. */
+/** A connection for one request, like that of a proxy without keep-alive. */
 const call = (port: number): Promise<Fate> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -35,10 +35,10 @@ const callUntilRefused = async (port: number): Promise<Fate[]> => {
   return fates
 }
 
-// Nobody can look and close in one step: one connection may slip in between, of hundreds that want to.
+// A server cannot check and close in one step: of hundreds of connections, one may arrive in between.
 const SLIPPED = 1
 
-test('a stop loses no request of a connection that it let in', async (t) => {
+test('a stop loses no request of an accepted connection', async (t) => {
   const service = await startServiceProcess({ t })
   assert.equal(await call(service.port), 'answered')
   const calls = Array.from({ length: CALLERS }, () => callUntilRefused(service.port))
@@ -50,10 +50,10 @@ test('a stop loses no request of a connection that it let in', async (t) => {
 })
 
 for (const workers of ['1', '2']) {
-  test(`a planned stop logs no errors, with requests under way and probes that come: ${workers} workers`, async (t) => {
+  test(`a planned stop logs no errors, with requests in flight and probes: ${workers} workers`, async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_WORKERS: workers, SVC_DRAIN: '2s' } })
     const probe = createUserAgent(service)
-    // One that has had no visitor ends at once.
+    // A service without requests would end at once.
     await eventually('every process has answered', async () => {
       await probe.get('/auth/login', { connection: 'close' })
       const requests = service.logLines().filter(({ message }) => message === 'request')

@@ -15,11 +15,11 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
 const settings = (url: string) => ({ SVC_WEBHOOK_URL: url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' })
 
-/** Leaves the connection open in another protocol, as a server of WebSockets does. */
+/** Leaves the connection open in another protocol, like a WebSocket server. */
 const switchProtocols = (response: ServerResponse) =>
   response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
 
-/** A folder with a database in which so many events wait, each of another user. */
+/** A folder with a database in which `count` events wait, each of another user. */
 const folderWithOpenEvents = async (t: TestContext, url: string, count: number): Promise<string> => {
   const cwd = temporaryDirectory(t)
   const { email, password } = newPerson()
@@ -39,7 +39,7 @@ const folderWithOpenEvents = async (t: TestContext, url: string, count: number):
 }
 
 describe('webhooks, once broken', { concurrency: 2 }, () => {
-  test('a receiver that answers 101 Switching Protocols does not hold a place without limit, nor the stop', async (t) => {
+  test('a receiver that answers 101 Switching Protocols does not occupy a delivery without limit, nor block the stop', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     receiver.answerWith((_, response) => void switchProtocols(response))
     const service = await startServiceProcess({ t, env: settings(receiver.url) })
@@ -60,10 +60,10 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
     assert.equal(await within(10, 'the stop', service.stop()), 0)
   })
 
-  test('events of which nothing can be written down (the disk is full) hold up nothing else', async (t) => {
+  test('events whose attempts cannot be recorded (the disk is full) block nothing else', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const cwd = await folderWithOpenEvents(t, receiver.url, 60)
-    // The shared memory beside the database takes 32 KiB; a few commits later its log is as large as it may get.
+    // The shared memory file takes 32 KiB; a few commits later the log of the database reaches the limit.
     const service = await startServiceProcess({ t, cwd, env: settings(receiver.url), fileSizeLimitKiB: 64 })
     const probe = createUserAgent(service)
     await eventually('bookkeeping fails', () => service.logs().includes('webhook bookkeeping failed'))
@@ -76,7 +76,7 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
     assert.equal(await within(10, 'the stop', service.stop()), 0)
   })
 
-  test('closed events are deleted past SVC_WEBHOOK_RETENTION, open ones stay', async (t) => {
+  test('closed events are deleted after SVC_WEBHOOK_RETENTION, open ones stay', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const retried = { SVC_WEBHOOK_MAX_ATTEMPTS: '100', SVC_WEBHOOK_RETENTION: '1s', SVC_CLEANUP_INTERVAL: '300ms' }
     const service = await startServiceProcess({ t, env: { ...settings(receiver.url), ...retried } })
@@ -89,7 +89,7 @@ describe('webhooks, once broken', { concurrency: 2 }, () => {
     const users = () => database.rows('SELECT user_id FROM webhook_events').map(({ user_id }) => user_id)
     assert.ok(users().includes(id))
     await eventually('the closed event is gone', () => users().length === 1)
-    // Long past the time of the open one, too.
+    // Long after the time of the open event, too.
     await sleep(2000)
     assert.deepEqual(users(), [id])
   })

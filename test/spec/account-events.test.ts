@@ -21,7 +21,7 @@ const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' }
 const eventOf = ({ headers }: Answer, event: string): Promise<LogLine> =>
   loggedLine(service, (line) => line.event === event && line.request_id === headers['x-request-id'])
 
-/** What the line says, without what every line has. */
+/** The fields of a log line without those that every line has. */
 const factsOf = ({ level, time: _time, message, request_id: _id, ...facts }: LogLine) => {
   assert.equal(level, 'info')
   assert.equal(message, 'account event')
@@ -227,7 +227,7 @@ describe('a failure says why', () => {
   })
 })
 
-/** What the lines that a command writes to its stderr say. */
+/** The fields of the lines that a command writes to its stderr. */
 const eventsBy = async (args: string[], input = '') => {
   const { code, stderr } = await service.cli(args, { input })
   assert.equal(code, 0, stderr)
@@ -239,7 +239,7 @@ const eventsBy = async (args: string[], input = '') => {
   })
 }
 
-describe('what the command line does leaves a line on its stderr', () => {
+describe('the actions of the command line leave a line on its stderr', () => {
   test('each command that changes an account says what, whose and by whom', async () => {
     const person = newPerson()
     const { email, password } = person

@@ -26,7 +26,7 @@ const weak: [keyof typeof WORDS, (person: Person) => string][] = [
   ['site', () => '2026 blue kettle!'],
 ]
 
-describe('a password that is one of the first to be guessed', { concurrency: 2 }, () => {
+describe('a password that is easy to guess', { concurrency: 2 }, () => {
   for (const [kind, make] of weak) {
     test(`is refused (422, in words at the field) at signup and in the account: ${kind}, ${make.toString()}`, async () => {
       const person = newPerson()

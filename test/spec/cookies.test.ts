@@ -117,6 +117,17 @@ test('where svc_access arrives twice, the request counts as unauthenticated and 
   await assertSignedIn(agent)
 })
 
+test('the duplicate is expired on the paths above the request, for the host and for its parent domains', async (t) => {
+  const deep = await startService({ t, env: { SVC_BASE_URL: 'http://login.example.com' } })
+  const answer = await createUserAgent(deep).get('/auth/api/v1/user', { cookie: 'svc_access=a; svc_access=b' })
+  const paths = ['/', '/auth', '/auth/api', '/auth/api/v1', '/auth/api/v1/user']
+  const domains = ['', '; Domain=login.example.com', '; Domain=example.com']
+  const expected = paths.flatMap((path) =>
+    domains.map((domain) => `svc_access=; Path=${path}${domain}; Max-Age=0; SameSite=Lax`),
+  )
+  assert.deepEqual(answer.headers['set-cookie'], expected)
+})
+
 test('where svc_access arrives twice with the same value, no guess is tried either', async () => {
   const { agent } = await signedUp(service)
   const token = agent.cookies.get('svc_access')

@@ -110,7 +110,7 @@ describe('the token is bound to the session once there is one', () => {
     assertJsonError(await signedIn.copy().refresh('audience=app', headers), 403, 'forbidden')
   })
 
-  test('what is checked first stays first: no refresh token 401, CSRF 403, audience 400', async () => {
+  test('the checks stay in their order: no refresh token 401, CSRF 403, audience 400', async () => {
     const visitor = withToken(signedIn, 'x'.repeat(43))
     assertJsonError(await visitor.copy().refresh(''), 403, 'forbidden')
     visitor.cookies.delete('svc_refresh')
@@ -195,14 +195,14 @@ describe('the token over the life of a session', () => {
     }
   })
 
-  test('who is signed in is told without a look at the token', async () => {
+  test('a signed-in user is answered without another check of the token', async () => {
     const visitor = withToken(signedIn, 'x'.repeat(43))
     const answer = await visitor.get('/auth/api/v1/user')
     assert.equal(answer.status, 200)
     assert.deepEqual(answer.setCookies, [])
   })
 
-  test('what another site sends replaces no token: it comes without cookies, and tells nothing of them', async () => {
+  test('a request from another site replaces no token: it has no cookies, and reveals nothing about them', async () => {
     for (const path of ['/auth/login', '/auth/nothing']) {
       const headers = { cookie: [], origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       const answer = await signedIn.copy().send({ method: 'POST', path, headers })

@@ -29,7 +29,7 @@ type Place = { url: string; rows(sql: string): Promise<Rows> }
 /** Not the one that the source was made with. */
 const OTHER_SECRET = randomBytes(32).toString('hex')
 
-// Where commands run that leave nothing in it.
+// A folder for commands that leave no files in it.
 const cwd = temporaryDirectory()
 
 const KINDS = ['sqlite', 'postgres'] as const
@@ -311,7 +311,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       await assert.rejects(to.rows('SELECT * FROM webhook_events'))
     })
 
-    test(`what else is in a target in ${kind} is left alone`, async (t) => {
+    test(`other tables in a target in ${kind} are left alone`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
       // Connecting makes no SQLite file before something is written.
@@ -466,7 +466,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.ok(existsSync(path.join(folder, 'made.db')))
   })
 
-  test('what is copied is all there is: every table and column of the schema, the key first', async (t) => {
+  test('the copy covers every table and column of the schema, the key first', async (t) => {
     const service = await startServiceProcess({ t })
     const columns = await (await openDatabase(service, t)).columns()
     const names = (table: string) => columns.filter((column) => column.table === table).map(({ name }) => name)

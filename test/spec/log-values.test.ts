@@ -9,7 +9,7 @@ import type { Service } from '../support/service.ts'
 import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
-/** What the database says of the statements that follow is an error that nobody expects, with values in it. */
+/** Makes the following statements fail in the database with an unexpected error that contains values. */
 const TROUBLES = {
   sqlite: {
     'a unique index that svc does not know': [
@@ -57,7 +57,7 @@ const signUpInVain = async (service: Service, person: ReturnType<typeof newPerso
   return loggedRequest(service, answer)
 }
 
-describe('an error of the database is logged without the values that it is about', { concurrency: 2 }, () => {
+describe('a database error is logged without the values of its row', { concurrency: 2 }, () => {
   for (const [title, [statement, expected]] of Object.entries(TROUBLES[databaseChoice])) {
     test(title, async (t) => {
       const service = await startService({ t })

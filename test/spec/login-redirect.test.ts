@@ -31,7 +31,7 @@ test('bytes that are not ASCII are percent-encoded, UTF-8 or not', async () => {
   assertRedirect(await ask('/\u00ff\u0080'), loginFor('/%FF%80'))
 })
 
-test('who is signed in is sent on from there to exactly that address', async () => {
+test('a signed-in user is redirected from there to exactly that address', async () => {
   const { agent } = await signedUp(service)
   const target = '/members/%2f%2fa%26b?c=%23&d=%0d%0a'
   const { location = '' } = await agent.get('/auth/login/redirect', { 'x-original-uri': target })

@@ -80,7 +80,7 @@ describe('docs/grafana-dashboard.json', () => {
     metrics = await service.scrape()
   })
 
-  test('every metric that it asks for is told by the service, and so is every value of a label', () => {
+  test('every metric that it uses exists in the service, and so does every value of a label', () => {
     assert.ok(queries.length > 25)
     assert.deepEqual(
       queries.flatMap((query) => findUntold(query, metrics)),
@@ -92,7 +92,7 @@ describe('docs/grafana-dashboard.json', () => {
     )
   })
 
-  test('every alarm of docs/operate.md asks for what the service tells, and some notice that it tells nothing', () => {
+  test('every alarm of docs/operate.md uses existing metrics, and some notice that there are none', () => {
     const alarms = readAlarms()
     assert.ok(alarms.length >= 9)
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('docs/grafana-dashboard.json', () => {
     assert.match(readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8'), /^ {2}- job_name: svc$/m)
   })
 
-  test('what is not told is found', () => {
+  test('a missing metric is found', () => {
     const query = 'sum(rate(svc_nothing_total{a="b"}[1m])) + svc_logins_total{outcome="magic"} + svc_logins_count'
     assert.deepEqual(findUntold(query, metrics), ['svc_nothing_total', 'svc_logins_count'])
     assert.deepEqual(findUnknownValues(query, metrics), [

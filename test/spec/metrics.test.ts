@@ -102,7 +102,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
     )
   })
 
-  test('it is there while the service drains, and gone when it has stopped', async (t) => {
+  test('it answers while the service drains, and is gone when the service has stopped', async (t) => {
     const draining = await startMeteredProcess({ t, env: { SVC_DRAIN: '30s' } })
     const held = await connectRaw(draining, t)
     draining.signal('SIGTERM')
@@ -141,7 +141,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
   })
 })
 
-describe('what is told', { concurrency: 3 }, () => {
+describe('the metrics', { concurrency: 3 }, () => {
   test('every metric has its type and its help, and is named as Prometheus wants it', async () => {
     const { samples, types, helps } = await service.scrape()
     const names = [...types.keys()]
@@ -158,7 +158,7 @@ describe('what is told', { concurrency: 3 }, () => {
     }
   })
 
-  test('docs/operate.md lists every metric with its labels, and none that there is not', async (t) => {
+  test('docs/operate.md lists every metric with its labels, and no others', async (t) => {
     const own = await startMeteredProcess({ t, env: { SVC_CLEANUP_INTERVAL: '50ms' } })
     const connection = await connectRaw(own, t)
     connection.write('nonsense\r\n\r\n')
@@ -404,7 +404,7 @@ describe('what is told', { concurrency: 3 }, () => {
     receiver.answerWith(silence)
     const { agent, person } = await signedUp(own)
     await receiver.received(3)
-    // What comes next of the same user waits for its turn.
+    // The next event of the same user waits for its turn.
     await agent.post('/auth/account/delete', { password: person.password })
     await eventually('one under way and one that is due', async () => {
       const metrics = await own.scrape()
@@ -420,7 +420,7 @@ describe('what is told', { concurrency: 3 }, () => {
     })
   })
 
-  test('of webhooks that are off nothing is said to be due', async () => {
+  test('without webhooks, no event is reported as due', async () => {
     const metrics = await service.scrape()
     assert.equal(metrics.value('svc_webhook_events_open'), undefined)
     assert.equal(metrics.value('svc_webhook_oldest_due_seconds'), undefined)
@@ -444,7 +444,7 @@ describe('the database', { concurrency: 2 }, () => {
     assert.equal((await service.scrape()).value('svc_database_up'), 1)
   })
 
-  test('that is away or frozen keeps nobody from the metrics: it is 0, and what only it knows is left out', async (t) => {
+  test('that is unavailable or frozen does not block the metrics: its gauge is 0, and its own metrics are missing', async (t) => {
     const postgres = await startPostgres({ t })
     const receiver = await startWebhookReceiver({ t })
     const env = {
@@ -507,7 +507,7 @@ describe('several workers', { concurrency: 2 }, () => {
     assert.deepEqual(metrics.types.get('svc_http_request_duration_seconds'), 'histogram')
   })
 
-  test('one that dies takes nothing back of what it had counted, and one that hangs holds nobody up', async (t) => {
+  test('a worker that dies takes back none of its counts, and one that hangs delays nobody', async (t) => {
     const own = await startMeteredProcess({ t, env: TWO })
     const [victim, other] = await pidsOf(own)
     assert.ok(victim !== undefined && other !== undefined)

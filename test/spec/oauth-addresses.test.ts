@@ -91,5 +91,5 @@ describe('addresses on loopback are accepted only where the issuer is on loopbac
     })
   }
 
-  test('and nothing on this machine was asked', () => assert.equal(knocks, 0))
+  test('and no address on this machine was requested', () => assert.equal(knocks, 0))
 })

@@ -12,7 +12,7 @@ import { createUserAgent } from '../support/user-agent.ts'
 const corp = await startMisbehavingProvider()
 const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })
 
-/** What the provider says of a user. */
+/** The provider's claims about a user. */
 const newClaims = (): Claims => {
   const { email, username } = newPerson()
   return { sub: username, email, email_verified: true }

@@ -22,7 +22,7 @@ const {
   assertSignsIn,
 } = await startLinkingService()
 
-describe('if the email belongs to an existing account, it is never linked silently', () => {
+describe('an email of an existing account never links silently', () => {
   test('the user gets a page that explains why; there is no session and nothing is linked', async () => {
     const { person, agent: owner } = await signedUp(service)
     const { page } = await atLinkAccountPage(person.email.toUpperCase())
@@ -185,7 +185,7 @@ describe('proof by a linked provider', () => {
     await startAt(owner, 'corp')
     const { text } = await returnFromProvider(owner, callback)
     const pending = /name="pending" value="([^"]+)"/.exec(text)?.[1]
-    // What the browser sends when the user presses the button of the page.
+    // The request that the browser sends when the user presses the button of the page.
     await signInBy(owner, 'corp', byCorp(person), pending === undefined ? {} : { pending })
     assert.deepEqual(await providersOf(user.id), ['corp'], `${octo.user.login} is not connected`)
   })

@@ -163,7 +163,7 @@ describe('a link request belongs to one browser, and expires after ten minutes',
 
 const rowsOf = (userId: string) => database.rows('SELECT id FROM pending_links WHERE user_id = ?', userId)
 
-/** What an attacker can make with the root secret, but without a row in the database. */
+/** A token that an attacker can create with the root secret, but without a row in the database. */
 const forge = (agent: UserAgent, content: unknown) => {
   const text = rootSecret(service)
   const current = Buffer.from(text, /^(?:[0-9a-f]{2}){32,}$/i.test(text) ? 'hex' : 'base64')

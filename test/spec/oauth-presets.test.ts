@@ -209,7 +209,7 @@ describe('GitHub: OAuth 2.0 without OpenID: user and verified-email endpoints', 
     })
   }
 
-  test('who is renamed there stays the same here', async () => {
+  test('a user who is renamed there stays the same user here', async () => {
     const who = newGitHubPerson()
     const before = await assertIn(await arriveAtGitHub(who))
     const renamed = {
@@ -413,7 +413,7 @@ describe('Google: ALLOWED_DOMAINS by the verified email or the hosted domain', (
       NOT_CONFIRMED,
     )
   })
-  test('who moves away from the domain is not let in any more', async () => {
+  test('a user who leaves the domain can no longer sign in', async () => {
     const who = at('corp.example')
     await assertIn(await arrive(who))
     await assertOut(await arrive({ ...who, email: 'moved@other.example' }), 403, /isn’t let in/)

@@ -62,7 +62,7 @@ const assertRefused = async (t: TestContext, env: Environment, variables: string
   return lines
 }
 
-/** What `svc config --json` shows of providers, and its warnings. */
+/** The providers and the warnings of `svc config --json`. */
 const accepted = async (t: TestContext, env: Environment, cwd?: string) => {
   const { code, stdout, stderr } = await run(t, ['config', '--json'], env, cwd)
   assert.equal(code, 0, stderr)

@@ -86,7 +86,7 @@ test('a password field is a password field and is never filled in', async () => 
   }
 })
 
-test('what a user chose as a name is shown as text', async () => {
+test('a name that a user chose is shown as text', async () => {
   const visitor = createUserAgent(service)
   const email = "x'<b>@example.com"
   const answer = await signUp(visitor, { ...newPerson(), email })

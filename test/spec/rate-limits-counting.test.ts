@@ -41,7 +41,7 @@ const retryAfter = ({ status, headers }: Answer): number => {
 
 const assertAccepted = (answer: Answer): void => assertRedirect(answer, '/')
 
-describe('tries are counted once and for the right reason', () => {
+describe('attempts are counted once and for the right reason', () => {
   test('tries that are refused do not count: wrong passwords for one account keep no neighbour out', async () => {
     const address = newAddress()
     const neighbour = await signedUp(service)

@@ -80,7 +80,7 @@ test('the session stays good, and other sessions, users and visitors are not con
   for (let times = 0; times < 8; times += 1) assertPage(await stranger.get(loginFor('/shared')))
 })
 
-test('who logs in by the form is sent on, however often', async () => {
+test('a user who logs in with the form is redirected, however often', async () => {
   const { agent, person } = await signedUp(service)
   for (let times = 0; times < 7; times += 1) assertRedirect(await logIn(agent, person, { return_to: '/form' }), '/form')
 })

@@ -48,7 +48,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertUsable(agent)
   })
 
-  test('what the bearer of a just replaced token got is good beyond the grace window', async () => {
+  test('the tokens issued for a just replaced token stay valid after the grace period', async () => {
     const { agent } = await signedUp(impatient)
     const lost = agent.copy()
     await lost.refresh()

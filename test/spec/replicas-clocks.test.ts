@@ -67,12 +67,12 @@ const registerTests = async () => {
   const { replicas, behind, pass, now } = skewed
   const database = await openDatabase(behind.service)
 
-  describe('replicas whose clocks are wrong by up to a minute', { concurrency: 1 }, () => {
+  describe('replicas whose clocks are off by up to a minute', { concurrency: 1 }, () => {
     test('a session that begins at one is good at the others, with tokens that last half a minute', async () => {
       for (const { service } of replicas) await assertUsableEverywhere(skewed, (await signedUp(service)).agent)
     })
 
-    test('what is written of a session, and the cookies’ Max-Age, follow the time of the database', async () => {
+    test('the times of a session, and the cookies’ Max-Age, follow the clock of the database', async () => {
       for (const { name, service } of replicas) {
         const { agent, person } = await signedUp(service)
         const answer = await logIn(agent, person)

@@ -121,7 +121,7 @@ describe('reuse past the grace on the other replica', { concurrency: 1 }, () => 
     })
   })
 
-  test('of several who replay at once on both replicas none gets in, and the session is dead', async () => {
+  test('of several simultaneous replays on both replicas none succeeds, and the session has ended', async () => {
     await eachRound(20, 4, async (round) => {
       const [here] = inTurn(impatient, round)
       const { agent } = await signedUp(here)

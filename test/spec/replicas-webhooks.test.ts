@@ -100,7 +100,7 @@ describe('clean-ups of two replicas', () => {
     await eventually('each session was deleted by one replica, once', () => deleted() === signups)
     const inOrder = runs().toSorted((a, b) => (a.time < b.time ? -1 : 1))
     const changes = inOrder.filter((run, index) => run.replica !== inOrder[Math.max(0, index - 1)]?.replica)
-    // One that is held up for long loses its place to the other; without a place, each would have its turn.
+    // A file that waits for long loses its place to the other; without places, each would get its turn.
     assert.ok(changes.length <= 1, inOrder.map(({ replica }) => replica).join(' '))
     const database = await openDatabase(replicas[0], t)
     const leases = await database.rows(`SELECT name FROM installation WHERE name LIKE 'lease %' ORDER BY name`)

@@ -85,7 +85,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
       await assertRefreshes(agent)
       const late = await loggedIn(service, person)
 
-      // What the new secret has made is good without the old one; what the old one has made is not.
+      // Tokens of the new secret are valid without the old one; tokens of the old secret are not.
       rmSync(previousFile(service))
       await service.restart()
       for (const it of [agent, late]) await assertRefreshes(it)

@@ -68,7 +68,7 @@ const refreshSoon = async (tab: UserAgent): Promise<Answer> => {
   return tab.refresh()
 }
 
-describe('no answer of a race’s loser clears or overwrites the winner’s cookies with something worse', () => {
+describe('the loser of a race never clears or overwrites the winner’s cookies', () => {
   for (const [name, enter] of Object.entries(entries)) {
     test(`a refresh with the cookies that a ${name} in another tab has just replaced`, async () => {
       const { agent, late } = await replaced(enter)
@@ -206,7 +206,7 @@ test('a logout by them past the grace ends nothing', async () => {
   await assertUsable(agent)
 })
 
-test('what is remembered of replaced sessions goes with the session that replaced them, and with the user', async () => {
+test('the record of replaced sessions is deleted with the session that replaced them, and with the user', async () => {
   const before = await remembered()
   const [first, second] = [await replaced(), await replaced()]
   assert.equal(await remembered(), before + 2)

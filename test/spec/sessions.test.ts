@@ -158,7 +158,7 @@ test('a copy of the database holds no usable refresh token, no private key and n
   assert.ok(stored.includes(person.email), 'the right bytes are looked at')
   for (const [what, secret] of Object.entries(secrets)) {
     assert.ok(secret, what)
-    // What stands before a dot may be the id of the session; the secret of a token is its last part.
+    // The part before a dot may be the id of the session; the secret of a token is its last part.
     for (const part of [secret, secret.split('.').at(-1) ?? '']) {
       assert.ok(!stored.includes(part), `${what} stands in the database`)
       assert.ok(!stored.includes(Buffer.from(part, 'base64url')), `${what} stands in the database, decoded`)

@@ -21,7 +21,7 @@ import { runCommand } from '../support/warm-command.ts'
 const secret = randomBytes(32)
 const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runCommand({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
-/** Where more is done before it ends than reading settings. */
+/** Commands that do more than read settings before they end. */
 const serveProcess = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
 

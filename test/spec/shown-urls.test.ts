@@ -9,7 +9,7 @@ import { startWebhookReceiver, status } from '../support/webhook-receiver.ts'
 const TOKEN = 'hunter2'
 const webhookSecret = 'a secret of enough bytes'
 
-describe('URLs are shown without what may be a token', { concurrency: 2 }, () => {
+describe('URLs are shown without parts that may contain a token', { concurrency: 2 }, () => {
   for (const args of [['config'], ['config', '--json']]) {
     test(`svc ${args.join(' ')}: no query of SVC_WEBHOOK_URL, SVC_LOGO_URL or an icon's URL`, async (t) => {
       const env = {

@@ -219,7 +219,7 @@ describe('svc keys rotate --now', () => {
     await assertSignedIn(agent)
   })
 
-  test('what the version before reads of the rows: the newest key signs, and a revoked one retired long ago', async (t) => {
+  test('the version before reads the rows so that the newest key signs, and a revoked one retired long ago', async (t) => {
     const service = await startService({ t })
     const database = await openDatabase(service, t)
     const rowsOfKeys = () => database.rows('SELECT id, retired_at FROM signing_keys ORDER BY created_at DESC')

@@ -18,7 +18,7 @@ import { runCommand } from '../support/warm-command.ts'
 const secret = randomBytes(32).toString('hex')
 const BEGIN = 'svc: warning: '
 
-/** What `svc config` warns of. */
+/** The warnings of `svc config`. */
 const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirectory(t)): Promise<string[]> => {
   const { code, stderr } = await runCommand({ args: ['config'], cwd, env })
   assert.equal(code, 0, stderr)
@@ -69,7 +69,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
     assert.equal(warnings.length, 4)
   })
 
-  test('what they are about: the log says all of it once, at level warn', async (t) => {
+  test('the log contains each of them once, at level warn', async (t) => {
     const env = { SVC_BASE_URL: 'http://app.example.com', SVC_TRUST_PROXY: '0.0.0.0/0,::/0', SVC_POTR: '1' }
     const service = await startServiceProcess({ t, env })
     for (const name of ['SVC_BASE_URL', 'SVC_TRUST_PROXY', 'SVC_RATE_LIMIT', 'SVC_POTR'])
@@ -127,7 +127,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
     })
   }
 
-  test('not so many trusted that it could be everybody', () => {
+  test('no trusted networks that cover most addresses', () => {
     const some =
       '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,fc00::/7,fe80::/10,2001:db8::/32,173.245.48.0/20,none'
     for (const networks of ['none', some, '224.0.0.0/3', '0.0.0.0/3,0.0.0.0/4', 'fe00::/7'])
@@ -271,7 +271,7 @@ describe('a misspelt setting', { concurrency: 3 }, () => {
   })
 })
 
-describe('settings that do not fit the proxy in front', { concurrency: 3 }, () => {
+describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
   const UNSET = 'another origin than SVC_BASE_URL'
   const PEER = 'X-Forwarded-For came from'
 

@@ -314,7 +314,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal((await meetWorkers(service)).size, 2)
   })
 
-  test('what keeps it from starting is said once, with the exit code of one process', async (t) => {
+  test('an error at the start is printed once, with the exit code of one process', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'letter.txt'), 'Dear Ada, this is no database at all.\n'.repeat(100))
     const run = (env: Record<string, string>) => runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
@@ -377,7 +377,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('who is no child of a supervisor cannot be a worker', async (t) => {
+  test('a process that is not a child of a supervisor cannot be a worker', async (t) => {
     const { code, stderr } = await runSvc({ args: ['worker'], cwd: temporaryDirectory(t) })
     assert.equal(code, 2)
     assert.match(stderr, /unknown command 'worker'/)

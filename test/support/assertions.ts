@@ -5,7 +5,7 @@ import type { Answer, UserAgent } from './user-agent.ts'
 
 type JsonError = { error: { code: string; message: string } }
 
-// What only a programmer should see: frames of a stack, files, statements and the database's own words.
+// Texts for programmers only: stack frames, files, statements and messages of the database.
 const internals =
   /\bat .+:\d+:\d+|node:internal|\.ts\b|node_modules|SQLITE|\bSELECT\b|\bINSERT INTO\b|no such table|relation "|duplicate key/
 

@@ -6,10 +6,10 @@ import { beforeExit } from './cleanup.ts'
 /** Settings of a run; a value of undefined takes the variable away again. */
 export type Environment = Record<string, string | undefined>
 
-/** What a finished command left behind; `code` is null when a signal ended it. */
+/** The result of a finished command; `code` is null if a signal ended it. */
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
 
-/** What starts this version of svc. */
+/** The command that starts this version of svc. */
 const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 /** The environment of a child: nothing of the caller's but PATH, so that no SVC_* of a developer's shell leaks in. */

@@ -3,7 +3,7 @@ export type SetCookie = { name: string; value: string; attributes: Record<string
 
 type StoredCookie = { name: string; value: string; path: string; expiresAtMs: number }
 
-/** What a browser remembers of one host: cookies by name and path. */
+/** A browser's cookies of one host, by name and path. */
 export type CookieJar = {
   /** The value of the cookie with that name, whatever its path. */
   get(name: string): string | undefined

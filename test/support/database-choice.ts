@@ -20,7 +20,7 @@ export const testOnSqlite = (title: string, run: (t: TestContext) => Promise<voi
 
 let own: Promise<Postgres> | undefined
 
-/** Where databases may be created: the server of the whole run, or else one that this file starts when it is first asked. */
+/** The server for databases: that of the whole run, or else one that this file starts at the first use. */
 export const postgresUrl = async (): Promise<string> => {
   const given = process.env.SVC_TEST_PG_URL
   if (given) return given

@@ -14,7 +14,7 @@ export type DatabaseFile = {
   close(): void
 }
 
-/** Where the database of a service in this folder lies. */
+/** The database file of a service in this folder. */
 export const databasePath = (directory: string): string => path.join(directory, 'data', 'svc.db')
 
 /** Opens the database of the service in `directory`; closed after the test, or after the file when none is given. */

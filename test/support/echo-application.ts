@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterwards } from './cleanup.ts'
 
-/** What the application behind a gateway was sent. */
+/** The requests that the application behind a gateway has received. */
 export type Echo = { application: true; method: string; target: string }
 
 /** An application that answers every request with what it was sent; ends with the file. Resolves to its port. */

@@ -7,7 +7,7 @@ export type GatewayName = (typeof GATEWAYS)[number]
 /** Ports on 127.0.0.1 that take the place of those in the documents. */
 export type Ports = { gateway: number; svc: number; app: number }
 
-/** What stands for https://example.com. */
+/** The origin in place of https://example.com. */
 export const PUBLIC_ORIGIN = 'http://members.example'
 
 /** The text of a document below docs/. */

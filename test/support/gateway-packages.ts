@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import path from 'node:path'
 
-/** What the tests in test/gateways/ run, and the Debian packages that it comes with. */
+/** The programs for the tests in test/gateways/, and their Debian packages. */
 const PROGRAMS = {
   nginx: 'nginx',
   caddy: 'caddy',
@@ -12,7 +12,7 @@ const PROGRAMS = {
 
 export const GATEWAY_PACKAGES: string[] = Object.values(PROGRAMS)
 
-/** Where Debian puts servers; the path of a user need not name it. */
+/** Debian's folder for servers, which the PATH of a user may lack. */
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
 
 const isThere = (program: string): boolean =>

@@ -6,10 +6,10 @@ import type { Answer } from './misbehaving-provider-answers.ts'
 
 export type GitHubClient = { clientId: string; clientSecret: string; redirectUris: Set<string> }
 
-/** What was asked: the query of the address and the fields of the form. */
+/** The parameters of a request: the query of its URL and the fields of its form. */
 export type Asked = { path: string; query: URLSearchParams; form: URLSearchParams; request: IncomingMessage }
 
-/** Who allowed what, and where the answer goes. */
+/** The authorization, its user, and the redirect URI. */
 type Authorization = { person: GitHubPerson; scopes: string[]; redirectUri: string; challenge: string | null }
 type Code = Authorization & { expiresAtMs: number }
 
@@ -67,7 +67,7 @@ export const createAuthorizeEndpoint = ({
 }: {
   client: GitHubClient
   codes: Map<string, Code>
-  /** Who is there, by user id where the page's form says so. */
+  /** The user, chosen by user id if the page's form contains one. */
   sitting: (id: string | null) => GitHubPerson
   isKnown: () => boolean
 }) => {
@@ -96,7 +96,7 @@ export const createAuthorizeEndpoint = ({
   }
 }
 
-/** Where a code becomes a token; refusals come with status 200. */
+/** The token endpoint; errors have status 200, as GitHub's do. */
 export const createTokenEndpoint = ({
   client,
   codes,

@@ -44,7 +44,7 @@ export type GitHubServer = {
   origin: string
   clientId: string
   clientSecret: string
-  /** Who sits at the server and is offered to sign in. */
+  /** The user whom the server offers to sign in. */
   person: GitHubPerson
   /** Whether it answers at once, without its page, as for a user who has agreed before. */
   isAutomatic: boolean

@@ -39,7 +39,7 @@ const listenSomewhere = async (server: http.Server, triesLeft = 20): Promise<num
   }
 }
 
-/** Where a provider listens, until when, and who its client is. */
+/** The address of a provider, its lifetime, and its client. */
 export type ProviderOptions = {
   t?: TestContext | undefined
   host?: 'localhost' | '127.0.0.1' | undefined

@@ -10,7 +10,7 @@ import { type Answer, createUserAgent } from './user-agent.ts'
 type Labels = Record<string, string>
 type Sample = { name: string; labels: Labels; value: number }
 
-/** What Prometheus would read. */
+/** The text that Prometheus would read. */
 export type Metrics = {
   text: string
   /** The type of each metric, by its name. */

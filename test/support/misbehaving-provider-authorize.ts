@@ -13,7 +13,7 @@ export type Asked = {
   query: URLSearchParams
   form: URLSearchParams
   headers: IncomingHttpHeaders
-  /** Who sits at the browser, if it is one. */
+  /** The user of the browser, if the client is a browser. */
   person: Claims
   isCancelling: boolean
 }
@@ -52,7 +52,7 @@ const nameParts = ({ name, email }: Claims): string => {
   return JSON.stringify({ name: { firstName, lastName: lastName.join(' ') }, email })
 }
 
-/** Where browsers are sent, and sent back from at once: there is no page. */
+/** The authorization endpoint, which redirects back at once, without a page. */
 export const createAuthorize = ({ origin, clientId, profile, fault }: Situation, codes: Map<string, Grant>) => {
   const greeted = new Set<unknown>()
   const nameOnce = (person: Claims): Record<string, string> => {

@@ -30,7 +30,7 @@ export const checkSecret =
 
 const SIX_MONTHS_SECONDS = 15_777_000
 
-/** Whatever its address is in the tests. */
+/** Any address. */
 const APPLE = 'https://appleid.apple.com'
 
 /** A client whose secret is a token that its team has signed for Apple, good for six months at most. */

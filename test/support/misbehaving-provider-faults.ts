@@ -3,7 +3,7 @@ import type { IdTokenFault } from './misbehaving-provider-tokens.ts'
 
 export type Claims = Record<string, unknown>
 
-/** What goes wrong from now on; what is not named goes well. `told` is laid over what it says in one of two places. */
+/** The faults from now on. `told` overrides claims in one of the two places that contain them. */
 export type Fault = {
   /** The answer to the browser is this error, with the state as usual (see `state`). */
   error?: { code: string; description?: string }
@@ -49,7 +49,7 @@ const EMAILS = {
   'verification-missing': { email_verified: undefined },
 } satisfies Record<string, Claims>
 
-/** What a provider says of a user with these faults. */
+/** The claims of a provider about a user, with these faults. */
 export const claimsWith = (person: Claims, { sub, email }: Fault): Claims => ({
   ...person,
   ...(sub && SUBJECTS[sub]),
@@ -122,7 +122,7 @@ export const userinfoWith = (claims: Claims, { userinfo, told }: Fault): Claims 
   ...changesOf(USERINFOS, userinfo),
 })
 
-/** What the token endpoint refuses with, whatever it was asked; one fault is to say again all that it was told. */
+/** The error of the token endpoint for every request; one fault repeats the whole request in it. */
 export const tokenRefusal = ({ token }: Fault, asked: URLSearchParams): Claims | undefined =>
   token === 'echoing'
     ? { error: 'invalid_grant', error_description: `This is not good: ${asked.toString()}` }

@@ -1,6 +1,6 @@
 import type { Claims } from './misbehaving-provider-faults.ts'
 
-/** Where an endpoint is; a first group is the tenant that was asked for. */
+/** The path of an endpoint; a first group is the requested tenant. */
 type Endpoints = Record<'discovery' | 'authorize' | 'token' | 'jwks' | 'userinfo', RegExp>
 export type Endpoint = keyof Endpoints
 
@@ -11,7 +11,7 @@ export type Profile = {
   issuer(origin: string, tenant: string): string
   /** Addresses of the endpoints, as the discovery document tells them. */
   addresses(origin: string, tenant: string): Claims
-  /** What an ID token says of a user, or undefined if there are no ID tokens. */
+  /** The claims of an ID token, or undefined if there are no ID tokens. */
   idToken(person: Claims, origin: string): Claims | undefined
   userinfo(person: Claims): Claims
   /** Whether it answers with the `iss` of RFC 9207. */

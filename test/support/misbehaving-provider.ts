@@ -33,7 +33,7 @@ export type MisbehavingProvider = {
   origin: string
   clientId: string
   clientSecret: string
-  /** What goes wrong from now on; set it at any time. */
+  /** The faults from now on; can be set at any time. */
   fault: Fault
   /** The claims about who sits at the provider; it asks nothing of them, and answers at once. */
   person: Claims

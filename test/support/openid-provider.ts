@@ -16,7 +16,7 @@ export type OpenIdProvider = {
   issuer: string
   clientId: string
   clientSecret: string
-  /** Who sits at the provider and is offered to sign in. */
+  /** The user whom the provider offers to sign in. */
   person: OpenIdPerson
   /** Lets the provider answer to that redirect URI of the first client, or of the one named. */
   allowRedirect(uri: string, clientId?: string): void

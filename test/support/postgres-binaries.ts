@@ -6,7 +6,7 @@ const HOW_TO_GET_ONE =
   'No PostgreSQL for the tests: the packages hold none for this system. Set SVC_TEST_PG_URL to the URL of a server on ' +
   'which databases may be created, such as postgres://postgres@127.0.0.1:5432/postgres.'
 
-/** Who the server runs as; the same user as the tests when undefined. */
+/** The user of the server's process; the user of the tests when undefined. */
 export type Owner = { uid: number; gid: number } | undefined
 
 /** PostgreSQL refuses to run as root: then it is the user nobody. */
@@ -36,7 +36,8 @@ const packagedBinaries = (): string => {
 const isNeeded = (source: string): boolean => !/\.a$|[\\/](?:include|pgxs|pkgconfig)$/.test(source)
 
 /**
- * Makes `folder` with the server's programs in `bin/`. A copy: the packages leave out the links to the libraries, and may
+ * Makes `folder` with the server's programs in `bin/`. A copy: the packages leave out the links to the libraries, and
+ * may
  * lie where the user that the server runs as sees nothing.
  */
 export const unpackBinaries = (folder: string, owner: Owner): void => {

@@ -23,7 +23,7 @@ const own = (home: Home): string => path.join(home.folder, 'own')
 const logFile = (home: Home): string => path.join(home.folder, 'log')
 const program = (home: Home, name: string): string => path.join(home.folder, 'native/bin', name)
 
-/** What the server in this folder removes as its last act. */
+/** The file that the server in this folder removes as its last step. */
 export const pidFile = (folder: string): string => path.join(folder, 'own/data/postmaster.pid')
 
 const surroundings = (home: Home) => ({
@@ -92,7 +92,7 @@ const untilReady = async (home: Home, child: ChildProcess): Promise<void> => {
   }
 }
 
-/** What makes up a server, whether it runs or not. */
+/** The parts of a server, whether it runs or not. */
 export type Parts = { home: Home; guard: Guard; settings: PostgresSettings }
 
 type Launcher = { running(): ChildProcess | undefined; launch(port: number): Promise<void> }

@@ -88,7 +88,7 @@ const runServer = async (parts: Parts): Promise<Server> => {
 
 const newFolder = (): string => mkdtempSync(path.join(tmpdir(), 'svc-test-postgres-'))
 
-/** What servers can be copied from: a folder for SVC_TEST_PG_MODEL, removed on disposal or when this process ends. */
+/** A template for servers: a folder for SVC_TEST_PG_MODEL, removed on disposal or when this process ends. */
 export const preparePostgres = async (): Promise<{ folder: string; [Symbol.asyncDispose](): Promise<void> }> => {
   const folder = newFolder()
   const guard = startGuard(folder, pidFile(folder))
@@ -97,8 +97,10 @@ export const preparePostgres = async (): Promise<{ folder: string; [Symbol.async
 }
 
 /**
- * Starts a server of its own from the packages, in about a second. It ends, and its folder is removed, after the test `t`,
- * on disposal, or else when this process ends, in whatever way. `settings` go before those that make it quick. Throws with
+ * Starts a server of its own from the packages, in about a second. It ends, and its folder is removed, after the test
+ * `t`,
+ * on disposal, or else when this process ends, in whatever way. `settings` go before those that make it quick. Throws
+ * with
  * an instruction where the packages hold no binaries.
  */
 export const startPostgres = async ({

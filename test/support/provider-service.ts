@@ -51,7 +51,7 @@ export const startServiceProcessWith = async (
   return service
 }
 
-/** What a page brings back when one of its forms is sent: the value of its hidden input `pending`. */
+/** The value of a page's hidden input `pending`, which its forms send. */
 export const pendingOn = ({ text }: Answer): string => {
   const value = /name="pending" value="([^"]+)"/.exec(text)?.[1]
   assert.ok(value, text)

@@ -6,7 +6,7 @@ import { afterwards } from './cleanup.ts'
 /** A bare TCP connection, for what no HTTP client would send. */
 export type RawConnection = {
   write(text: string): void
-  /** All that came back, once the other side has closed or `until` stands in it (fails after 10 s). */
+  /** Everything received, once the other side has closed or the text contains `until` (fails after 10 s). */
   answer(until?: RegExp): Promise<string>
   close(): void
 }

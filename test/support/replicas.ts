@@ -41,7 +41,7 @@ export const at = (replica: Service, agent: UserAgent): UserAgent => createUserA
 export const inTurn = <S extends Service>([one, other]: Replicas<S>, round: number): Replicas<S> =>
   round % 2 ? [other, one] : [one, other]
 
-/** What the command line works with, for a test that would start it too often: a third process on the installation. */
+/** The core of the command line, for tests that would start it too often: a third process on the installation. */
 export const openOperator = async (service: Service, t?: TestContext): Promise<Core> => {
   const env = { SVC_DATABASE_URL: `sqlite:${databasePath(service.directory)}`, ...service.env }
   const config = readConfig(env, () => '')

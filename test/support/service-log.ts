@@ -12,7 +12,7 @@ export const parseLine = (text: string): LogLine[] => {
   }
 }
 
-/** All that a service has written, over every restart. */
+/** The whole output of a service, across restarts. */
 export const createServiceLog = () => {
   let text = ''
   let lines: LogLine[] = []
@@ -27,7 +27,7 @@ export const createServiceLog = () => {
       readTo = 0
     },
     text: (): string => text,
-    /** What was parsed once is not parsed again: tests wait for a line and look again and again. */
+    /** Parsed lines are kept, since tests that wait for a line read the log again and again. */
     lines: (): LogLine[] => {
       const end = text.lastIndexOf('\n') + 1
       lines = [...lines, ...text.slice(readTo, end).split('\n').flatMap(parseLine)]

@@ -79,7 +79,8 @@ const makeClockTurnable = async ({ TEST_CLOCK_FILE: name, SVC_DATABASE_URL: url 
 
 /**
  * Starts `svc serve` as a process on a free port with rate limits off and waits until it serves, with the database of
- * this run (see `databaseSettings`). It is killed, and its folder is removed, after the test `t`, or after the file when
+ * this run (see `databaseSettings`). It is killed, and its folder is removed, after the test `t`, or after the file
+ * when
  * no test is given. It costs ten times as much as `startService`.
  */
 export const startServiceProcess = async ({
@@ -91,7 +92,7 @@ export const startServiceProcess = async ({
 }: {
   env?: Environment
   cwd?: string
-  /** That of another version of svc. */
+  /** The schema of another version of svc. */
   launcher?: string
   fileSizeLimitKiB?: number
   t?: TestContext

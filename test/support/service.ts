@@ -25,7 +25,7 @@ export type Service = {
   directory: string
   /** The settings that it runs with, its port among them. */
   readonly env: Environment
-  /** All that was logged so far, over every restart. */
+  /** The log so far, across restarts. */
   logs(): string
   logLines(): LogLine[]
   /** Stops in order, as on SIGTERM. */
@@ -37,7 +37,7 @@ export type Service = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What only a process has. */
+/** Properties that only a separate process has. */
 const requireNoProcess = ({ workers }: Config, { NODE_OPTIONS: options }: Environment): void => {
   if (workers > 1 || options !== undefined) throw new Error('workers and NODE_OPTIONS need startServiceProcess')
 }
@@ -81,7 +81,8 @@ const isTaken = (error: unknown, port: string | undefined): boolean =>
 
 /**
  * Starts a service inside this process, on a free port with rate limits off, with the database of this run (see
- * `databaseSettings`) and the clock that is given. It stops, and its folder is removed, after the test `t`, or after the
+ * `databaseSettings`) and the clock that is given. It stops, and its folder is removed, after the test `t`, or after
+ * the
  * file when no test is given. For a service that can be killed, or has a process's limits, see `startServiceProcess`.
  */
 export const startService = async ({

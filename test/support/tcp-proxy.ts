@@ -14,9 +14,12 @@ export type TcpProxy = {
   swallow(): void
   /** Every connection breaks, new ones as soon as they are made. */
   reset(): void
-  /** What was wrong is over; connections that were swallowed stay as deaf as they were. */
+  /** Ends the fault. Connections that were swallowed stay silent. */
   mend(): void
-  /** Hears each piece that a client sends and may change its bytes; `mute` loses everything that is answered from now on. */
+  /**
+   * Hears each piece that a client sends and may change its bytes; `mute` loses everything that is answered from now
+   * on.
+   */
   onSent(hear: ((piece: Buffer) => 'mute' | void) | undefined): void
 }
 

@@ -5,9 +5,11 @@ export type TurnedClock = {
   now(): number
   /** By how much it is ahead of this machine's. */
   aheadMs(): number
-  /** That of a machine whose clock is wrong: ahead of the others by so much, or behind. */
+  /** The clock of a machine that is ahead of the others, or behind them. */
   skewed(aheadMs: number): TurnedClock
-  /** Time passes: the clock is ahead by so many milliseconds, and so is that of the PostgreSQL databases of services. */
+  /**
+   * Time passes: the clock is ahead by so many milliseconds, and so is that of the PostgreSQL databases of services.
+   */
   turnTo(aheadMs: number): Promise<void>
   /** The clock of the services alone is set, as by an operator or by NTP; negative: back. */
   setWallClockTo(aheadMs: number): void

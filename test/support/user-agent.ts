@@ -5,7 +5,7 @@ import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 // An import would load all that fetch is made of too, in every process of the tests.
 const http = process.getBuiltinModule('node:http')
 
-/** What came back, read to its end. */
+/** The whole response. */
 export type Answer = {
   status: number
   headers: IncomingHttpHeaders

@@ -10,9 +10,9 @@ export type Visitor = {
   /** Fills in the form that posts to `action` and sends it; resolves when the next page is there. */
   submit(action: string, fields: Record<string, string>): Promise<void>
   open(path: string): Promise<void>
-  /** Where the window is: path, query and fragment. */
+  /** The window's path, query and fragment. */
   path(): string
-  /** What the browser complained about so far: errors in the console, blocked by policy, failed scripts. */
+  /** The browser's complaints so far: console errors, resources blocked by the policy, failed scripts. */
   complaints: string[]
 }
 
@@ -65,7 +65,7 @@ export const signUpAt = async (visitor: Visitor, { email, password, username }: 
 export const logInAt = async (visitor: Visitor, { email, password }: Person): Promise<void> =>
   visitor.submit('/auth/login', { email, password })
 
-/** What an accessibility checker holds against the page, in light and (colours, which are all that differs) in dark. */
+/** The violations that an accessibility checker finds, in the light scheme and, for colours only, in the dark one. */
 export const violations = async (page: Page): Promise<string[]> => {
   const found: string[] = []
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -3,11 +3,11 @@ import { assertErrorPage, assertJsonError } from './assertions.ts'
 import { logIn, logOut, newcomer, newPerson, type Person, signedUp, signUp } from './people.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
-/** What people come for, each with the status that it usually has. */
+/** Typical requests of users, with their usual status. */
 const USUAL = { user: 200, refresh: 200, account: 200, login: 303, signup: 303, logout: 303 }
 export type Visit = keyof typeof USUAL
 export const EVERY_VISIT: readonly Visit[] = ['user', 'refresh', 'account', 'login', 'signup', 'logout']
-/** Those that change something in the database. */
+/** Commands that change the database. */
 export const WRITING_VISITS: readonly Visit[] = ['refresh', 'login', 'signup', 'logout']
 
 /** Two with accounts of their own: one stays, the other is about to leave. */

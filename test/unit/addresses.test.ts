@@ -53,7 +53,7 @@ const NETWORKS: Record<string, readonly string[]> = {
   unknown: ['unknown'],
 }
 for (const [network, addresses] of Object.entries(NETWORKS)) {
-  test(`an address counts for its network: an IPv4 address, an IPv6 /64: ${network}`, () => {
+  test(`an address belongs to a network, which is the IPv4 address or the IPv6 /64: ${network}`, () => {
     for (const address of addresses) assert.equal(networkOf(address), network, address)
   })
 }
@@ -75,7 +75,7 @@ const TRUST: [network: string, member: string, isIn: boolean][] = [
   ['none', '127.0.0.1', false],
 ]
 for (const [network, member, isIn] of TRUST) {
-  test(`SVC_TRUST_PROXY=${network} ${isIn ? 'believes' : 'does not believe'} ${member}`, () => {
+  test(`SVC_TRUST_PROXY=${network} ${isIn ? 'trusts' : 'does not trust'} ${member}`, () => {
     assert.ok(isNetwork(network))
     assert.equal(createNetworkCheck([network])(member), isIn)
   })

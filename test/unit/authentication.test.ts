@@ -52,7 +52,7 @@ test('a login whose sender leaves after the check of the password is finished, s
   )
 })
 
-test('a check that has begun is finished though its sender leaves, and one that has not is never done', async () => {
+test('a check that has begun is finished even if its sender leaves, and one that has not is never run', async () => {
   const phc = await passwords.hash(password)
   const leaving = new AbortController()
   const begun = passwords.matches('wrong', phc, leaving)

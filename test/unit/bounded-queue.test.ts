@@ -5,7 +5,7 @@ import { AppError } from '../../src/lib/errors.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A queue whose work ends when it is told to, and what became of each piece of work. */
+/** A queue whose tasks end on request, and the result of each task. */
 const create = ({ atOnce = 1, waiting = 100 } = {}) => {
   const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds: 3 })
   const begun: string[] = []
@@ -36,7 +36,7 @@ const times = (count: number, action: (index: number) => void): void => {
   for (let index = 1; index <= count; index++) action(index)
 }
 
-test('networks take turns, and those of one network come in order of arrival', async () => {
+test('networks take turns, and the tasks of one network run in order of arrival', async () => {
   const { add, begun, endAll } = create()
   times(4, (index) => add(`a${index}`, { network: 'a' }))
   times(2, (index) => add(`b${index}`, { network: 'b' }))
@@ -45,7 +45,7 @@ test('networks take turns, and those of one network come in order of arrival', a
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
-test('a network that comes back has the last turn', async () => {
+test('a network that returns has the last turn', async () => {
   const { add, begun, endOldest, endAll } = create()
   times(3, (index) => add(`a${index}`, { network: 'a' }))
   add('b1', { network: 'b' })
@@ -57,7 +57,7 @@ test('a network that comes back has the last turn', async () => {
   assert.deepEqual(begun, ['a1', 'a2', 'b1', 'a3', 'c1', 'b2'])
 })
 
-test('with 300 of one network before it, one of another is next but one', async () => {
+test('behind 300 tasks of one network, a task of another network is second in line', async () => {
   const { add, begun, endOldest } = create({ waiting: 300 })
   times(301, (index) => add(`a${index}`, { network: 'a' }))
   add('b', { network: 'b' })
@@ -66,7 +66,7 @@ test('with 300 of one network before it, one of another is next but one', async 
   assert.deepEqual(begun, ['a1', 'a2', 'b'])
 })
 
-test('those without a network are one network', async () => {
+test('tasks without a network count as one network', async () => {
   const { add, begun, endAll } = create()
   times(3, (index) => add(`none${index}`))
   add('a', { network: 'a' })
@@ -74,7 +74,7 @@ test('those without a network are one network', async () => {
   assert.deepEqual(begun, ['none1', 'none2', 'a', 'none3'])
 })
 
-test('in a full queue the network with most places loses its newest to one that has fewer', async () => {
+test('in a full queue the network with the most tasks loses its newest task to a network with fewer', async () => {
   const { add, ended, load } = create({ waiting: 6 })
   times(5, (index) => add(`a${index}`, { network: 'a' }))
   times(2, (index) => add(`b${index}`, { network: 'b' }))
@@ -93,7 +93,7 @@ test('in a full queue the network with most places loses its newest to one that 
   assert.deepEqual(load(), { running: 1, waiting: 6, refused: 5 })
 })
 
-test('nobody is displaced for a network that would then have as many as the largest', async () => {
+test('no task is displaced for a network that would then have as many as the largest', async () => {
   const { add, ended } = create({ waiting: 3 })
   add('running')
   times(2, (index) => add(`a${index}`, { network: 'a' }))
@@ -103,7 +103,7 @@ test('nobody is displaced for a network that would then have as many as the larg
   assert.deepEqual([...ended], [['b2', 'busy']])
 })
 
-test('what is refused says when to come back', async () => {
+test('a refusal says when to retry', async () => {
   const queue = createBoundedQueue({ atOnce: 1, waiting: 0, retryAfterSeconds: 7 })
   const gate = Promise.withResolvers<void>()
   const first = queue.run(() => gate.promise)
@@ -115,7 +115,7 @@ test('what is refused says when to come back', async () => {
   await first
 })
 
-test('work whose sender leaves before its turn is never done and frees its place; later it is finished', async () => {
+test('a task whose sender leaves before its turn never runs and frees its place; one that has begun is finished', async () => {
   const { add, begun, ended, endAll } = create({ waiting: 2 })
   const [early, late] = [new AbortController(), new AbortController()]
   add('late', { signal: late.signal })
@@ -133,7 +133,7 @@ test('work whose sender leaves before its turn is never done and frees its place
   assert.equal(ended.get('gone'), 'given_up')
 })
 
-test('a sender who leaves after being displaced changes nothing', async () => {
+test('a sender that leaves after being displaced changes nothing', async () => {
   const { add, ended, load } = create({ waiting: 3 })
   const leaving = new AbortController()
   add('running')
@@ -146,7 +146,7 @@ test('a sender who leaves after being displaced changes nothing', async () => {
   assert.equal(load().waiting, 3)
 })
 
-test('whatever comes and goes: so many at once, so many waiting, nobody is lost', async () => {
+test('with random arrivals and departures: the limits hold, and no task is lost', async () => {
   const { add, begun, ended, running, endOldest, endAll, load } = create({ atOnce: 3, waiting: 12 })
   const signals: AbortController[] = []
   let seed = 1
@@ -160,7 +160,7 @@ test('whatever comes and goes: so many at once, so many waiting, nobody is lost'
     if (choice < 7) {
       const leaving = new AbortController()
       signals.push(leaving)
-      // Low numbers come more often: there are networks with many and with few.
+      // Low numbers are more frequent, so that some networks have many tasks and others few.
       add(`${added++}`, { network: String(Math.min(random(8), random(8))), signal: leaving.signal })
     } else if (choice < 9) await endOldest()
     else signals[random(signals.length || 1)]?.abort()

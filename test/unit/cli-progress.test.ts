@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProgress } from '../../src/cli/terminal/progress.ts'
 
-/** A progress whose clock the test turns, and what it has written. */
+/** A progress display with a clock that the test sets, and its output. */
 const shown = (isTerminal: boolean, width?: number) => {
   const state = { text: '', nowMs: 0 }
   const write = (text: string): void => void (state.text += text)
   return { state, progress: createProgress({ isTerminal, width, write, now: () => state.nowMs }) }
 }
 
-test('on a terminal one line is written over: bar, rows, rate and time left; the last one stays', () => {
+test('on a terminal one line is redrawn with bar, rows, rate and time left; the last one stays', () => {
   const { state, progress } = shown(true)
   progress.show('copy users', 0, 4000)
   state.nowMs = 50
@@ -26,13 +26,13 @@ test('on a terminal one line is written over: bar, rows, rate and time left; the
   ])
 })
 
-test('no line is longer than the terminal, where it would be broken and stay', () => {
+test('no line is longer than the terminal, which would wrap it and keep a part', () => {
   const { state, progress } = shown(true, 20)
   progress.show('copy users', 1000, 4000)
   assert.equal(state.text.replace('\r\x1b[2K', '').length, 19)
 })
 
-test('the rate counts what was done since it began, not what had been there', () => {
+test('the rate counts the rows since the start, not the rows from before', () => {
   const { state, progress } = shown(true)
   progress.show('copy users', 3000, 5000)
   state.nowMs = 1000
@@ -40,7 +40,7 @@ test('the rate counts what was done since it began, not what had been there', ()
   assert.match(state.text, /80 % {2}4,000 of 5,000 rows {2}1,000\/s {2}1 s left$/)
 })
 
-test('elsewhere there is a line every ten seconds and one at the end, and none for what is empty', () => {
+test('without a terminal there is a line every ten seconds and one at the end, and none for an empty step', () => {
   const { state, progress } = shown(false)
   progress.show('copy keys', 0, 0)
   progress.show('copy users', 0, 100)
@@ -56,7 +56,7 @@ test('elsewhere there is a line every ten seconds and one at the end, and none f
   )
 })
 
-test('what is cut short leaves the line', () => {
+test('an interrupted step ends its line', () => {
   const { state, progress } = shown(true)
   progress.show('copy users', 10, 100)
   progress.stop()

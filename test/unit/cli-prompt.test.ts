@@ -17,14 +17,14 @@ const open = () => {
   return { input, prompt, shown }
 }
 
-test('what is typed at a hidden question is never shown, corrected or not', async () => {
+test('the answer to a hidden question is never shown, even if it is corrected', async () => {
   const { input, prompt, shown } = open()
   input.write('sekrit!\x7f words\r')
   assert.equal(await prompt.askHidden('Password: '), 'sekrit words')
   assert.equal(await shown(), 'Password: \n')
 })
 
-test('both entries may come at once', async () => {
+test('both entries may be pasted at once', async () => {
   const { input, prompt } = open()
   input.write('first line\rsecond line\r')
   assert.equal(await prompt.askHidden('Password: '), 'first line')
@@ -39,7 +39,7 @@ test('spaces around a password are part of it', async () => {
   prompt.close()
 })
 
-test('an open question shows what is typed', async () => {
+test('a visible question shows the answer as it is typed', async () => {
   const { input, prompt, shown } = open()
   const answer = prompt.ask('Sure? ')
   input.write('yes\r')
@@ -51,9 +51,9 @@ for (const [name, key] of [
   ['Ctrl+C', '\x03'],
   ['Ctrl+D', '\x04'],
 ] as const) {
-  test(`${name} at a question is an interruption, and nothing is shown of what was typed before`, async () => {
+  test(`${name} at a question is an interruption, and the hidden input before it is not shown`, async () => {
     const { input, prompt, shown } = open()
-    // Ctrl+D ends an empty line only.
+    // Ctrl+D works on an empty line only.
     input.write(key === '\x03' ? `half${key}` : key)
     await assert.rejects(prompt.askHidden('Password: '), Interrupted)
     assert.equal(await shown(), 'Password: \n')
@@ -64,7 +64,7 @@ const inputOf = async function* (...parts: (string | Uint8Array)[]): AsyncGenera
   for (const part of parts) yield Buffer.from(part)
 }
 
-test('standard input is one line, of which the line end is dropped and nothing else', async () => {
+test('standard input is one line, of which only the line end is removed', async () => {
   assert.equal(await readLine(inputOf(' pass', 'word \n')), ' password ')
   assert.equal(await readLine(inputOf('password\r\n')), 'password')
   assert.equal(await readLine(inputOf('pass\rword\r')), 'pass\rword\r')

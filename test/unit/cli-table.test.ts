@@ -30,17 +30,17 @@ test('columns are as wide as their widest cell, and no line ends in spaces', () 
   )
 })
 
-test('on a terminal cells are cut, at the end that tells less, and every line fits', () => {
+test('on a terminal cells are cut at the less useful end, and every line fits', () => {
   const text = tableOf(30).page([ada, bob])
   assert.equal(text, 'id         email          note\n…23456789  ada@example.…\n…76543210  bob@a-long-d…  gone\n')
   for (const line of text.split('\n')) assert.ok([...line].length <= 30, line)
 })
 
-test('an optional column goes where there is no room for it', () => {
+test('an optional column is left out if there is no room for it', () => {
   assert.equal(tableOf(16).page([ada, bob]), 'id     email\n…6789  ada@exam…\n…3210  bob@a-lo…\n')
 })
 
-test('where a line cannot hold a row, each is a record with every cell whole', () => {
+test('if the terminal is too narrow for a row, each row is a record with complete values', () => {
   assert.equal(
     tableOf(12).page([ada, bob]),
     'id     0123456789\nemail  ada@example.com\nnote\n\nid     9876543210\nemail  bob@a-long-domain.example\nnote   gone\n',
@@ -54,11 +54,11 @@ test('a later page has no heading, keeps the widths and may only widen them', ()
   assert.equal(table.page([{ ...ada, note: 'x' }]), '0123456789  ada@example.com            x\n')
 })
 
-test('colour comes around the cell, never into its width', () => {
+test('colour does not count for the width of a cell', () => {
   assert.match(tableOf(undefined, marked).page([bob]), /example {2}<gone>\n$/)
 })
 
-test('what steers a terminal is shown as a question mark: escape, line end, bidirectional override', () => {
+test('a character that controls the terminal is shown as a question mark: escape, line end, bidirectional override', () => {
   const text = tableOf().page([{ ...ada, note: 'a\x1b[2J\nb\u202ec' }])
   assert.match(text, / a\?\[2J\?b\?c\n$/)
   assert.equal(recordText([['name', 'a\x1b]0;b\x07']], plain), 'name  a?]0;b?\n')

@@ -24,12 +24,12 @@ test('a token is 16 random bytes and the first 16 of an HMAC-SHA256 over session
   assert.deepEqual(bytes.subarray(16), mac.subarray(0, 16))
 })
 
-test('a known token is good for its session', () => {
+test('a known token is valid for its session', () => {
   assert.equal(tokens.isGood('AAECAwQFBgcICQoLDA0OD6-rHIlMrZxwgzelTYUKOo4', sid), true)
   assert.equal(tokens.isGood('AAECAwQFBgcICQoLDA0OD6-rHIlMrZxwgzelTYUKOo4', other), false)
 })
 
-test('a token is good for its own session alone, and no two are the same', () => {
+test('a token is valid for its own session only, and no two are the same', () => {
   const [one, two] = [tokens.make(sid), tokens.make(sid)]
   assert.notEqual(one.slice(0, 21), two.slice(0, 21))
   for (const token of [one, two]) {
@@ -40,7 +40,7 @@ test('a token is good for its own session alone, and no two are the same', () =>
   }
 })
 
-test('with any character changed, the spare bits of the last one too, a token is good for no session', () => {
+test('with any character changed, or the spare bits of the last one, a token is valid for no session', () => {
   const token = tokens.make(sid)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   for (let at = 0; at < token.length; at += 1) {
@@ -49,7 +49,7 @@ test('with any character changed, the spare bits of the last one too, a token is
   }
 })
 
-test('without a session any token of the shape is good, and nothing else is', () => {
+test('without a session any token of the right format is valid, and nothing else is', () => {
   for (const token of [tokens.make(undefined), tokens.make(sid), 'x'.repeat(43)]) {
     assert.equal(tokens.isGood(token, undefined), true)
   }
@@ -60,7 +60,7 @@ test('without a session any token of the shape is good, and nothing else is', ()
   assert.equal(tokens.isGood(tokens.make(undefined), sid), false)
 })
 
-test('the root secret before this one counts until it is taken away; new tokens come from this one', () => {
+test('the previous root secret counts until it is removed; new tokens are made with the current one', () => {
   const old = createCsrfTokens(createRootSecret({ current: previous })).make(sid)
   const rotated = createCsrfTokens(createRootSecret({ current, previous }))
   assert.equal(rotated.isGood(old, sid), true)
@@ -69,7 +69,7 @@ test('the root secret before this one counts until it is taken away; new tokens 
   assert.equal(tokens.isGood(rotated.make(sid), sid), true)
 })
 
-test('the session is the one that the refresh token names, else the access token, and none where they name none', () => {
+test('the session is the one that the refresh token names, else the access token, else none', () => {
   const refresh = `${sid}.7.${'x'.repeat(43)}`
   assert.equal(namedSession({ refresh: refresh, access: jwt({ sid: other }) }), sid)
   assert.equal(namedSession({ refresh: 'nonsense', access: jwt({ sid }) }), sid)
@@ -95,7 +95,7 @@ test('after a rotation of the root secret a token is renewed: the same random by
   assert.equal(rotated.isSame(renewed, old, sid), true)
 })
 
-test('two tokens are not the same because each is good, nor because neither is', () => {
+test('two tokens are not equal because both are valid, nor because both are invalid', () => {
   assert.equal(tokens.isSame(tokens.make(sid), tokens.make(sid), sid), false)
   const loose = [tokens.make(undefined), tokens.make(undefined)] as const
   assert.equal(tokens.isSame(loose[0], loose[1], sid), false)

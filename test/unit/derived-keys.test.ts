@@ -7,7 +7,7 @@ const keyOf = (keys: DerivedKeys, purpose = 'refresh tokens') => keys.for(purpos
 const currentKey = (current: Uint8Array) => keyOf(createRootSecret({ current }).keys)
 
 describe('keys that are derived from the root secret', () => {
-  test('are the known ones: HKDF-SHA256 (RFC 5869) of secret, salt "svc" and purpose', () => {
+  test('have known values: HKDF-SHA256 (RFC 5869) of secret, salt "svc" and purpose', () => {
     const { keys } = createRootSecret({ current: secretOf(7) })
     assert.deepEqual(
       ['refresh tokens', 'signing keys', 'oauth state'].map((purpose) => keyOf(keys, purpose)),
@@ -19,7 +19,7 @@ describe('keys that are derived from the root secret', () => {
     )
   })
 
-  test('current secret first, then the previous one; what neither made is not found', () => {
+  test('are tried with the current secret, then with the previous one; a value that neither has made is not found', () => {
     const secret = createRootSecret({ current: secretOf(1), previous: secretOf(2) })
     const asked: string[] = []
     const find = (wanted: string) =>

@@ -7,8 +7,8 @@ import { withSpareBit } from '../support/access-tokens.ts'
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ieee = { dsaEncoding: 'ieee-p1363' } as const
 
-// One signature in 256 has a number with a leading zero byte, one in two a number with its top bit set.
-test('signatures of every shape are what Node itself writes and reads (RFC 7518 section 3.4)', () => {
+// One signature in 256 has a number with a leading zero byte, and one in two a number with its top bit set.
+test('signatures of every length of their numbers equal those of Node (RFC 7518 section 3.4)', () => {
   for (let round = 0; round < 1500; round += 1) {
     const message = `message ${round}`
     const bytes = Buffer.from(message)
@@ -20,7 +20,7 @@ test('signatures of every shape are what Node itself writes and reads (RFC 7518 
   }
 })
 
-test('the signature in RFC 7515 appendix A.3 is good for its message alone', async () => {
+test('the signature in RFC 7515 appendix A.3 is valid for its message only', async () => {
   const { createPublicKey } = await import('node:crypto')
   const key = createPublicKey({
     format: 'jwk',
@@ -40,7 +40,7 @@ test('the signature in RFC 7515 appendix A.3 is good for its message alone', asy
   assert.equal(verifyEs256(key, message, ''), false)
 })
 
-test('a signature is good in one spelling alone: spare bits, padding and the other alphabet are refused', () => {
+test('a signature has one valid spelling: spare bits, padding and the other alphabet are refused', () => {
   for (let round = 0; round < 20; round += 1) {
     const signature = signEs256(privateKey, 'message')
     const others = [

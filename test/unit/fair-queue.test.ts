@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairQueue, type QueueEntry } from '../../src/lib/fair-queue.ts'
 
-/** The same rules, written without regard to what they cost. */
+/** The same rules, implemented simply and slowly. */
 const createModel = () => {
   let groups: { key: string; waiting: number[] }[] = []
   const drop = (value: number): void => {
@@ -24,7 +24,7 @@ const createModel = () => {
       drop(value)
       return value
     },
-    /** Any of these may be displaced: the newest of each of the largest groups. */
+    /** The entries that may be displaced: the newest of each of the largest groups. */
     displaceable(key: string): number[] {
       const largest = Math.max(0, ...groups.map(({ waiting }) => waiting.length))
       const own = groups.find((one) => one.key === key)?.waiting.length ?? 0
@@ -35,7 +35,7 @@ const createModel = () => {
   }
 }
 
-test('a fair line does as its rules say, whatever comes and goes', () => {
+test('a fair queue follows its rules for any order of arrivals and departures', () => {
   const line = new FairQueue<number>()
   const model = createModel()
   const places = new Map<number, QueueEntry<number>>()
@@ -45,7 +45,7 @@ test('a fair line does as its rules say, whatever comes and goes', () => {
     return seed % below
   }
   for (let value = 0; value < 20_000; value++) {
-    // Phases in which more come than go, and the other way round.
+    // Phases with more arrivals than departures, and the reverse.
     const comes = random(10) < (Math.floor(value / 500) % 2 === 0 ? 7 : 3)
     const key = String(Math.min(random(9), random(9)))
     if (comes) {

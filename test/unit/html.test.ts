@@ -96,7 +96,7 @@ describe('the html template', () => {
     })
   }
 
-  test('a template without values is as it was written', () => {
+  test('a template without values is returned unchanged', () => {
     assert.equal(html`<br>&nbsp;'"`.toString(), `<br>&nbsp;'"`)
     assert.equal(String(html``), '')
   })

@@ -29,7 +29,7 @@ const setUp = () => {
   }
 }
 
-describe('what a provider says of itself', () => {
+describe('the discovery document of a provider', () => {
   test('is asked for when it is first needed, by many at once only once, and again after an hour', async () => {
     const { issuer, asked, turnTo } = setUp()
     assert.equal(asked(), 0)
@@ -100,7 +100,7 @@ describe('what a provider says of itself', () => {
 
 const options = { method: 'GET', headers: {}, body: undefined, redirect: 'manual' } as const
 
-describe('what may be asked of a provider', () => {
+describe('requests to a provider', () => {
   const HERE = ['https://localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080', 'https://id.localhost/realm']
   const ELSEWHERE = ['https://id.corp.example', 'https://localhost.corp.example', 'https://128.0.0.1', 'https://[::2]']
 
@@ -136,7 +136,7 @@ describe('what may be asked of a provider', () => {
     })
   }
 
-  test('what only looks like an address on this machine is asked over TLS', () => {
+  test('an address that only looks like one on this machine is requested over TLS', () => {
     for (const host of [
       'localhost.corp.example',
       'notlocalhost',
@@ -160,7 +160,7 @@ describe('what may be asked of a provider', () => {
 
 const thrown = (details: object) => Object.assign(new Error('x'), details)
 
-describe('what an error of the library means for people', () => {
+describe('errors of the library as problems for users', () => {
   const cases: [unknown, string][] = [
     [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'access_denied' }), 'cancelled'],
     [thrown({ code: 'OAUTH_AUTHORIZATION_RESPONSE_ERROR', error: 'user_cancelled_authorize' }), 'cancelled'],
@@ -191,7 +191,7 @@ describe('what an error of the library means for people', () => {
     })
   }
 
-  test('what is one of our own already stays', () => {
+  test('a UUID of svc stays unchanged', () => {
     const own = new AppError('forbidden', 'x')
     assert.equal(toProblem(own), own)
   })

@@ -136,7 +136,7 @@ const EARLIER = {
 const readState = (state: string, provider: string) => flows.readState(state, provider, browserSecret)
 const readLinkRequest = (token: string) => links.readLinkRequest(token, browserSecret, 'corp')
 
-describe('what an earlier version has sealed can be read', () => {
+describe('tokens that an earlier version has sealed can be read', () => {
   test('a state', () => {
     assert.deepEqual(readState(EARLIER.linkState, 'github'), { flow: linkFlow, problem: undefined })
     assert.deepEqual(readState(EARLIER.confirmState, 'corp'), { flow: confirmFlow, problem: undefined })

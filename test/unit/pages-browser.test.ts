@@ -11,7 +11,7 @@ const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#
 const states = statesWith('text')
 
 const [style, script] = pages.assets.map(({ path }) => path)
-/** A page into which links to what people uploaded to the application were slipped. */
+/** A page with injected links to files that users uploaded to the application. */
 const INJECTED = `<!doctype html><title>untouched</title><link rel="stylesheet" href="${style}"><script src="${script}"></script>
 <link rel="stylesheet" href="/uploads/style.css"><script src="/uploads/script.js"></script>
 <script src="/auth/assets/../../uploads/script.js"></script><script src="/auth/assetsx/script.js"></script>`
@@ -25,7 +25,7 @@ const UPLOADS: Record<string, [contentType: string, body: string]> = {
 const server = createServer((request, response) => {
   const path = decodeURIComponent(request.url ?? '').split('?')[0] ?? ''
   const body = states[path.slice(1)]?.(pages)
-  // A provider's icon is any of ours.
+  // Any icon stands for a provider's icon.
   const asset = pages.assets.find((asset) => asset.path === path) ?? pages.assets.at(-1)
   response.setHeader('content-security-policy', pages.contentSecurityPolicy([request.headers.host ?? '']))
   const [type, upload] = UPLOADS[path] ?? []
@@ -60,10 +60,10 @@ const withPage = async (options: BrowserContextOptions, visit: (page: Page) => P
   assert.deepEqual(complaints, [])
 }
 
-// Nobody can judge contrast on a gradient: on its far end it is the least.
+// The checker cannot judge contrast on a gradient, which is lowest at its far end.
 const FLAT = "document.documentElement.style.background = 'var(--wash)'"
 
-test('no page in any state has a violation, light or dark, nor is wider than a small phone', async () => {
+test('no page in any state violates an accessibility rule, light or dark, or is wider than a small phone', async () => {
   await withPage({ viewport: { width: 320, height: 640 } }, async (page) => {
     for (const name of Object.keys(states)) {
       await page.emulateMedia({ colorScheme: 'light' })
@@ -80,7 +80,7 @@ test('no page in any state has a violation, light or dark, nor is wider than a s
   })
 })
 
-test('the focus is at what is wrong, with scripts on and off', async () => {
+test('the focus is on the invalid field, with scripts on and off', async () => {
   for (const javaScriptEnabled of [true, false]) {
     await withPage({ javaScriptEnabled }, async (page) => {
       for (const [name, id] of Object.entries(WRONG_STATES)) {
@@ -113,7 +113,7 @@ test('a password can be shown and hidden again by keyboard, and is never sent as
   })
 })
 
-test('without scripts there is no button that would do nothing', async () => {
+test('without scripts there is no button that would have no effect', async () => {
   await withPage({ javaScriptEnabled: false }, async (page) => {
     await page.goto('/account')
     assert.equal(await page.getByRole('button', { name: 'Show password', includeHidden: true }).count(), 3)
@@ -122,7 +122,7 @@ test('without scripts there is no button that would do nothing', async () => {
 })
 
 for (const host of ['127.0.0.1', 'localhost', 'app.localhost']) {
-  test(`scripts and styles run from the folder of the assets alone, under whatever name the page is opened: ${host}`, async () => {
+  test(`scripts and styles are loaded from the folder of the assets only, under every host of the page: ${host}`, async () => {
     const page = await browser.newPage()
     const refused: string[] = []
     page.on('console', (message) => refused.push(message.text()))

@@ -32,10 +32,10 @@ const NAMES: Record<string, string> = {
   '<script>/1': 'Unknown device',
 }
 
-test('a device is called what a person would call it', () => {
+test('a device has the name that its user would give it', () => {
   for (const [userAgent, name] of Object.entries(NAMES)) assert.equal(deviceName(userAgent), name, userAgent)
 })
 
-test('what follows the beginning of an endless header is not read', () => {
+test('only the beginning of a very long header is read', () => {
   assert.equal(deviceName(`Mozilla/5.0 ${'x'.repeat(8000)} Firefox/131.0 Linux`), 'Unknown device')
 })

@@ -54,7 +54,7 @@ for (const { name, page, tags } of documents) {
   })
 
   const focusedId = WRONG_STATES[name]
-  test(`${name}: ${focusedId ? 'the title says that something is wrong, and the focus is there' : 'nothing is called wrong'}`, () => {
+  test(`${name}: ${focusedId ? 'the title says that there is an error, and the focus is on it' : 'no error is reported'}`, () => {
     const alerts = tags.filter(({ attributes }) => attributes.role === 'alert')
     const [focused, ...others] = having(tags, 'autofocus')
     assert.equal(others.length, 0)
@@ -64,7 +64,7 @@ for (const { name, page, tags } of documents) {
   })
 }
 
-test('where to go afterwards stays in the forms and on the links between login and signup', () => {
+test('return_to is kept in the forms and in the links between login and signup', () => {
   const returnTo = '/a?b=c&d=ü#e'
   const view = { csrfToken: 'token', returnTo, email: '', errors: {}, providers: [{ name: 'acme', label: 'Acme' }] }
   const shown = [pages.login({ ...view, signupOpen: true }), pages.signup({ ...view, username: '', closed: false })]
@@ -102,7 +102,7 @@ const completion = (name: string): string[] =>
     ({ attributes }) => attributes.autocomplete ?? [],
   )
 
-test('a password manager finds what one logs in with, and the password right after it', () => {
+test('a password manager finds the field for the login, and the password right after it', () => {
   assert.deepEqual(completion('login'), ['username', 'current-password'])
   assert.deepEqual(completion('signup'), ['username', 'new-password', 'nickname'])
   assert.deepEqual(completion('account'), [
@@ -152,7 +152,7 @@ test('an asset is named by its content', () => {
 const policyWith = (logoUrl: string | undefined, hosts = ['app.example.com']): string =>
   createPages({ ...branding, logoUrl }).contentSecurityPolicy(hosts)
 
-test('the policy lets in nothing inline, and no origin but the logo’s', () => {
+test('the policy allows nothing inline, and no origin except that of the logo', () => {
   assert.equal(
     policyWith(undefined),
     "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -180,14 +180,14 @@ test('scripts and styles come from the folder of our assets, under each host of 
   assert.equal(scriptsUnder('a.example', 'a.example', 'b.example:1'), 'a.example/auth/assets/ b.example:1/auth/assets/')
 })
 
-test('under an address, which a policy cannot name, they come from the origin; nothing else gets into the policy', () => {
+test('with an address as host, which a policy cannot name, they come from the origin; nothing else gets into the policy', () => {
   for (const host of ['[::1]:8080', '192.0.2.1', '10.0.0.1:8080', '', '*', '*:*', "'unsafe-inline'", 'a; script-src *'])
     assert.equal(scriptsUnder(host), "'self'", host)
   for (const host of ['a b', 'a,b', 'a/b', 'http://a', 'a:*', 'a:123456', 'a_b', '.', 'a..b'])
     assert.equal(scriptsUnder(host), "'self'", host)
 })
 
-test('with providers the policy lets in the origins of their icons, and forms that end elsewhere', () => {
+test('with providers the policy allows the origins of their icons, and forms that redirect to other sites', () => {
   const icons = ['https://cdn.example/a.svg', '/b.svg', 'https://icons.example:8443/c.svg?x']
   assert.equal(
     policyOf(icons, ['https:', 'http://localhost:*', 'http://127.0.0.1:*']),

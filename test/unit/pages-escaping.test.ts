@@ -64,7 +64,7 @@ const login = (email: string) => ({
   providers: [],
 })
 
-test('what was typed comes back as it was typed', () => {
+test('typed values are shown again unchanged', () => {
   const pages = createPages(branding)
   fc.assert(
     fc.property(hostile, (typed) => {
@@ -74,10 +74,10 @@ test('what was typed comes back as it was typed', () => {
   )
 })
 
-// As a caller without types would.
+// Like a caller without types.
 const template = (value: unknown): HtmlFragment => Reflect.apply(html, undefined, [['<p>', '</p>'], value])
 
-test('a template refuses promises, functions and objects that it did not make', () => {
+test('a template refuses promises, functions and foreign objects', () => {
   const posing = { isEscaped: true, toString: () => '<script>' }
   const parsed: unknown = JSON.parse(
     '{"markup": "<script>", "Symbol(markup)": "<script>", "__proto__": {"markup": "<b>"}}',

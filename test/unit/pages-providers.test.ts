@@ -21,7 +21,7 @@ interface Form {
   fields: Record<string, string | undefined>
 }
 
-/** The forms of a page, each with what it sends by its hidden inputs and its buttons. */
+/** The forms of a page, each with the values of its hidden inputs and its buttons. */
 const formsOf = (page: string): Form[] => {
   const forms: Form[] = []
   let open: Form | undefined
@@ -56,7 +56,7 @@ const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}
     ...more,
   })
 
-test('every way of not getting in by a provider has its own words, and says how to go on', () => {
+test('every failure of a sign-in with a provider has its own text, and says what to do next', () => {
   assert.equal(PROBLEMS.length, 18)
   const titles = PROBLEMS.map((problem) => /<title>(.*)<\/title>/.exec(shown(problem))?.[1])
   assert.equal(new Set(titles).size, PROBLEMS.length)
@@ -72,7 +72,7 @@ test('every way of not getting in by a provider has its own words, and says how 
   }
 })
 
-test('where another try makes sense, it is the first thing offered, and forgets nothing', () => {
+test('if another attempt makes sense, the page offers it first and keeps all parameters', () => {
   const retried = PROBLEMS.filter((problem) => formsOf(shown(problem)).length > 0)
   assert.deepEqual(
     PROBLEMS.filter((problem) => !retried.includes(problem)),
@@ -82,7 +82,7 @@ test('where another try makes sense, it is the first thing offered, and forgets 
     assert.deepEqual(formsOf(shown(problem)), [
       { action: '/auth/oauth/github', fields: { csrf_token: 'token', return_to: RETURN_TO } },
     ])
-    // What belongs to another account still does so after another try.
+    // A provider account of another user still belongs to that user after another attempt.
     assert.equal(firstOf(shown(problem))[0]?.name, problem === 'linked_elsewhere' ? 'a' : 'button', problem)
     assert.deepEqual(linksOf(shown(problem)), [LOGIN])
   }
@@ -101,13 +101,13 @@ test('no heading takes more than two lines of a small phone', () => {
   }
 })
 
-test('whom no provider vouches for is led to an account with a password', () => {
+test('a user without a verified email at the provider is sent to an account with a password', () => {
   for (const problem of ['email_missing', 'email_unverified'] as const) {
     assert.deepEqual(linksOf(shown(problem)), [LOGIN.replace('login', 'signup'), LOGIN])
   }
 })
 
-test('who is logged in is led back to the account, or to where it is confirmed', () => {
+test('a signed-in user is sent back to the account, or to the page for re-authentication', () => {
   for (const problem of PROBLEMS) {
     assert.deepEqual(linksOf(shown(problem, { signedIn: true })), ['/auth/account'], problem)
     const confirming = shown(problem, { signedIn: true, intent: 'confirm' })
@@ -115,21 +115,21 @@ test('who is logged in is led back to the account, or to where it is confirmed',
   }
 })
 
-const proof: LinkAccountView = {
+const linkAccount: LinkAccountView = {
   csrfToken: 'token',
   provider: github,
   email: 'sam@example.com',
   pending: 'sealed',
   hasPassword: true,
   providers: [google],
-  canClaim: true,
+  canReclaim: true,
   returnTo: RETURN_TO,
   errors: {},
 }
 const PENDING = { csrf_token: 'token', pending: 'sealed' }
 
-test('an account is proven by its password, by what is connected to it, or claimed by its email', () => {
-  const page = pages.linkAccount(proof)
+test('an account is linked with its password or a connected provider, or reclaimed by its email', () => {
+  const page = pages.linkAccount(linkAccount)
   assert.deepEqual(formsOf(page), [
     { action: '/auth/oauth/github/link', fields: { ...PENDING, password: undefined } },
     { action: '/auth/oauth/google', fields: PENDING },
@@ -143,39 +143,39 @@ test('an account is proven by its password, by what is connected to it, or claim
   assert.deepEqual(linksOf(page), [LOGIN])
 })
 
-test('of the proofs of an account only those are offered that there are', () => {
+test('the page for linking offers only the methods that the account has', () => {
   const actions = (more: Partial<LinkAccountView>) =>
-    formsOf(pages.linkAccount({ ...proof, ...more })).map(({ action }) => action)
-  const [byPassword, byGoogle, byClaim] = actions({})
-  assert.deepEqual(actions({ canClaim: false }), [byPassword, byGoogle])
-  assert.deepEqual(actions({ canClaim: false, providers: [] }), [byPassword])
-  assert.deepEqual(actions({ hasPassword: false, canClaim: false }), [byGoogle])
-  assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byClaim])
-  assert.doesNotMatch(pages.linkAccount({ ...proof, hasPassword: false, providers: [] }), /<details>/)
+    formsOf(pages.linkAccount({ ...linkAccount, ...more })).map(({ action }) => action)
+  const [byPassword, byGoogle, byReclaim] = actions({})
+  assert.deepEqual(actions({ canReclaim: false }), [byPassword, byGoogle])
+  assert.deepEqual(actions({ canReclaim: false, providers: [] }), [byPassword])
+  assert.deepEqual(actions({ hasPassword: false, canReclaim: false }), [byGoogle])
+  assert.deepEqual(actions({ hasPassword: false, providers: [] }), [byReclaim])
+  assert.doesNotMatch(pages.linkAccount({ ...linkAccount, hasPassword: false, providers: [] }), /<details>/)
 })
 
-/** What follows on the proof page after the email of the account. */
+/** The text after the email on the page for linking an account. */
 const about = (providers: LinkAccountView['providers']) => {
-  const page = pages.linkAccount({ ...proof, hasPassword: false, providers })
+  const page = pages.linkAccount({ ...linkAccount, hasPassword: false, providers })
   return /<p>There is already an account with <b>sam@example\.com<\/b>\. ?(.*)<\/p>/.exec(page)?.[1]
 }
 
-test('it is told what else is connected where that is the only proof, and nothing where there is no proof', () => {
+test('the page names the connected providers if they are the only method, and none without a method', () => {
   assert.equal(about([google]), 'To connect GitHub to it, log in with Google: that is connected to it already.')
   assert.match(about([google, { name: 'corp', label: 'Corp' }]) ?? '', /log in with one of these: they are connected/)
   assert.equal(about([]), '')
 })
 
 const ends = (hasPassword: boolean) =>
-  [...pages.linkAccount({ ...proof, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
+  [...pages.linkAccount({ ...linkAccount, hasPassword }).matchAll(/<li>(.*)<\/li>/g)].map(([, text]) => text)
 
-test('who takes an account over is told what that ends', () => {
-  const always = [texts.claimEndsSessions, texts.claimEndsConnections, texts.claimEndsRoles, texts.claimKeeps]
-  assert.deepEqual(ends(true), [texts.claimEndsPassword, ...always])
+test('the page for reclaiming an account says what that ends', () => {
+  const always = [texts.reclaimEndsSessions, texts.reclaimEndsConnections, texts.reclaimEndsRoles, texts.reclaimKeeps]
+  assert.deepEqual(ends(true), [texts.reclaimEndsPassword, ...always])
   assert.deepEqual(ends(false), always)
 })
 
-test('it is confirmed who is there by the password or a connected provider', () => {
+test('re-authentication offers the password or a connected provider', () => {
   const view = { csrfToken: 'token', email: 'sam@example.com', hasPassword: true, providers: [google], errors: {} }
   const byPassword = { action: '/auth/account/confirm', fields: { csrf_token: 'token', password: undefined } }
   const byGoogle = { action: '/auth/oauth/google', fields: { csrf_token: 'token', intent: 'confirm' } }
@@ -231,7 +231,7 @@ test('the last way to log in cannot be disconnected', () => {
   assert.ok(!account(BOTH).includes(texts.onlyWayIn))
 })
 
-test('who has no password can set one and delete the account without one', () => {
+test('a user without a password can set one, and can delete the account without one', () => {
   const password = { csrf_token: 'token', new_password: undefined }
   assert.deepEqual(fieldsOf(account(FIRST), '/auth/account/password'), password)
   assert.deepEqual(fieldsOf(account(FIRST), '/auth/account/delete'), { csrf_token: 'token' })
@@ -259,20 +259,20 @@ test('a change that could lock the user out is not offered before re-authenticat
   assert.deepEqual(linksOf(nothingToDo), [])
 })
 
-test('who has no password is not told to change it', () => {
+test('a user without a password is not asked to change it', () => {
   for (const isFresh of [true, false]) {
     assert.doesNotMatch(account({ ...FIRST, isFresh }), /your password/)
     assert.match(account({ ...BOTH, isFresh }), /then change your password/)
   }
 })
 
-test('without providers the account page says nothing of them', () => {
+test('without providers the account page does not mention them', () => {
   const page = account(undefined)
   assert.doesNotMatch(page, /Ways to log in|oauth|identities|confirm"/)
   assert.ok(fieldsOf(page, '/auth/account/password'))
 })
 
-test('a well-known provider has an icon of ours, another has none and still a button', () => {
+test('a well-known provider has an icon; another provider has a button without one', () => {
   const named = ['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord']
   for (const name of named) {
     const asset = pages.assets.find(({ path }) => path === pages.iconOf(name))
@@ -287,10 +287,10 @@ test('a well-known provider has an icon of ours, another has none and still a bu
   assert.doesNotMatch(page, /<img/)
 })
 
-test('a provider’s name stays one part of the path, whatever it is', () => {
+test('a provider’s name is always one part of the path', () => {
   const name = '../a/b?c#d\ud800"'
   const [form] = formsOf(shown('expired', { provider: { name, label: name } }))
   assert.match(form?.action ?? '', /^\/auth\/oauth\/[^/?#"]+$/)
-  const claim = formsOf(pages.linkAccount({ ...proof, provider: { name, label: name } })).at(-1)
+  const claim = formsOf(pages.linkAccount({ ...linkAccount, provider: { name, label: name } })).at(-1)
   assert.match(claim?.action ?? '', /^\/auth\/oauth\/[^/?#"]+\/claim$/)
 })

@@ -15,13 +15,13 @@ test('every text is used by some page', () => {
   assert.deepEqual(unused, [])
 })
 
-test('every failure that a person can meet has its own words', () => {
+test('every failure that a user can see has its own text', () => {
   const told = [400, 401, 403, 404, 405, 408, 413, 415, 429, 503].filter((status) => texts.failures.has(status))
   assert.equal(told.length, 10)
   assert.equal(new Set([...texts.failures.values()].map(({ title }) => title)).size, texts.failures.size)
 })
 
-test('a wait is never told shorter than it is', () => {
+test('a wait is never shown shorter than it is', () => {
   const told = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))
   assert.deepEqual(
     told.map((text) => text.replace(/^Try again in (.*)\.$/, '$1')),
@@ -35,7 +35,7 @@ test('times are UTC, readable, and exact for machines', () => {
   assert.equal(momentOf(nowMs).toString(), '<time datetime="2026-11-21T10:47:05.000Z">21 Nov 2026, 10:47 UTC</time>')
 })
 
-test('what is past is told from now, until it is too long ago for that', () => {
+test('recent times are relative to now, and old ones are dates', () => {
   const nowMs = Date.UTC(2026, 10, 21, 10, 47)
   const ago = (seconds: number): string | undefined =>
     />(.*)</.exec(agoOf(nowMs - seconds * 1000, nowMs).toString())?.[1]

@@ -9,7 +9,9 @@ const hex = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((channels) => to
 const TEXT: (keyof Palette)[] = ['ink', 'muted', 'link', 'danger', 'good']
 const GROUNDS: (keyof Palette)[] = ['wash', 'page', 'surface', 'hover', 'dangerGround', 'goodGround']
 
-/** What is drawn on what, and the least contrast that WCAG 2.2 AA asks of it (1.4.3 for text, 1.4.11 for shapes). */
+/**
+ * Pairs of foreground and background, with the contrast that WCAG 2.2 AA requires (1.4.3 for text, 1.4.11 for shapes).
+ */
 const pairsOf = (colours: Palette): [string, Colour, Colour, number][] => [
   ...TEXT.flatMap((text) =>
     GROUNDS.filter((ground) => ground !== 'hover' || text === 'ink').map((ground): [string, Colour, Colour, number] => [
@@ -29,7 +31,7 @@ const pairsOf = (colours: Palette): [string, Colour, Colour, number][] => [
   ]),
 ]
 
-test('whatever the accent, everything is readable, light and dark', () => {
+test('with any accent colour, everything is readable, light and dark', () => {
   fc.assert(
     fc.property(hex, (accent) => {
       for (const [scheme, colours] of Object.entries(createTheme(accent))) {
@@ -43,7 +45,7 @@ test('whatever the accent, everything is readable, light and dark', () => {
   )
 })
 
-test('an accent that can be read is left as it is', () => {
+test('an accent colour that is readable is not changed', () => {
   const { light, dark } = createTheme('#0f6b5c')
   assert.equal(toHex(light.accent), '#0f6b5c')
   assert.equal(toHex(light.link), '#0f6b5c')
@@ -51,7 +53,7 @@ test('an accent that can be read is left as it is', () => {
   assert.notEqual(toHex(dark.link), '#0f6b5c')
 })
 
-test('contrast is that of WCAG', () => {
+test('contrast is calculated as WCAG defines it', () => {
   assert.equal(contrast([0, 0, 0], [255, 255, 255]), 21)
   assert.equal(contrast([255, 255, 255], [119, 119, 119]).toFixed(2), '4.48')
   assert.equal(contrast([255, 0, 0], [255, 255, 255]).toFixed(2), '4.00')
@@ -62,7 +64,7 @@ test('every colour reaches the stylesheet in both schemes', () => {
   assert.match(css, /^:root\{.*--accent-ink:#ffffff.*\}\n@media \(prefers-color-scheme:dark\)\{:root\{.*--accent-ink:/)
 })
 
-test('a colour that is none is refused', () => {
+test('an invalid colour is refused', () => {
   for (const wrong of ['', 'red', '#fff', '#0f6b5', '#0f6b5c;', '0f6b5c', '#0f6b5g']) {
     assert.throws(() => parseColour(wrong), TypeError, wrong)
   }

@@ -42,12 +42,12 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
   const shown = { csrfToken: text, email: text, hasPassword: true, providers, errors: {} }
-  const confirm: ReauthenticationView = shown
-  const proof: LinkAccountView = {
+  const reauthentication: ReauthenticationView = shown
+  const linkAccount: LinkAccountView = {
     ...shown,
     provider,
     pending: text,
-    canClaim: true,
+    canReclaim: true,
     returnTo: text,
   }
   const problem: ProviderProblemView = {
@@ -114,16 +114,19 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         signIn: withoutPassword,
         password: { errors: { new_password: 'password_too_short' } },
       }),
-    confirm: (pages) => pages.reauthentication(confirm),
-    'confirm by provider': (pages) => pages.reauthentication({ ...confirm, hasPassword: false }),
-    'confirm by nothing': (pages) => pages.reauthentication({ ...confirm, hasPassword: false, providers: [] }),
-    'confirm refused': (pages) => pages.reauthentication({ ...confirm, errors: { password: 'password_wrong' } }),
-    'confirm held up': (pages) => pages.reauthentication({ ...confirm, problem: tooMany }),
-    proof: (pages) => pages.linkAccount(proof),
-    'proof by provider': (pages) => pages.linkAccount({ ...proof, hasPassword: false }),
-    'proof by the email alone': (pages) => pages.linkAccount({ ...proof, hasPassword: false, providers: [] }),
-    'proof refused': (pages) => pages.linkAccount({ ...proof, errors: { password: 'password_wrong' } }),
-    'proof held up': (pages) => pages.linkAccount({ ...proof, problem: tooMany }),
+    're-authentication': (pages) => pages.reauthentication(reauthentication),
+    're-authentication by provider': (pages) => pages.reauthentication({ ...reauthentication, hasPassword: false }),
+    're-authentication by nothing': (pages) =>
+      pages.reauthentication({ ...reauthentication, hasPassword: false, providers: [] }),
+    're-authentication refused': (pages) =>
+      pages.reauthentication({ ...reauthentication, errors: { password: 'password_wrong' } }),
+    're-authentication held up': (pages) => pages.reauthentication({ ...reauthentication, problem: tooMany }),
+    'link account': (pages) => pages.linkAccount(linkAccount),
+    'link account by provider': (pages) => pages.linkAccount({ ...linkAccount, hasPassword: false }),
+    'link account by the email alone': (pages) =>
+      pages.linkAccount({ ...linkAccount, hasPassword: false, providers: [] }),
+    'link account refused': (pages) => pages.linkAccount({ ...linkAccount, errors: { password: 'password_wrong' } }),
+    'link account held up': (pages) => pages.linkAccount({ ...linkAccount, problem: tooMany }),
     'provider away': (pages) => pages.providerProblem(problem),
     'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
     'provider connected elsewhere': (pages) =>
@@ -140,7 +143,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
 }
 
-/** The states in which something is wrong with a form, and the id of what has the focus then. */
+/** The states with an invalid form, and the id of the element that has the focus. */
 export const WRONG_STATES: Record<string, string> = {
   'login refused': 'password',
   'login incomplete': 'email',
@@ -152,10 +155,10 @@ export const WRONG_STATES: Record<string, string> = {
   'deletion refused': 'password',
   'account held up': 'form-problem',
   'first password refused': 'new_password',
-  'confirm refused': 'password',
-  'confirm held up': 'form-problem',
-  'proof refused': 'password',
-  'proof held up': 'form-problem',
+  're-authentication refused': 'password',
+  're-authentication held up': 'form-problem',
+  'link account refused': 'password',
+  'link account held up': 'form-problem',
 }
 
 const TOKEN = /<!doctype html>|<(\/?[a-z0-9]+)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*>|[^<>]+/gy
@@ -174,7 +177,7 @@ const unescaped = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-/** The tags of a page in their order. Strict: throws where the text is not made of whole tags and escaped text. */
+/** The tags of a page in order. Strict: throws if the text is anything but complete tags and escaped text. */
 export const tagsOf = (page: string): Tag[] => {
   const tags: Tag[] = []
   let read = 0

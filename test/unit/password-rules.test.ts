@@ -97,26 +97,26 @@ describe('a new password', () => {
   }
 
   for (const password of ACCEPTED) {
-    test(`is accepted, though it looks a little like that: ${JSON.stringify(password)}`, () => {
+    test(`is accepted, although it is similar: ${JSON.stringify(password)}`, () => {
       assert.equal(reasonFor(password), undefined)
       assert.equal(requireGoodPassword(password, account), password)
     })
   }
 
-  test('a name that is mostly digits is refused with more of them around it, and with punctuation', () => {
+  test('a name that is mostly digits is refused with more digits around it, and with punctuation', () => {
     for (const password of ['p48239482!', 'p-48239482', '1p482394829', 'P48239482 2026']) {
       assert.equal(reasonFor(password, ['p48239482']), 'password_same_as_account', password)
     }
     assert.equal(reasonFor('p48239482 kettle', ['p48239482']), undefined)
   })
 
-  test('a name of punctuation alone, or none, refuses no password of punctuation, spaces or emoji', () => {
+  test('a name of punctuation only, or an empty one, refuses no password of punctuation, spaces or emoji', () => {
     for (const password of ['$%^&*()_+{}|', '😀🦊🌵🚀🎲🧩🪁🛶', '-_-_/-_- _']) {
       assert.equal(reasonFor(password, ['', '_-_', 'ada@example.com']), undefined, password)
     }
   })
 
-  test('names of one or two letters, and of digits alone, refuse nothing but themselves', () => {
+  test('names of one or two letters, and of digits only, refuse only themselves', () => {
     const names = ['x@a.example', '12345', 'q-9']
     for (const password of ['83x05719264', '7123456789', '1983-q-2004', '48151623x']) {
       assert.equal(reasonFor(password, names), undefined, password)
@@ -129,7 +129,7 @@ describe('a new password', () => {
 })
 
 describe('the names of a site', () => {
-  test('of a host on an address are that address alone: no digit of it is a name', () => {
+  test('of a host that is an address are the whole address: no digit of it is a name', () => {
     for (const [url, host] of [
       ['http://127.0.0.1:8080', '127.0.0.1'],
       ['http://[2001:db8::1]:8080', '[2001:db8::1]'],
@@ -141,7 +141,7 @@ describe('the names of a site', () => {
     }
   })
 
-  test('of a host of one label, and of one beyond ASCII, in both spellings', () => {
+  test('of a host with one label are that label; of one beyond ASCII, both spellings', () => {
     const local = createPasswordRules(siteNames('http://localhost:8080', undefined))
     for (const password of ['localhost', 'Localhost123', '8080localhost'])
       assert.throws(() => local(password, []), { reason: 'password_same_as_site' })
@@ -151,7 +151,7 @@ describe('the names of a site', () => {
       assert.throws(() => rules(password, []), { reason: 'password_same_as_site' }, names.join())
   })
 
-  test('a top level alone is none', () => {
+  test('do not include the top-level domain', () => {
     assert.equal(requireGoodPassword('example123', account), 'example123')
   })
 })

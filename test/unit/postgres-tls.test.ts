@@ -16,7 +16,7 @@ const at = (name: string): string => path.join(folder, name)
 
 const write = (name: string, content: string): void => writeFileSync(at(name), content, { mode: 0o600 })
 
-/** Who is let in how. */
+/** The rules of pg_hba.conf. */
 const HBA = `
 host      all postgres   127.0.0.1/32 trust
 host      all either     127.0.0.1/32 trust
@@ -66,7 +66,7 @@ interface Case {
   server?: 'plain'
 }
 
-/** How a connection came about, or why it did not. */
+/** How a connection was made, or why it failed. */
 const outcomeOf = async ({ mode, user, parameters = '', host = 'localhost', server }: Case): Promise<string> => {
   const port = server === 'plain' ? plainPort : tlsPort
   const url = `postgres://${user}@${host}:${port}/postgres?sslmode=${mode}${parameters}`

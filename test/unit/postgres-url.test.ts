@@ -61,7 +61,7 @@ const accepted: [url: string, expected: object, redactedUrl: string][] = [
   ],
 ]
 
-// Where there is a password, `hunter` is in it.
+// Every password contains `hunter`.
 const refused: [url: string, message: RegExp][] = [
   ['postgres:ada@db/svc', /postgres:\/\/USER/],
   ['postgres:/ada@db/svc', /postgres:\/\/USER/],
@@ -132,7 +132,7 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
   }
 
   for (const [url, message] of refused) {
-    test(`${JSON.stringify(url)} is refused, and no part of a password is told`, () => {
+    test(`${JSON.stringify(url)} is refused, and the message contains no part of a password`, () => {
       assert.throws(
         () => readPostgresUrl(url),
         (error) => {
@@ -146,7 +146,7 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
   }
 
   for (const [url] of accepted) {
-    test(`the redacted form of ${url} is read as the same, without the password`, () => {
+    test(`the redacted form of ${url} has the same meaning, without the password`, () => {
       const { password: _password, tls, ...target } = readPostgresUrl(url)
       const { keyPassword: _keyPassword, ...openTls } = tls
       assert.deepEqual(readPostgresUrl(target.redactedUrl), { ...target, tls: openTls })
@@ -154,7 +154,7 @@ describe('the URL of a PostgreSQL database is read as libpq does', () => {
   }
 })
 
-/** What `pg` would do with this URL in a process with such variables. */
+/** The connection that `pg` would make with this URL and these variables. */
 const driverSettings = (url: string, env: Record<string, string>) => {
   const program = `
     import pg from 'pg'
@@ -173,7 +173,7 @@ const driverSettings = (url: string, env: Record<string, string>) => {
   return JSON.parse(stdout) as ConnectionInfo
 }
 
-test('PG* variables say nothing that the URL leaves open', () => {
+test('PG* variables do not fill in what the URL leaves out', () => {
   const env = {
     PGUSER: 'eve',
     PGPASSWORD: 'from-environment',

@@ -22,7 +22,7 @@ const givenUp = (): Promise<never> => Promise.reject(new AppError('unavailable',
 
 const sessionEnded = (): Promise<never> => Promise.reject(new AppError('unauthorized', 'The session has ended.'))
 
-/** What the error says of when to try again. */
+/** The retry time of the error. */
 const waitOf = async (attempt: Promise<unknown>): Promise<number> => {
   const error = await attempt.then(
     () => assert.fail('it is let in'),
@@ -32,7 +32,7 @@ const waitOf = async (attempt: Promise<unknown>): Promise<number> => {
   return error.retryAfterSeconds ?? assert.fail('it says when')
 }
 
-/** A try that is under way until it is told how it ends. */
+/** An attempt that is pending until the test ends it. */
 const held = (limits: ReturnType<typeof create>, key: string) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const done = limits.attempt([['login', key]], () => promise)
@@ -53,7 +53,7 @@ const failTimes = async (times: number, attempt: () => Promise<unknown>) => {
   for (let count = 0; count < times; count++) await assert.rejects(attempt(), { code: 'unauthorized' })
 }
 
-test('what one limit refuses takes no place in another, and the longest wait is told', async () => {
+test('an attempt that one limit refuses takes no place in another, and gets the longest wait', async () => {
   const { attempt, state } = create()
   const guess = (account: string) => () =>
     attempt(
@@ -73,7 +73,7 @@ test('what one limit refuses takes no place in another, and the longest wait is 
   assert.equal(state.refusals.at(-1), 'loginOfAddress')
 })
 
-test('a place that is held counts against others, and is free again when its try succeeds', async () => {
+test('a held place counts for others, and is free again when its attempt succeeds', async () => {
   const limits = create()
   const tries = Array.from({ length: 10 }, () => held(limits, 'one'))
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 2)
@@ -82,7 +82,7 @@ test('a place that is held counts against others, and is free again when its try
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('failures and tries under way together are never more than the limit, whatever their order', async () => {
+test('failures and pending attempts together never exceed the limit, in any order', async () => {
   const limits = create()
   await failTimes(4, () => limits.attempt([['login', 'one']], wrongPassword))
   const tries = Array.from({ length: 6 }, () => held(limits, 'one'))
@@ -95,7 +95,7 @@ test('failures and tries under way together are never more than the limit, whate
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('tries that are under way when a window ends hold their places and count in the next', async () => {
+test('attempts that are pending when a window ends keep their places and count in the next', async () => {
   const limits = create()
   const tries = Array.from({ length: 4 }, () => held(limits, 'one'))
   await failTimes(6, () => limits.attempt([['login', 'one']], wrongPassword))
@@ -106,7 +106,7 @@ test('tries that are under way when a window ends hold their places and count in
   assert.equal(await waitOf(limits.attempt([['login', 'one']], wrongPassword)), 15 * 60)
 })
 
-test('a window begins with the first failure and lasts exactly as long as it says', async () => {
+test('a window begins with the first failure and lasts exactly as long as configured', async () => {
   const { attempt, state } = create()
   const guess = () => attempt([['login', 'one']], wrongPassword)
   await attempt([['login', 'one']], async () => {})
@@ -118,7 +118,7 @@ test('a window begins with the first failure and lasts exactly as long as it say
   await failTimes(10, guess)
 })
 
-test('what was never done does not count: the sender has gone, or something was away', async () => {
+test('an attempt that was never made does not count: the sender disconnected, or a part was unavailable', async () => {
   const { attempt } = create()
   const names: LimitName[] = ['login', 'loginOfAddress', 'signupOfAddress', 'passwordOfUser', 'usernameOfUser']
   for (const name of names) {
@@ -128,14 +128,14 @@ test('what was never done does not count: the sender has gone, or something was 
   }
 })
 
-test('a session that has ended is no wrong password', async () => {
+test('a session that has ended does not count as a wrong password', async () => {
   const { attempt } = create()
   for (let count = 0; count < 20; count++) {
     await assert.rejects(attempt([['passwordOfUser', 'one']], sessionEnded), { code: 'unauthorized' })
   }
 })
 
-test('signups and usernames count when they succeed or tell what is taken, and not for a mistake', async () => {
+test('signups and usernames count when they succeed or reveal what is taken, and not for an invalid form', async () => {
   const { attempt } = create()
   for (const [name, tries] of [
     ['signupOfAddress', 30],
@@ -150,7 +150,7 @@ test('signups and usernames count when they succeed or tell what is taken, and n
   }
 })
 
-test('a flood of other keys gives nobody who is under way a second place', async () => {
+test('a flood of other keys gives no pending attempt a second place', async () => {
   const limits = create()
   const tries = Array.from({ length: 10 }, () => held(limits, 'one'))
   for (let count = 0; count < 100_001; count++) limits.count('providerOfAddress', String(count))

@@ -10,7 +10,7 @@ interface Row {
 
 const QUERY = { select: 'SELECT id FROM things', key: 'things.id', mapRow: ({ id }: Row) => id }
 
-test('all that is wanted in one turn is one question, and each gets its own row', async () => {
+test('all reads in one turn of the event loop are one query, and each gets its own row', async () => {
   const asked: string[][] = []
   const rows = createRowBatcher<Row, string>({
     ...QUERY,

@@ -39,14 +39,14 @@ describe('a username from a profile', () => {
     })
   }
 
-  test('a very long name costs no time', () => {
+  test('a very long name takes no measurable time', () => {
     assert.equal(usernameFrom(`${'á'.repeat(100_000)}@x`), 'a'.repeat(30))
     assert.equal(usernameFrom('-'.repeat(100_000)), undefined)
   })
 })
 
 describe('usernames to try', () => {
-  test('the plain one, then ones with more and more digits, each a good one', () => {
+  test('the plain name, then names with more and more digits, each valid', () => {
     for (const wish of ['ada', 'x'.repeat(30), 'a', '', 'a.b+c']) {
       const tries = [...usernamesFor(wish)]
       const plain = wish.replace(/[.+]/g, '-')

@@ -35,7 +35,7 @@ describe('a root secret that could be guessed', () => {
     })
   }
 
-  test('is none of 20,000 that openssl rand or svc itself would make, in any spelling', () => {
+  test('is not reported for 20,000 secrets like those of openssl rand or svc itself, in any spelling', () => {
     for (let round = 0; round < 2500; round++) {
       for (const length of [32, 33, 48, 64]) {
         const random = randomBytes(length)
@@ -46,7 +46,7 @@ describe('a root secret that could be guessed', () => {
     }
   })
 
-  test('is none that is random text in another coat: hex or letters and digits, as base64 once more', () => {
+  test('is not reported for random text that is encoded twice: hex or letters and digits, as base64 again', () => {
     for (let round = 0; round < 2500; round++) {
       for (const text of [randomBytes(32).toString('hex'), randomBytes(30).toString('base64url')]) {
         const bytes = Buffer.from(text)

@@ -34,7 +34,7 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
       pending: oauth.sealLinkRequest(request, browserSecret),
       hasPassword: account.hasPassword,
       providers: providers.filter(({ name }) => account.providers.includes(name)),
-      canClaim: account.isEmailUnverified,
+      canReclaim: account.isEmailUnverified,
       errors: {},
     }
   }
@@ -94,7 +94,7 @@ export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
       browserSecret: string,
     ): HttpResponse {
       const shown = view(context, request, account, browserSecret)
-      if (!shown.hasPassword && shown.providers.length === 0 && !shown.canClaim)
+      if (!shown.hasPassword && shown.providers.length === 0 && !shown.canReclaim)
         throw emailProblem('no_proof', account.email)
       return page(409, pages.linkAccount(shown))
     },
