@@ -43,7 +43,7 @@ test('§2.1 roles: array of roles; an empty array is possible', async () => {
   assert.deepEqual((await currentUser(agent)).roles, [])
 })
 
-test('§2.1 roles: what the command line sets is in the very next answer', async () => {
+test('§2.1 roles: the next response contains the roles that the command line sets', async () => {
   const { agent, person } = await signedUp(service)
   await setRoles(service, person.email, ['admin', 'billing:read'])
   assert.deepEqual((await currentUser(agent)).roles.sort(), ['admin', 'billing:read'])

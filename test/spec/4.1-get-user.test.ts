@@ -47,13 +47,13 @@ const [headerText = '', payloadText = ''] = [headerPart, payloadPart].map((part)
 )
 const before = (text: string, members: string) => text.replace('{', `{${members},`)
 const after = (text: string, members: string) => text.replace(/\}$/, `,${members}}`)
-/** A token of our key with members written behind those of the genuine header or payload. */
+/** A token signed with the service's key, with members added to the genuine header or payload. */
 const withHeader = (members: string) => signTexts(after(headerText, members), payloadText, ownKey)
 const withClaims = (members: string) => signTexts(headerText, after(payloadText, members), ownKey)
-/** A token of our key with the genuine payload, in which one member has another JSON value. */
+/** A token signed with the service's key, in whose payload one member has another JSON value. */
 const withClaim = (name: string, value: string) =>
   signTexts(headerText, payloadText.replace(new RegExp(`"${name}":("[^"]*"|\\d+)`), `"${name}":${value}`), ownKey)
-/** A token of our key whose header or payload has a spare bit set, under a text that leaves spare bits. */
+/** A token signed with the service's key, whose header or payload has a spare bit of base64url set. */
 const respelled = async (at: 0 | 1) => {
   const parts = [headerPart, payloadPart]
   const texts = [headerText, payloadText]
@@ -148,7 +148,7 @@ test('§4.1 required: valid access cookie svc_access, and no other cookie', asyn
   assert.equal((await userWithToken(genuine)).status, 200)
 })
 
-test('§4.1 the access cookie is found among the cookies of the application', async () => {
+test('§4.1 the access cookie is found among cookies of the application', async () => {
   const others = 'theme=dark; _ga=GA1.2.3; broken; =x; a="b c"; empty=; svc_accessory=1'
   assert.equal((await userWith(`${others}; svc_access=${genuine}; last=%zz`)).status, 200)
 })
@@ -163,11 +163,11 @@ test('§4.1 when the access cookie is missing, then the response is 401 unauthor
   assertJsonError(await userWith([]), 401, 'unauthorized')
 })
 
-test('the forger can sign: an unchanged token signed again with the tapped key is accepted', async () => {
+test('the forged signatures are valid: an unchanged token that is signed again with the tapped key is accepted', async () => {
   assert.equal((await userWithToken(await forge(genuine, ownKey, {}))).status, 200)
 })
 
-test('the forger can write: the same texts, a header that changes nothing and nbf in the past are accepted', async () => {
+test('the forged texts are valid: the same texts, a harmless header and nbf in the past are accepted', async () => {
   const good = [
     await signTexts(headerText, payloadText, ownKey),
     await withHeader('"cty":"anything"'),
@@ -177,7 +177,7 @@ test('the forger can write: the same texts, a header that changes nothing and nb
   for (const token of good) assert.equal((await userWithToken(token)).status, 200, token)
 })
 
-test('a token that is not good yet is not good after the genuine one was seen, nor when it comes again', async () => {
+test('a token that is not valid yet is refused after the genuine one was accepted, and when it is sent again', async () => {
   const early = await withClaims(`"nbf":${nowSeconds + 3600}`)
   for (const token of [genuine, early, early]) {
     assert.equal((await userWithToken(token)).status, token === genuine ? 200 : 401)
@@ -197,14 +197,14 @@ test('§4.1 a token with the session of another user is refused', async () => {
   assertJsonError(await userWithToken(await forge(genuine, ownKey, { claims: { sid } })), 401, 'unauthorized')
 })
 
-test('§4.1 request body: none; one that comes all the same changes nothing', async () => {
+test('§4.1 request body: none; a body changes nothing', async () => {
   const headers = { 'content-type': 'application/json', cookie: `svc_access=${genuine}` }
   const answer = await stranger.send({ method: 'GET', path: '/auth/api/v1/user', headers, body: '{"id":1}' })
   assert.ok(answer.status === 200 || answer.status === 400, String(answer.status))
 })
 
 for (const audience of ['app', 'api.example.com', 'https://api.example.com/v1', 'x']) {
-  test(`GET /user accepts any audience of its own: ${audience}`, async () => {
+  test(`GET /user accepts every audience that svc issues: ${audience}`, async () => {
     const { agent } = await signedUp(service)
     assert.equal((await agent.refresh(`audience=${encodeURIComponent(audience)}`)).status, 200)
     assert.equal(claimsOf(accessToken(agent)).aud, audience)

@@ -45,17 +45,17 @@ test('§4.1 requires the svc_refresh cookie, and not the access cookie', async (
   assertJsonError(await agent.refresh(), 401, 'unauthorized')
 })
 
-test('the access token does not pass for a refresh token', async () => {
+test('an access token is refused as a refresh token', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.set('svc_refresh', accessToken(agent), '/auth')
   assertJsonError(await agent.refresh(), 401, 'unauthorized')
 })
 
-test('check 1: svc_refresh absent is 401, before CSRF and audience are looked at', async () => {
+test('check 1: without svc_refresh it is 401, before CSRF and audience are checked', async () => {
   assertJsonError(await createUserAgent(service).refresh(''), 401, 'unauthorized')
 })
 
-test('check 2: CSRF is 403, before audience and token are looked at', async () => {
+test('check 2: CSRF is 403, before audience and token are checked', async () => {
   const agent = createUserAgent(service)
   agent.cookies.set('svc_refresh', unknownToken, '/auth')
   const answer = await agent.refresh('', { 'x-csrf-token': 'wrong' })
@@ -63,7 +63,7 @@ test('check 2: CSRF is 403, before audience and token are looked at', async () =
   assert.deepEqual(answer.cleared, [])
 })
 
-test('check 3: audience is 400, before the token is looked at', async () => {
+test('check 3: audience is 400, before the token is checked', async () => {
   const agent = createUserAgent(service)
   await agent.get('/auth/login')
   agent.cookies.set('svc_refresh', unknownToken, '/auth')
@@ -93,7 +93,7 @@ const mangled: [string, (token: string) => string][] = [
   ['not of this world', () => '%00%ff%zz'],
 ]
 for (const [what, mangle] of mangled) {
-  test(`check 4: a token that is ${what} is 401, and the real one is unharmed`, async () => {
+  test(`check 4: a token that is ${what} is 401, and the genuine one stays valid`, async () => {
     const { agent } = await signedUp(service)
     const thief = agent.copy()
     thief.cookies.set('svc_refresh', mangle(agent.cookies.get('svc_refresh') ?? ''), '/auth')
@@ -149,7 +149,7 @@ const refusedAudiences: [string, string][] = [
   ['with an asterisk', 'audience=*'],
 ]
 for (const [what, query] of refusedAudiences) {
-  test(`check 3: audience ${what} is 400 invalid_request, and no state is changed`, async () => {
+  test(`check 3: audience ${what} is 400 invalid_request, without a change of state`, async () => {
     const { agent } = await signedUp(service)
     const answer = await agent.refresh(query)
     assertJsonError(answer, 400, 'invalid_request')

@@ -14,7 +14,7 @@ import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()
 
-/** The fields that a page asks for or sends along, by name. */
+/** The visible and hidden fields of a page, by name. */
 const fieldNames = (html: string) => [...html.matchAll(/<(?:input|button)\b[^>]*\bname="([^"]+)"/g)].map((m) => m[1])
 const formActions = (html: string) => [...html.matchAll(/<form\b[^>]*\baction="([^"]+)"/g)].map((m) => m[1])
 
@@ -39,7 +39,7 @@ test('§4.2 GET /auth/signup shows the signup page for creating an account', asy
 })
 
 for (const page of ['/auth/login', '/auth/signup']) {
-  test(`§4.2 the form of ${page} carries the token of the cookie and works with nothing but its fields`, async () => {
+  test(`§4.2 the form of ${page} contains the token of the cookie and works with its fields alone`, async () => {
     const agent = createUserAgent(service)
     const { text } = await agent.get(`${page}?return_to=%2Fshop%3Fa%3D1%26b%3D2`)
     const csrf = field('csrf_token').exec(text)
@@ -48,7 +48,7 @@ for (const page of ['/auth/login', '/auth/signup']) {
     assert.equal((returnTo?.[1] ?? returnTo?.[2])?.replaceAll('&amp;', '&'), '/shop?a=1&b=2')
   })
 
-  test(`§4.2 ${page} leads to the other page and keeps return_to on the way`, async () => {
+  test(`§4.2 ${page} links to the other page and keeps return_to`, async () => {
     const { text } = await createUserAgent(service).get(`${page}?return_to=%2Fshop`)
     const other = page === '/auth/login' ? '/auth/signup' : '/auth/login'
     assert.match(text, new RegExp(`href="${other}\\?return_to=%2Fshop"`))
@@ -65,7 +65,7 @@ test('§4.2 rule 1: return_to is the path to which the user is redirected after 
   assertRedirect(answer, '/welcome')
 })
 
-test('§4.2 rule 1: return_to may stand in the query of the form; the field wins', async () => {
+test('§4.2 rule 1: return_to may be in the query of the form; the field takes precedence', async () => {
   const { person } = await signedUp(service)
   const post = (path: string, form = {}) =>
     createUserAgent(service).post(path, { email: person.email, password: person.password, ...form })
@@ -104,7 +104,7 @@ test('§4.2 POST /auth/logout logs out the current session, CSRF token in the hi
   await assertSignedOut(before)
 })
 
-test('§4.2 POST /auth/logout takes the CSRF token in the header X-CSRF-Token, without any body', async () => {
+test('§4.2 POST /auth/logout accepts the CSRF token in the header X-CSRF-Token, without a body', async () => {
   const { agent } = await signedUp(service)
   const before = agent.copy()
   const headers = { 'x-csrf-token': agent.cookies.get('svc_csrf') }
@@ -131,7 +131,7 @@ test('§4.2 logout ends this session and no other of the same user', async () =>
   await assertSignedIn(phone)
 })
 
-test('§4.2 logout works with an access token that has run out: the refresh token names the session', async () => {
+test('§4.2 logout works with an expired access token: the refresh token names the session', async () => {
   const { agent } = await signedUp(service)
   const before = agent.copy()
   agent.cookies.delete('svc_access')

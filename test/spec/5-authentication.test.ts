@@ -11,7 +11,7 @@ test('§5.1 a session is the three cookies svc_access, svc_refresh and svc_csrf'
   assert.deepEqual(setCookies.map(({ name }) => name).sort(), ['svc_access', 'svc_csrf', 'svc_refresh'])
 })
 
-test('§5.1 svc_access authenticates API requests: with it alone one is known, without it nobody', async () => {
+test('§5.1 svc_access authenticates API requests: it is sufficient and necessary', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_refresh')
   agent.cookies.delete('svc_csrf')
@@ -20,7 +20,7 @@ test('§5.1 svc_access authenticates API requests: with it alone one is known, w
   assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
 })
 
-test('§5.2 rule 1: the refresh and CSRF cookies do not stand in for the access cookie', async () => {
+test('§5.2 rule 1: the refresh and CSRF cookies do not replace the access cookie', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_access')
   assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')

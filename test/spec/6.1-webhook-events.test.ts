@@ -17,7 +17,7 @@ const eventOf = (type: string, userId: string) => (delivery: Delivery) =>
   delivery.event.type === type && delivery.event.data.user_id === userId
 const eventsOf = (userId: string) => receiver.deliveries.filter(({ event }) => event.data.user_id === userId)
 
-/** A later event has arrived, so an earlier one that was to be sent would have been on its way before it. */
+/** Waits for a later event. An earlier one would have been sent before it. */
 const somebodyElseSignedUp = async () => {
   const { agent } = await signedUp(service)
   const { id } = await currentUser(agent)
@@ -39,7 +39,7 @@ test('§6.1 user.deleted: a user was deleted, by deleting the own account', asyn
   await receiver.receivedEvent(eventOf('user.deleted', id))
 })
 
-test('§6.1 the command line creates and deletes users like anybody; the running service delivers', async () => {
+test('§6.1 the command line creates and deletes users with the same events; the running service delivers them', async () => {
   const person = newPerson()
   await createUser(service, person)
   const { id } = await showUser(service, person.email)
@@ -65,7 +65,7 @@ test('§6.5 rule 1: a webhook is sent after the action has succeeded: never for 
   assert.equal(receiver.deliveries.length, before + 1)
 })
 
-test('§6.1 no other change of a user is told: login, refresh, password and username', async () => {
+test('§6.1 no other change of a user causes an event: login, refresh, password and username', async () => {
   const { agent, person } = await signedUp(service)
   const { id } = await currentUser(agent)
   const next = newPerson()
@@ -81,7 +81,7 @@ test('§6.1 no other change of a user is told: login, refresh, password and user
   )
 })
 
-test('§6.5 rule 1: when the event arrives, the user can already log in; when it was deleted, no longer', async () => {
+test('§6.5 rule 1: when the event arrives, a new user can already log in, and a deleted one no longer', async () => {
   const person = newPerson()
   const seen: Promise<string>[] = []
   receiver.answerWith(({ event }, response) => {

@@ -62,7 +62,7 @@ describe('a configuration error (exit 78)', () => {
   }
 })
 
-test('§6.2 neither URL nor secret: webhooks are off, and users come and go without', async (t) => {
+test('§6.2 neither URL nor secret: webhooks are off, and users are created and deleted without events', async (t) => {
   const service = await startService({ t, env: { SVC_WEBHOOK_URL: '', SVC_WEBHOOK_SECRET: '' } })
   const { agent, person } = await signedUp(service)
   assertRedirect(await agent.post('/auth/account/delete', { password: person.password }), '/auth/login?done=deleted')
@@ -109,7 +109,7 @@ test('§6.2 enabled events default to all supported events', async (t) => {
   assert.deepEqual(types, ['user.created', 'user.deleted'])
 })
 
-test('§6.2 comma-separated list of event types to send; spaces around commas are dropped', async (t) => {
+test('§6.2 comma-separated list of event types to send; spaces around commas are ignored', async (t) => {
   const receiver = await startWebhookReceiver({ t })
   const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: secret }
   const service = await startService({
@@ -121,7 +121,7 @@ test('§6.2 comma-separated list of event types to send; spaces around commas ar
   assert.equal((await receiver.received(2)).length, 2)
 })
 
-test('§6.2 an event type that is not enabled is not sent, also not when it is enabled later', async (t) => {
+test('§6.2 an event type that is not enabled is not sent, even when it is enabled later', async (t) => {
   const receiver = await startWebhookReceiver({ t })
   const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: secret }
   const service = await startService({ t, env: { ...env, SVC_WEBHOOK_ENABLED_EVENTS: 'user.deleted' } })
@@ -135,7 +135,7 @@ test('§6.2 an event type that is not enabled is not sent, also not when it is e
   )
 })
 
-test('§6.2 any secret may come as SVC_X_FILE: the secret from a file signs like one from the variable', async (t) => {
+test('§6.2 any secret may be in the file of SVC_X_FILE: it signs like one from the variable', async (t) => {
   const receiver = await startWebhookReceiver({ t })
   const file = path.join(temporaryDirectory(t), 'secret')
   writeFileSync(file, `${secret}\n`)

@@ -26,7 +26,7 @@ for (const [type, delivery] of [
 ] as const) {
   const signature = String(delivery.headers['x-svc-signature'])
 
-  test(`§6.3 ${type}: method POST to the configured URL, query and all`, () => {
+  test(`§6.3 ${type}: method POST to the configured URL with its query`, () => {
     assert.equal(delivery.method, 'POST')
     assert.equal(delivery.url, '/hook?a=1&b=%20')
   })
@@ -57,7 +57,7 @@ for (const [type, delivery] of [
     assert.ok(createdAtMs >= startedAtMs && createdAtMs <= delivery.arrivedAtMs, delivery.event.created_at)
   })
 
-  test(`§6.3 ${type}: nothing about the person but the id leaves the house`, () => {
+  test(`§6.3 ${type}: the request contains nothing about the user except the id`, () => {
     for (const value of [person.password, secret, '$argon2']) assert.ok(!delivery.body.includes(value))
   })
 

@@ -34,7 +34,7 @@ const failures: [string, Answering][] = [
 ]
 
 describe('§6.5', { concurrency: 4 }, () => {
-  test('rule 2: failed deliveries are not retried: one attempt for each event, whatever the answer', async (t) => {
+  test('rule 2: failed deliveries are not retried: one attempt for each event, with any response', async (t) => {
     const { receiver, service } = await start(t)
     const people: string[] = []
     for (const [, answering] of failures) {
@@ -111,7 +111,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     await assertCanLogIn(service, person)
   })
 
-  test('the request never waits for it: signup is answered while the receiver is away', async (t) => {
+  test('the request never waits for it: signup is answered while the receiver is down', async (t) => {
     const { service } = await start(t, { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/nobody-listens' })
     const { person } = await signedUp(service)
     await assertCanLogIn(service, person)
@@ -121,7 +121,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     ['silent', silence],
     ['slow in its body', trickle],
   ] as const) {
-    test(`the timeout bounds the whole exchange: after a receiver that is ${what} comes the next event`, async (t) => {
+    test(`the timeout limits the whole exchange: the next event follows a receiver that is ${what}`, async (t) => {
       const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '300ms' })
       receiver.answerWith(answering)
       const { agent, person } = await signedUp(service)
@@ -143,7 +143,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     assert.deepEqual(elsewhere.deliveries, [])
   })
 
-  test('at most 64 KiB of the answer is read', async (t) => {
+  test('at most 64 KiB of the response is read', async (t) => {
     const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '10m' })
     const closed = Promise.withResolvers<void>()
     let sentBytes = 0
@@ -174,7 +174,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     assert.equal(delivery?.event.type, 'user.created')
   })
 
-  test('the command line makes the attempt itself when told --deliver, and the service does not repeat it', async (t) => {
+  test('with --deliver the command line makes the attempt itself, and the service does not repeat it', async (t) => {
     const { receiver, service } = await start(t)
     await service.stop()
     const person = newPerson()
@@ -199,7 +199,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     await service.kill()
     receiver.answerWith(status(204))
     await service.restart()
-    // The attempt counts as lost once its timeout, and what is allowed on top of it, have passed; then comes the next.
+    // The attempt counts as interrupted after its timeout and a margin; then the next event follows.
     await agent.post('/auth/account/delete', { password: person.password })
     await receiver.receivedEvent(({ event }) => event.type === 'user.deleted')
     assert.deepEqual(typesFor(receiver.deliveries, id), ['user.created', 'user.deleted'])
@@ -210,7 +210,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     receiver.answerWith(silence)
     const people = await Promise.all(Array.from({ length: 40 }, () => signedUp(service)))
     const users = await Promise.all(people.map(({ agent }) => currentUser(agent)))
-    // Attempts that hang fill the dispatcher; what it has begun is known once nothing more arrives.
+    // Hanging attempts fill the dispatcher. All attempts have begun when nothing more arrives.
     for (let before = -1; before < receiver.deliveries.length; ) {
       before = receiver.deliveries.length
       await new Promise((resolve) => setTimeout(resolve, 400))

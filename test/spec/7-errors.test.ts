@@ -28,7 +28,7 @@ test('§7 400 invalid_request: POST /sessions/refresh', async () => {
   assert.match(message, /audience/)
 })
 
-test('§7 500 internal_error: POST /sessions/refresh when the database is broken; no SQL text is told', async (t) => {
+test('§7 500 internal_error: POST /sessions/refresh when the database is broken, without any SQL text', async (t) => {
   const broken = await startService({ t })
   const { agent } = await signedUp(broken)
   const database = await openDatabase(broken, t)
@@ -38,6 +38,6 @@ test('§7 500 internal_error: POST /sessions/refresh when the database is broken
   assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
   assertErrorPage(await signUp(createUserAgent(broken), newPerson()), 500)
   const id = answer.headers['x-request-id']
-  // The cause is in the log under the id that was shown.
+  // The log has the cause under the id in the response.
   await loggedLine(broken, (line) => line.level === 'error' && line.request_id === id)
 })

@@ -23,7 +23,7 @@ test('§9 rule 1: the JSON API is versioned by path; the current version is /aut
 })
 
 for (const path of ['/auth/api/v2/user', '/auth/api/v0/user', '/auth/api/user', '/auth/api/V1/user', '/auth/api/v1']) {
-  test(`§9 rule 2: what future versions may add is not there yet: ${path}`, async () => {
+  test(`§9 rule 2: additions of future versions do not exist yet: ${path}`, async () => {
     assertJsonError(await stranger.get(path), 404, 'not_found')
   })
 }
@@ -37,7 +37,7 @@ const operation = (path: string, method: string): Operation => {
   return found
 }
 
-/** The answer is one that the description announces, and its body fits the schema. */
+/** Checks that the description announces the response, and that the body fits the schema. */
 const assertDescribed = (path: string, method: string, answer: Answer) => {
   const response = operation(path, method).responses[String(answer.status)]
   assert.ok(response, `${method} ${path} announces ${answer.status}`)
@@ -57,7 +57,7 @@ test('§9 rule 4: the current API is reading the authenticated user and refreshi
   assert.deepEqual([audience?.in, audience?.required], ['query', true])
 })
 
-test('the description tells the truth about real answers', async () => {
+test('the description matches real responses', async () => {
   const { agent } = await signedUp(service)
   assertDescribed(userPath, 'get', await agent.get(userPath))
   assertDescribed(userPath, 'get', await stranger.get(userPath))

@@ -37,7 +37,7 @@ test('lifetime 10 minutes', async () => {
   assert.equal(exp - iat, 600)
 })
 
-test('jti is another for each token, sid stays for the session and differs between sessions', async () => {
+test('jti differs for each token; sid stays the same for a session and differs between sessions', async () => {
   const { agent, person } = await signedUp(service)
   const first = claimsOf(accessToken(agent))
   await agent.refresh()
@@ -52,7 +52,7 @@ test('at login aud is app unless SVC_AUDIENCES says otherwise', async () => {
   assert.equal(claimsOf(accessToken(agent)).aud, 'app')
 })
 
-test('the token holds nothing about the person but the id', async () => {
+test('the token contains nothing about the user except the id and the roles', async () => {
   const { agent, person } = await signedUp(service)
   const claims = JSON.stringify(claimsOf(accessToken(agent)))
   for (const value of [person.email, person.username, person.password]) assert.ok(!claims.includes(value))
@@ -68,7 +68,7 @@ test('public keys at GET /auth/.well-known/jwks.json: EC P-256, for signatures, 
   }
 })
 
-test('iss is SVC_BASE_URL, whatever Host and X-Forwarded-Host say', async (t) => {
+test('iss is SVC_BASE_URL for any Host and X-Forwarded-Host', async (t) => {
   const named = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
   const { agent } = await signedUp(named)
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://app.example.com' }
@@ -76,7 +76,7 @@ test('iss is SVC_BASE_URL, whatever Host and X-Forwarded-Host say', async (t) =>
   assert.equal(claimsOf(accessToken(agent)).iss, 'https://app.example.com')
 })
 
-test('SVC_ACCESS_TOKEN_TTL: an access token that has run out is refused, and refresh brings the next', async (t) => {
+test('SVC_ACCESS_TOKEN_TTL: an expired access token is refused, and a refresh issues the next', async (t) => {
   const quick = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '2s' } })
   const { agent } = await signedUp(quick)
   const token = accessToken(agent)
@@ -89,7 +89,7 @@ test('SVC_ACCESS_TOKEN_TTL: an access token that has run out is refused, and ref
   await assertSignedIn(agent)
 })
 
-test('svc keys rotate logs nobody out: old access and refresh tokens stay good, new tokens use the new key', async () => {
+test('svc keys rotate logs nobody out: old access and refresh tokens stay valid, new tokens use the new key', async () => {
   const { agent } = await signedUp(service)
   const oldKid = decodeProtectedHeader(accessToken(agent)).kid
   await operate(service, ['keys', 'rotate'])
@@ -101,7 +101,7 @@ test('svc keys rotate logs nobody out: old access and refresh tokens stay good, 
   await verifyAccessToken(service, accessToken(agent))
 })
 
-test('tokens outlive a restart of the service', async () => {
+test('tokens stay valid after a restart of the service', async () => {
   const { agent } = await signedUp(service)
   await service.restart()
   await assertSignedIn(agent)

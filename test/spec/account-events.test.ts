@@ -17,7 +17,7 @@ import { createUserAgent } from '../support/user-agent.ts'
 const corp = await startOpenIdProvider()
 const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })
 
-/** The line about an event that the request of this answer caused. */
+/** The log line of an event that the request of this response caused. */
 const eventOf = ({ headers }: Answer, event: string): Promise<LogLine> =>
   loggedLine(service, (line) => line.event === event && line.request_id === headers['x-request-id'])
 
@@ -30,7 +30,7 @@ const factsOf = ({ level, time: _time, message, request_id: _id, ...facts }: Log
 
 const sessionOf = ({ cookies }: UserAgent): string => cookies.get('svc_refresh')?.split('.')[0] ?? ''
 
-/** An account with a browser that is signed in, and what lines about it say. */
+/** An account with a signed-in agent, and the fields that its lines have. */
 const signedUpWithFacts = async () => {
   const { agent, person } = await signedUp(service)
   const { id } = await currentUser(agent)
@@ -40,7 +40,7 @@ const signedUpWithFacts = async () => {
 
 const byCorp = (person = newOpenIdPerson()) => [(url: string) => corp.visit(url, { person }), person] as const
 
-describe('each event of an account leaves one line of its own', () => {
+describe('each event of an account is logged in one line', () => {
   test('signup, logout and login', async () => {
     const person = newPerson()
     const agent = createUserAgent(service)
@@ -56,7 +56,7 @@ describe('each event of an account leaves one line of its own', () => {
     assert.deepEqual(login, { event: 'login', method: 'password', session_id: sessionOf(agent), ...about })
   })
 
-  test('the address is the one past trusted proxies', async () => {
+  test('the address is that of the client in front of trusted proxies', async () => {
     const answer = await createUserAgent(service).post(
       '/auth/login',
       { email: 'nobody@example.com', password: 'not the password' },
@@ -84,7 +84,7 @@ describe('each event of an account leaves one line of its own', () => {
     assert.equal((await eventOf(taken, 'username_change')).reason, 'username_taken')
   })
 
-  test('sessions that the user ends: one by its id, the others by their number', async () => {
+  test('sessions that the user ends: one with its id, all others with their number', async () => {
     const { agent, person, about } = await signedUpWithFacts()
     const other = await loggedIn(service, person)
     const one = await agent.post('/auth/account/sessions', { session_id: sessionOf(other) })
@@ -149,7 +149,7 @@ describe('each event of an account leaves one line of its own', () => {
     })
   })
 
-  test('an account whose email belongs to the person at the provider: proof required, then connected or reclaimed', async () => {
+  test('an account with the email of the user at the provider: proof required, then connected or reclaimed', async () => {
     const { person, id } = await signedUpWithFacts()
     const [visit] = byCorp(newOpenIdPerson({ email: person.email }))
     const agent = createUserAgent(service)
@@ -173,7 +173,7 @@ describe('each event of an account leaves one line of its own', () => {
   })
 })
 
-describe('a failure says why', () => {
+describe('a failure has a reason', () => {
   test('a wrong password names the user, an unknown email a keyed hash that is the same each time', async () => {
     const { person, id } = await signedUpWithFacts()
     const agent = createUserAgent(service)
@@ -220,7 +220,7 @@ describe('a failure says why', () => {
     assert.deepEqual([line.outcome, line.reason, line.method], ['failed', 'cancelled', 'corp'])
   })
 
-  test('a form that was left empty is no event', async () => {
+  test('an empty form is no event', async () => {
     const answer = await createUserAgent(service).post('/auth/login', { email: '', password: '' })
     await loggedLine(service, (line) => line.request_id === answer.headers['x-request-id'])
     assert.ok(!service.logLines().some((line) => line.event && line.request_id === answer.headers['x-request-id']))
@@ -261,7 +261,7 @@ describe('the actions of the command line leave a line on its stderr', () => {
     }
   })
 
-  test('a provider that is disconnected is named; reading leaves no line', async () => {
+  test('a disconnected provider is named; a command that only reads logs nothing', async () => {
     const [visit] = byCorp()
     const agent = createUserAgent(service)
     await signInBy(agent, 'corp', visit)
@@ -273,7 +273,7 @@ describe('the actions of the command line leave a line on its stderr', () => {
   })
 })
 
-test('the documents list every event', () => {
+test('docs/operate.md lists every event', () => {
   const document = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
   const [, section = ''] = /### Account events(.+?)\n\n- `outcome`/s.exec(document) ?? []
   const listed = section.split('\n').flatMap((row) => /^\| (`.+?`) \|/.exec(row)?.[1]?.match(/\w+/g) ?? [])

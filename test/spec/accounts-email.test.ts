@@ -102,7 +102,7 @@ test('none of the refused emails became an account', async () => {
   for (const [, email] of refused) assert.ok(!known.has(email.trim()), email)
 })
 
-test('surrounding spaces are dropped, at signup and at login', async () => {
+test('surrounding spaces are removed, at signup and at login', async () => {
   const person = newPerson()
   const { agent } = await signedUp(service, { ...person, email: `  ${person.email} ` })
   assert.equal((await currentUser(agent)).email, person.email)
@@ -119,7 +119,7 @@ test('compared lower-cased, shown as entered', async () => {
   assertPage(again, 409)
 })
 
-test('email taken is 409, and changes neither account nor password', async () => {
+test('a taken email is 409, and changes neither account nor password', async () => {
   const { person } = await signedUp(service)
   assertPage(await signUp(newcomer(service), { ...newPerson(), email: person.email }), 409)
   await assertCanLogIn(service, person)
@@ -140,7 +140,7 @@ test('ten signups at once with one email: one account, nine times 409', async ()
   assert.equal(users.filter(({ email }) => email.toLowerCase() === person.email).length, 1)
 })
 
-test('email=a&email=b is never guessed at: nobody is logged in or signed up', async () => {
+test('email=a&email=b is refused: no user is logged in or signed up', async () => {
   const [{ person }, other] = [await signedUp(service), newPerson()]
   for (const emails of [
     [person.email, other.email],

@@ -21,7 +21,7 @@ test('failed forms: 401 (credentials)', async () => {
   assertPage(await logIn(createUserAgent(service), { ...person, password: 'wrong password' }), 401)
 })
 
-test('failed forms keep what was typed save the password', async () => {
+test('failed forms keep the typed values except the password', async () => {
   const person = { ...newPerson(), password: 'sEcReT-that-is-typed' }
   const login = await logIn(createUserAgent(service), person)
   assertPage(login, 401)
@@ -52,7 +52,7 @@ for (const [path, fields] of [
   ['/auth/signup', ['email', 'password']],
 ] as const) {
   for (const field of fields) {
-    test(`${path} without ${field} is refused on its page`, async () => {
+    test(`${path} without ${field} is refused with its page`, async () => {
       const { [field]: _, ...form } = newPerson()
       const answer = await createUserAgent(service).post(path, form)
       assert.ok([401, 422].includes(answer.status), String(answer.status))
@@ -85,7 +85,7 @@ test('bodies may name their character set', async () => {
   assertRedirect(await createUserAgent(service).post('/auth/signup', newPerson(), { 'content-type': type }), '/')
 })
 
-test('bodies are at most 16 KiB: one byte more is 413, told or not', async () => {
+test('bodies are at most 16 KiB: one byte more is 413, with and without Content-Length', async () => {
   const agent = createUserAgent(service)
   await agent.get('/auth/login')
   const { password, ...person } = newPerson()
@@ -112,7 +112,7 @@ test('GET /auth/account needs a session, else 303 to /auth/login?return_to=%2Fau
   assertRedirect(await stranger.get('/auth/account'), '/auth/login?return_to=%2Fauth%2Faccount')
 })
 
-test('GET /auth/account with a refresh token that is good leads back to the account by way of the login', async () => {
+test('GET /auth/account with only a valid refresh token redirects to the account by way of the login', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_access')
   let answer = await agent.get('/auth/account')
@@ -122,14 +122,14 @@ test('GET /auth/account with a refresh token that is good leads back to the acco
 })
 
 for (const action of ['username', 'password', 'sessions', 'delete']) {
-  test(`POST /auth/account/${action} needs a session, and does nothing without`, async () => {
+  test(`POST /auth/account/${action} requires a session, and does nothing without one`, async () => {
     const answer = await createUserAgent(service).post(`/auth/account/${action}`, { username: 'nobody' })
     assert.ok(answer.status === 303 || answer.status === 401, String(answer.status))
     if (answer.status === 303) assert.match(answer.location ?? '', /^\/auth\/login/)
   })
 }
 
-test('deleting the account there asks for the password: a wrong one is 401 with the page, and nothing is deleted', async () => {
+test('deleting the account requires the password: a wrong one is 401 with the page, and nothing is deleted', async () => {
   const { agent, person } = await signedUp(service)
   for (const password of ['wrong password', '']) {
     const answer = await agent.post('/auth/account/delete', { password })
@@ -156,7 +156,7 @@ test('deleting the account: 303 to /auth/login?done=deleted, every session ends,
   assert.notEqual((await currentUser(again.agent)).id, id)
 })
 
-test('a disabled user is not logged in, with the same page as anybody unknown', async () => {
+test('a disabled user is not logged in, and sees the same page as an unknown one', async () => {
   const { person } = await signedUp(service)
   await operate(service, ['users', 'disable', person.email])
   await assertCannotLogIn(service, person)

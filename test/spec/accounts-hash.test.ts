@@ -11,7 +11,7 @@ const database = await openDatabase(service)
 
 type Column = { table: string; name: string }
 
-/** The one column that holds password hashes, wherever it is. */
+/** The only column that contains password hashes. */
 const findHashColumn = async (): Promise<Column> => {
   const found: Column[] = []
   for (const { table, name } of await database.columns()) {
@@ -30,7 +30,7 @@ const storedHashes = async () => {
 }
 const current = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22,}\$[\w+/]{43,}$/
 
-test('Argon2id, PHC string, 19 MiB, 2 passes, 1 lane, and another salt for each', async () => {
+test('Argon2id, PHC string, 19 MiB, 2 passes, 1 lane, with a different salt for each hash', async () => {
   const { person } = await signedUp(service)
   await signedUp(service, { ...person, email: `x${person.email}`, username: `x${person.username}` })
   const hashes = await storedHashes()

@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts'
 const site = { SVC_BASE_URL: 'http://www.acme-shop.example', SVC_APP_NAME: 'Blue Kettle' }
 const service = await startService({ env: site })
 
-/** The words at the field, by what is wrong with the password. */
+/** The text at the field for each reason. */
 const WORDS = {
   repeats: 'the same few characters again and again',
   account: 'more than your email address or username',
@@ -28,7 +28,7 @@ const weak: [keyof typeof WORDS, (person: Person) => string][] = [
 
 describe('a password that is easy to guess', { concurrency: 2 }, () => {
   for (const [kind, make] of weak) {
-    test(`is refused (422, in words at the field) at signup and in the account: ${kind}, ${make.toString()}`, async () => {
+    test(`is refused (422, with a text at the field) at signup and in the account: ${kind}, ${make.toString()}`, async () => {
       const person = newPerson()
       const signup = await signUp(newcomer(service), { ...person, password: make(person) })
       assertPage(signup, 422)
@@ -42,7 +42,7 @@ describe('a password that is easy to guess', { concurrency: 2 }, () => {
     })
   }
 
-  test('is refused by the command line: exit 1, and why', async () => {
+  test('is refused by the command line: exit 1, with the reason', async () => {
     const { person } = await signedUp(service)
     const commands: [string[], string, RegExp][] = [
       [['users', 'create', newPerson().email], 'blue-kettle-1', /name of this site/],
@@ -57,7 +57,7 @@ describe('a password that is easy to guess', { concurrency: 2 }, () => {
     await assertCanLogIn(service, person)
   })
 
-  test('a passphrase that merely contains such a word is welcome', async () => {
+  test('a passphrase that only contains such a word is accepted', async () => {
     const person = newPerson()
     const password = `a blue kettle for ${person.username} at acme-shop.example`
     await signedUp(service, { ...person, password })

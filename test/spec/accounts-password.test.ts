@@ -78,7 +78,7 @@ test('password refused when it is the email or username', async () => {
   }
 })
 
-test('after NFC: composed and decomposed spellings are one password', async () => {
+test('after NFC: composed and decomposed spellings are the same password', async () => {
   const person = newPerson()
   await signedUp(service, { ...person, password: 'Cafe\u0301 Ångström 1' })
   await assertCanLogIn(service, { ...person, password: 'Café A\u030angstro\u0308m 1' })
@@ -101,7 +101,7 @@ const near: [string, string, string][] = [
   ['the 256th character', `${'xY'.repeat(127)}ab`, `${'xY'.repeat(127)}ac`],
 ]
 for (const [what, password, other] of near) {
-  test(`nothing is trimmed or cut: two passwords that differ in ${what} are two`, async () => {
+  test(`nothing is trimmed or cut: passwords that differ in ${what} are different`, async () => {
     const { person } = await signedUp(service, { ...newPerson(), password })
     await assertCannotLogIn(service, { ...person, password: other })
     await assertCanLogIn(service, person)
@@ -129,7 +129,7 @@ test('password change with a wrong current password: 401 with the page, nothing 
   await assertCanLogIn(service, person)
 })
 
-test('a 1 MB password is 413 at every form that takes one, and nothing happens', async () => {
+test('a 1 MB password is 413 at every form with a password, without a change of state', async () => {
   const { agent, person } = await signedUp(service)
   const huge = 'x'.repeat(1_000_000)
   assertPage(await agent.post('/auth/login', { email: person.email, password: huge }), 413)

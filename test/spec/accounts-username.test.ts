@@ -53,7 +53,7 @@ test('username is stored lower-cased', async () => {
   assert.equal((await currentUser(agent)).username, name.toLowerCase())
 })
 
-test('username is unique, whatever the case, at signup (409) and in the account (409)', async () => {
+test('username is unique regardless of case, at signup (409) and in the account (409)', async () => {
   const { person } = await signedUp(service)
   const taken = person.username.toUpperCase()
   assertPage(await signUp(newcomer(service), { ...newPerson(), username: taken }), 409)
@@ -96,14 +96,14 @@ test('when left out, digits are added until it is free', async () => {
   for (const made of names) assert.match(made, new RegExp(`^${name}[0-9_-]*$`))
 })
 
-test('when left out by ten at once, all sign up and no two names are the same', async () => {
+test('when left out in ten signups at once, all succeed with different usernames', async () => {
   const name = `crowd-${tag()}`
   const names = await Promise.all(Array.from({ length: 10 }, (_, index) => signUpWithout(`${name}@n${index}.example`)))
   assert.equal(new Set(names).size, 10)
 })
 
 for (const local of ['a', '!', "o'neil", 'first.last+tag', 'UPPER', 'l'.repeat(64), '___', '{|}']) {
-  test(`when left out, what is made is a username by the rule, also from ${local}`, async () => {
+  test(`when left out, the username follows the rule, also from ${local}`, async () => {
     assert.match(await signUpWithout(`${local}@${tag()}.example`), rule)
     assert.match(await signUpWithout(`${local}@${tag()}.example`), rule)
   })

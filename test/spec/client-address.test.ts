@@ -10,7 +10,7 @@ const byDefault = await startService()
 const nobody = await startService({ env: { SVC_TRUST_PROXY: '192.0.2.1' } })
 const network = await startService({ env: { SVC_TRUST_PROXY: 'loopback, 10.0.0.0/8, 2001:db8::/32' } })
 
-/** The address that the service takes the client for, as its log line of the request says. */
+/** The address of the client in the log line of its request. */
 const clientOf = async (service: Service, headers: OutgoingHttpHeaders): Promise<unknown> => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
@@ -46,13 +46,13 @@ const table: [string, Service, string | string[], string][] = [
   ['an address next to a CIDR is not of it', network, '203.0.113.7, 11.0.0.1', '11.0.0.1'],
 ]
 for (const [what, service, forwarded, expected] of table) {
-  test(`SVC_TRUST_PROXY: addresses whose X-Forwarded-For is believed: ${what}`, async () => {
+  test(`SVC_TRUST_PROXY: addresses whose X-Forwarded-For is trusted: ${what}`, async () => {
     assert.equal(await clientOf(service, { 'x-forwarded-for': forwarded }), expected)
   })
 }
 
 for (const nonsense of ['', 'unknown', 'x'.repeat(5000), '203.0.113.7, evil', "';--", '999.1.1.1', ',,,', '<script>']) {
-  test(`an X-Forwarded-For that is no address is never taken for one: ${nonsense.slice(0, 30)}`, async () => {
+  test(`an X-Forwarded-For that is no address is ignored: ${nonsense.slice(0, 30)}`, async () => {
     const client = await clientOf(byDefault, { 'x-forwarded-for': nonsense })
     assert.equal(client, '127.0.0.1')
   })

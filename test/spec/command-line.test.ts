@@ -29,7 +29,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 const service = await startServiceProcess()
 const nobody = 'nobody-is-called-so@example.com'
 
-/** The command fails with that code, tells why on stderr, prints nothing on stdout and no stack. */
+/** Checks that the command fails with the code and the reason on stderr, without output on stdout or a stack. */
 const assertFails = async (args: string[], code: number, message: RegExp, input = '') => {
   const result = await service.cli(args, { input })
   assert.equal(result.code, code, `svc ${args.join(' ')}: ${result.stdout}${result.stderr}`)
@@ -66,13 +66,13 @@ describe('the command line', { concurrency: 3 }, () => {
     await assertCanLogIn(service, person)
   })
 
-  test('users create takes the password as it stands, save the line end that the shell adds', async () => {
+  test('users create takes the password unchanged except for the line end that the shell adds', async () => {
     const person = newPerson()
     await operate(service, ['users', 'create', person.email], `${person.password}\n`)
     await assertCanLogIn(service, person)
   })
 
-  test('users create keeps the rules of a signup: email, username, password; exit 1 and why', async () => {
+  test('users create follows the rules of a signup: email, username, password; exit 1 with the reason', async () => {
     const person = newPerson()
     await assertFails(['users', 'create', 'no-email'], 1, /email/i, person.password)
     await assertFails(['users', 'create', person.email], 1, /8/, 'short')
@@ -90,7 +90,7 @@ describe('the command line', { concurrency: 3 }, () => {
       assert.equal((await showUser(service, name)).id, id, name)
   })
 
-  test('users show --json has what GET /user has', async () => {
+  test('users show --json has the fields of GET /user', async () => {
     const { agent, person } = await signedUp(service)
     const [shown, user] = [await showUser(service, person.email), await currentUser(agent)]
     for (const [field, value] of Object.entries(user)) assert.deepEqual(Object(shown)[field], value, field)
@@ -105,7 +105,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.doesNotMatch(table, /\$argon2|[{}]/)
   })
 
-  test('users never shows a password hash', async () => {
+  test('no command of users shows a password hash', async () => {
     const { person } = await signedUp(service)
     const json = await operate(service, ['users', 'show', person.email, '--json'])
     assert.doesNotMatch(json, /argon2|password/i)
@@ -123,7 +123,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.deepEqual(claimsOf(accessToken(agent)).roles, (await currentUser(agent)).roles)
   })
 
-  test('users set-roles and show say when nobody has proved the email, in text and as email_verified', async () => {
+  test('users set-roles and show say when the email is not verified, in text and as email_verified', async () => {
     const { person, agent } = await signedUp(service)
     const given = await service.cli(['users', 'set-roles', person.email, 'admin'])
     assert.equal(given.code, 0)
@@ -154,7 +154,7 @@ describe('the command line', { concurrency: 3 }, () => {
     await assertCanLogIn(service, { ...person, password })
   })
 
-  test('users disable and enable take effect at once, and GET /user says neither to a disabled user', async () => {
+  test('users disable and enable take effect at once, and GET /user does not serve a disabled user', async () => {
     const { agent, person } = await signedUp(service)
     await disableUser(service, person.email)
     assert.equal((await showUser(service, person.email)).disabled, true)
@@ -185,7 +185,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.deepEqual(await operateJson<unknown[]>(service, ['sessions', 'list', person.email]), [])
   })
 
-  test('sessions revoke --all ends every session of every user at once, and nobody is kept from logging in', async (t) => {
+  test('sessions revoke --all ends every session of every user at once, and all users can log in again', async (t) => {
     const own = await startServiceProcess({ t })
     const users = [await signedUp(own), await signedUp(own), await signedUp(own)]
     const agents = [...users.map(({ agent }) => agent), await loggedIn(own, users[0]?.person ?? newPerson())]
@@ -204,7 +204,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.deepEqual(await operateJson(own, ['sessions', 'revoke', '--all', '--yes']), { ended: 0 })
   })
 
-  test('keys list shows the key in use and no private part; rotate adds one', async () => {
+  test('keys list shows the key in use without its private part; rotate adds one', async () => {
     const before = await operateJson<Record<string, unknown>[]>(service, ['keys', 'list'])
     assert.ok(before.length >= 1)
     assert.doesNotMatch(JSON.stringify(before), /"d"|PRIVATE/)
@@ -248,7 +248,7 @@ describe('the command line', { concurrency: 3 }, () => {
     })
   }
 
-  test('migrate runs as often as one likes, while the service runs', async () => {
+  test('migrate can run again and again while the service runs', async () => {
     await operate(service, ['migrate'])
     await operate(service, ['migrate'])
     await signedUp(service)
@@ -275,7 +275,7 @@ describe('the command line', { concurrency: 3 }, () => {
     await assertCanLogIn(copy, person)
   })
 
-  test('a command works without any service, in an empty folder too', async (t) => {
+  test('a command works without a running service, also in an empty folder', async (t) => {
     const empty = await startServiceProcess({ t })
     await empty.stop()
     const person = newPerson()
@@ -305,7 +305,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.match(unknown.stderr, /00000000-0000-4000-8000-000000000000/)
   })
 
-  test('webhooks test tells when the receiver refuses, and when webhooks are off', async (t) => {
+  test('webhooks test fails when the receiver refuses, and when webhooks are off', async (t) => {
     const off = await service.cli(['webhooks', 'test'])
     assert.notEqual(off.code, 0)
     assert.match(off.stderr, /SVC_WEBHOOK_URL/)
@@ -317,7 +317,7 @@ describe('the command line', { concurrency: 3 }, () => {
     assert.match(refused.stdout + refused.stderr, /418/)
   })
 
-  test('no command changes anything for a visitor who is not concerned', async () => {
+  test('no command affects the session of another user', async () => {
     const { agent } = await signedUp(service)
     await assertSignedIn(agent)
     assert.equal((await createUserAgent(service).get('/auth/api/v1/user')).status, 401)

@@ -34,7 +34,7 @@ const headerOf = (names: Record<string, string | undefined>): { cookie: string }
 })
 const held = (of: UserAgent, name: string): string => of.cookies.get(name) ?? 'none'
 
-/** RFC 6265bis section 5.7: what a browser makes of a prefix. */
+/** Whether a browser accepts a cookie with a prefix (RFC 6265bis section 5.7). */
 const isTaken = ({ name, attributes }: SetCookie): boolean => {
   const isSecure = attributes.secure !== undefined
   if (/^__host-/i.test(name)) return isSecure && attributes.path === '/' && attributes.domain === undefined
@@ -46,7 +46,7 @@ const assertTaken = ({ setCookies }: Answer): void => {
 }
 
 describe('SVC_COOKIE_PREFIX=on', () => {
-  test('the cookies have prefixes, and attributes with which a browser takes them', async () => {
+  test('the cookies have prefixes, and attributes with which browsers accept them', async () => {
     const { agent: visitor, answer } = await signedUp()
     assert.deepEqual(
       answer.setCookies.map(({ name }) => name),
@@ -63,7 +63,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     for (const next of [answer, await visitor.refresh(), await logOut(visitor)]) assertTaken(next)
   })
 
-  test('a session lives under the names: user, refresh, account, logout, login', async () => {
+  test('a session works with the prefixed names: user, refresh, account, logout, login', async () => {
     const { agent: visitor, person: owner } = await signedUp()
     await assertSignedIn(visitor)
     assert.equal((await visitor.refresh()).status, 200)
@@ -77,7 +77,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     assertRedirect(await logIn(visitor, owner), '/')
   })
 
-  test('the names without a prefix are not read at all', async () => {
+  test('cookies without a prefix are not read', async () => {
     const access = held(agent, ACCESS)
     const [refresh, csrf] = [held(agent, REFRESH), held(agent, CSRF)]
     const user = (cookies: Record<string, string>) => agent.copy().get('/auth/api/v1/user', headerOf(cookies))
@@ -100,7 +100,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     '\u0085__Host-svc_access',
     '"__Host-svc_access"',
   ]) {
-    test(`another name is another cookie, whatever it looks like: ${JSON.stringify(name)}`, async () => {
+    test(`a similar name is another cookie: ${JSON.stringify(name)}`, async () => {
       const cookies = headerOf({ [name]: held(agent, ACCESS) })
       assertJsonError(await agent.copy().get('/auth/api/v1/user', cookies), 401, 'unauthorized')
       const beside = headerOf({ [ACCESS]: held(agent, ACCESS), [name]: 'evil' })
@@ -108,7 +108,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     })
   }
 
-  test('a name that came twice counts as none, and is ended where a browser can keep it', async () => {
+  test('a cookie that arrives twice counts as none, and is expired if a browser can store it', async () => {
     for (const [name, mayHaveDomain] of [
       [ACCESS, false],
       [REFRESH, true],
@@ -133,7 +133,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     await assertSignedIn(agent)
   })
 
-  test('messages and the challenge name the cookie that is in use', async () => {
+  test('error messages and the challenge name the prefixed cookie', async () => {
     const stranger = createUserAgent(service)
     const answer = await stranger.get('/auth/api/v1/user')
     assert.match(String(answer.headers['www-authenticate']), /cookie-name=__Host-svc_access$/)
@@ -152,13 +152,13 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     assertErrorPage(await stranger.post('/auth/logout', { csrf_token: [] }), 403)
   })
 
-  test('the OpenAPI document names them', async () => {
+  test('the OpenAPI document has the prefixed names', async () => {
     const { text } = await createUserAgent(service).get('/auth/api/v1/openapi.json')
     for (const name of [ACCESS, REFRESH, CSRF]) assert.ok(text.includes(`"name":"${name}"`), name)
     assert.doesNotMatch(text, /"name":"svc_/)
   })
 
-  test('a page renews a session whose access token has run out', async () => {
+  test('a page refreshes a session whose access token has expired', async () => {
     const { agent: visitor } = await signedUp()
     visitor.cookies.delete(ACCESS)
     const answer = await visitor.get('/auth/login?return_to=%2Fkept')
@@ -167,7 +167,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     await assertSignedIn(visitor)
   })
 
-  test('a refresh cookie that another host of the domain has set signs nobody in, and keeps nobody out', async () => {
+  test('a refresh cookie that another host of the domain has set neither signs a user in nor prevents it', async () => {
     const victim = createUserAgent(service)
     await victim.get('/auth/login')
     victim.cookies.set(REFRESH, held(agent, REFRESH), '/auth')
@@ -187,7 +187,7 @@ describe('SVC_COOKIE_PREFIX=on', () => {
     assert.equal((await agent.refresh()).status, 200, 'the session that was planted was not touched')
   })
 
-  test('a sign-in by a provider ends in a session under the names', async () => {
+  test('a sign-in with a provider ends in a session with the prefixed names', async () => {
     const visitor = createUserAgent(service)
     const answer = await signInBy(visitor, 'corp', (url) => corp.visit(url))
     assertRedirect(answer, '/')
@@ -196,8 +196,8 @@ describe('SVC_COOKIE_PREFIX=on', () => {
   })
 })
 
-describe('svc_oauth with an https base URL, whatever the setting', () => {
-  test('is __Host-svc_oauth for every path, and the way back ends in a session', async () => {
+describe('svc_oauth with an https base URL, for any value of the setting', () => {
+  test('is __Host-svc_oauth for every path, and the callback ends in a session', async () => {
     const visitor = createUserAgent(unprefixed)
     const start = await visitor.post('/auth/oauth/corp')
     const { attributes } = start.cookie(OAUTH) ?? {}
@@ -207,7 +207,7 @@ describe('svc_oauth with an https base URL, whatever the setting', () => {
     assert.ok(visitor.cookies.get('svc_access'), 'the others keep the names of the specification')
   })
 
-  test('under the name without a prefix it is not read: another host of the domain could have set it', async () => {
+  test('is not read without the prefix: another host of the domain could have set it', async () => {
     const attacker = createUserAgent(unprefixed)
     const callback = await corp.visit(await startAt(attacker, 'corp'))
     const victim = createUserAgent(unprefixed)
@@ -216,9 +216,9 @@ describe('svc_oauth with an https base URL, whatever the setting', () => {
   })
 })
 
-describe('prefixes need https', () => {
+describe('prefixes require https', () => {
   for (const url of ['', 'http://app.example.com', 'http://localhost:8080']) {
-    test(`SVC_COOKIE_PREFIX=on with ${url || 'no SVC_BASE_URL'} is a mistake of the configuration`, async () => {
+    test(`SVC_COOKIE_PREFIX=on with ${url || 'no SVC_BASE_URL'} is a configuration error`, async () => {
       const { code, stderr } = await service.cli(['config'], { env: { SVC_BASE_URL: url } })
       assert.equal(code, 78)
       assert.match(stderr, /SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https/)

@@ -30,7 +30,7 @@ const table = {
 }
 
 for (const [name, expected] of Object.entries(table)) {
-  test(`${name} is as the table says, host-only, at signup, login and where it is cleared`, async () => {
+  test(`${name} has the attributes of the table, host-only, at signup, login and when it is cleared`, async () => {
     const visitor = createUserAgent(service)
     const person = newPerson()
     assert.deepEqual(shape(await signUp(visitor, person), name), expected)
@@ -42,7 +42,7 @@ for (const [name, expected] of Object.entries(table)) {
 }
 
 for (const [name, expected] of Object.entries(table).slice(0, 2)) {
-  test(`${name} is as the table says at refresh`, async () => {
+  test(`${name} has the attributes of the table at refresh`, async () => {
     const { agent } = await signedUp(service)
     assert.deepEqual(shape(await agent.refresh(), name), expected)
   })
@@ -53,13 +53,13 @@ test("svc_access: Max-Age is the access token's lifetime, 10 minutes", async () 
   assert.equal(maxAge(await agent.refresh(), 'svc_access'), 600)
 })
 
-test('svc_refresh: Max-Age is what is left of the session, at most 30 days', async () => {
+test('svc_refresh: Max-Age is the remaining lifetime of the session, at most 30 days', async () => {
   const { agent } = await signedUp(service)
   const seconds = maxAge(await agent.refresh(), 'svc_refresh')
   assert.ok(seconds > 13 * 86_400 && seconds <= 30 * 86_400, String(seconds))
 })
 
-test('svc_refresh and svc_csrf: Max-Age is what is left of the session, and a refresh does not add to it', async (t) => {
+test('svc_refresh and svc_csrf: Max-Age is the remaining lifetime of the session, and a refresh does not extend it', async (t) => {
   const env = { SVC_SESSION_TTL: '1h', SVC_SESSION_IDLE_TTL: '1h', SVC_ACCESS_TOKEN_TTL: '90s' }
   const short = await startService({ t, env })
   const visitor = createUserAgent(short)
@@ -74,7 +74,7 @@ test('svc_refresh and svc_csrf: Max-Age is what is left of the session, and a re
   assert.ok(seconds <= 3598 && seconds > 3500, String(seconds))
 })
 
-test('svc_access: where less is left of the session than an access token lives, it does not outlive it', async (t) => {
+test('svc_access: Max-Age is never more than the remaining lifetime of the session', async (t) => {
   const env = { SVC_SESSION_TTL: '60s', SVC_SESSION_IDLE_TTL: '60s' }
   const short = await startService({ t, env })
   const signup = await signUp(createUserAgent(short), newPerson())
@@ -100,7 +100,7 @@ test('Secure exactly when SVC_BASE_URL is https', async (t) => {
   for (const name of Object.keys(table)) assert.equal(shape(answer, name).secure, true, name)
 })
 
-test('Secure does not follow what a request claims: http with X-Forwarded-Proto: https', async () => {
+test('Secure does not depend on the request: http with X-Forwarded-Proto: https', async () => {
   const visitor = createUserAgent(service)
   const answer = await visitor.post('/auth/signup', newPerson(), { 'x-forwarded-proto': 'https' })
   for (const name of Object.keys(table)) assert.equal(shape(answer, name).secure, false, name)
@@ -135,7 +135,7 @@ test('where svc_access arrives twice with the same value, no guess is tried eith
   assertJsonError(answer, 401, 'unauthorized')
 })
 
-test('where svc_refresh arrives twice, refresh is 401, the duplicate is expired and the session lives', async () => {
+test('where svc_refresh arrives twice, refresh is 401, the duplicate is expired and the session stays valid', async () => {
   const { agent } = await signedUp(service)
   const { svc_refresh, svc_csrf } = {
     svc_refresh: agent.cookies.get('svc_refresh'),
@@ -155,7 +155,7 @@ test('a doubled cookie does not open the account page', async () => {
   assertRedirect(await agent.copy().get('/auth/account', { cookie }), '/auth/login?return_to=%2Fauth%2Faccount')
 })
 
-test('an empty cookie is like none', async () => {
+test('an empty cookie counts as absent', async () => {
   const cookie = 'svc_access=; svc_refresh=; svc_csrf='
   const visitor = createUserAgent(service)
   assertJsonError(await visitor.get('/auth/api/v1/user', { cookie }), 401, 'unauthorized')

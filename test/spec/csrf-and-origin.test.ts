@@ -14,7 +14,7 @@ const guest = (await signedUp(named)).agent
 const refresh = '/auth/api/v1/sessions/refresh?audience=app'
 const changed = newPerson()
 
-/** Every POST route, with a form that would succeed if it got past the guard. */
+/** Every POST route, with a form that would succeed without the guard. */
 const routes: [string, Form][] = [
   ['/auth/login', { email: person.email, password: person.password }],
   ['/auth/signup', changed],
@@ -34,7 +34,7 @@ const refuse = (path: string, answer: Answer): string => {
   return assertJsonError(answer, 403, 'forbidden')
 }
 
-/** Nothing happened: the session, the account and its names are what they were. */
+/** Checks that the session, the account and its names have not changed. */
 const assertUnharmed = async () => {
   await assertSignedIn(agent)
   const user = (await agent.get('/auth/api/v1/user')).json<{ username: string }>()
@@ -86,7 +86,7 @@ const attempts: [string, Attempt][] = [
 
 for (const [path, form] of routes) {
   for (const [what, attempt] of attempts) {
-    test(`every POST under /auth needs the token: ${path} with ${what} is 403`, async () => {
+    test(`every POST under /auth requires the token: ${path} with ${what} is 403`, async () => {
       const query = what.endsWith('query') ? `${path.includes('?') ? '&' : '?'}csrf_token=${csrf}` : ''
       const body = urlEncoded({ ...form, ...attempt.form })
       const headers = { 'content-type': 'application/x-www-form-urlencoded', ...attempt.headers }
@@ -124,11 +124,11 @@ for (const [path, form] of routes) {
   }
 }
 
-/** Refreshes at the service that has a base URL, with these headers. */
+/** Refreshes with these headers at the service with a base URL. */
 const sentToNamed = async (headers: Record<string, string>): Promise<Answer> =>
   guest.refresh('audience=app', { host: 'app.example.com', ...headers })
 
-test('SVC_BASE_URL set: its origin passes, whatever host the proxy asks for', async () => {
+test('SVC_BASE_URL set: its origin passes with any Host header of the proxy', async () => {
   for (const host of ['app.example.com', 'svc.internal:8080', `localhost:${named.port}`]) {
     const headers = { origin: 'https://app.example.com', host }
     assert.equal((await sentToNamed(headers)).status, 200, host)
@@ -188,7 +188,7 @@ for (const [origin, headers, passes] of unnamed) {
   })
 }
 
-test('SVC_BASE_URL not set: what an address says that is no trusted proxy changes nothing', async (t) => {
+test('SVC_BASE_URL not set: headers of an address that is no trusted proxy change nothing', async (t) => {
   const direct = await startService({ t, env: { SVC_TRUST_PROXY: 'none' } })
   const visitor = (await signedUp(direct)).agent
   const host = 'app.example'
@@ -218,10 +218,10 @@ for (const origin of own) {
 test("SVC_BASE_URL's Origin passes behind a proxy that names another host", async () => {
   assert.equal(await harmless({ origin: service.url }, 'svc.internal:8080'), 200)
 })
-test('an own Origin does not make up for Sec-Fetch-Site: cross-site', async () => {
+test('the right Origin does not outweigh Sec-Fetch-Site: cross-site', async () => {
   assert.equal(await harmless({ origin: service.url, 'sec-fetch-site': 'cross-site' }), 403)
 })
-test('no other origin is allowed to read an answer', async () => {
+test('no other origin may read a response', async () => {
   for (const method of ['GET', 'OPTIONS']) {
     const headers = { origin: 'https://evil.example', 'access-control-request-method': 'GET' }
     const answer = await agent.send({ method, path: '/auth/api/v1/user', headers })
@@ -235,7 +235,7 @@ test('a GET may come from anywhere: a link of another site opens the login page'
 })
 
 for (const path of ['/auth/login', '/auth/signup', '/auth/logout', '/auth/nothing', '/auth/login?return_to=//x']) {
-  test(`any page under /auth sets svc_csrf where it is missing (32 random bytes, base64url): ${path}`, async () => {
+  test(`any page under /auth sets svc_csrf if it is missing (32 random bytes, base64url): ${path}`, async () => {
     const visitor = createUserAgent(service)
     const value = (await visitor.get(path)).cookie('svc_csrf')?.value ?? ''
     assert.match(value, /^[\w-]{43}$/)

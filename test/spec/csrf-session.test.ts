@@ -17,14 +17,14 @@ const stranger = await signedUp(service)
 const newName = () => ({ username: newPerson().username })
 const tokenOf = (agent: UserAgent): string => agent.cookies.get('svc_csrf') ?? 'none'
 
-/** A copy of the browser in which the CSRF token is another, in the cookie and so in each form and header. */
+/** A copy of the agent with another CSRF token, in the cookie and therefore in each form and header. */
 const withToken = (agent: UserAgent, token: string): UserAgent => {
   const copy = agent.copy()
   copy.cookies.set('svc_csrf', token)
   return copy
 }
 
-/** The forms that act on a session, and the refresh of a script. */
+/** The forms that change a session, and the refresh of a script. */
 const sendEach = (agent: UserAgent): [string, () => Promise<Answer>][] => [
   ['refresh', () => agent.refresh()],
   ['username', () => agent.post('/auth/account/username', newName())],
@@ -47,9 +47,9 @@ const foreign: [string, () => Promise<string> | string][] = [
   ],
 ]
 
-describe('the token is bound to the session once there is one', () => {
+describe('with a session, the token is bound to it', () => {
   for (const [what, make] of foreign) {
-    test(`a token ${what} is 403, in cookie and form alike, and changes nothing`, async () => {
+    test(`a token ${what} is 403, even in cookie and form alike, and changes nothing`, async () => {
       const visitor = withToken(signedIn, await make())
       for (const [form, send] of sendEach(visitor)) {
         const before = tokenOf(visitor)
@@ -65,7 +65,7 @@ describe('the token is bound to the session once there is one', () => {
     })
   }
 
-  test('after the refusal the next try works, also for a script', async () => {
+  test('after the refusal the next request works, also for a script', async () => {
     const visitor = withToken(await loggedIn(service, person), 'x'.repeat(43))
     assertJsonError(await visitor.refresh(), 403, 'forbidden')
     assert.equal((await visitor.refresh()).status, 200)
@@ -74,7 +74,7 @@ describe('the token is bound to the session once there is one', () => {
     assertRedirect(await logOut(visitor), '/')
   })
 
-  test('a page replaces a token that is not of the session, for its own form too', async () => {
+  test('a page replaces a token of another session, also in its own form', async () => {
     for (const path of ['/auth/account', '/auth/logout', '/auth/account/confirm', '/auth/nothing']) {
       const visitor = withToken(signedIn, 'x'.repeat(43))
       const page = await visitor.get(path)
@@ -85,7 +85,7 @@ describe('the token is bound to the session once there is one', () => {
     }
   })
 
-  test('a page that renews the session on the way gives a token that is bound to it', async () => {
+  test('a page that refreshes the session sets a token that is bound to it', async () => {
     const visitor = withToken(await loggedIn(service, person), 'x'.repeat(43))
     visitor.cookies.delete('svc_access')
     const page = await visitor.get('/auth/account')
@@ -95,7 +95,7 @@ describe('the token is bound to the session once there is one', () => {
     assert.equal((await visitor.refresh()).status, 200)
   })
 
-  test('the session is known by the access token where the refresh token is missing', async () => {
+  test('without a refresh token, the access token names the session', async () => {
     const visitor = signedIn.copy()
     visitor.cookies.delete('svc_refresh')
     const other = withToken(visitor, tokenOf(stranger.agent))
@@ -103,7 +103,7 @@ describe('the token is bound to the session once there is one', () => {
     assertRedirect(await visitor.post('/auth/account/username', newName()), '/auth/account?done=username')
   })
 
-  test('a doubled access cookie does not loosen it: the refresh token names the session still', async () => {
+  test('with a doubled access cookie, the refresh token still names the session', async () => {
     const cookies = `svc_refresh=${signedIn.cookies.get('svc_refresh')}; svc_access=a; svc_access=b`
     const token = tokenOf(stranger.agent)
     const headers = { cookie: `${cookies}; svc_csrf=${token}`, 'x-csrf-token': token }
@@ -118,7 +118,7 @@ describe('the token is bound to the session once there is one', () => {
     assertJsonError(await signedIn.refresh(''), 400, 'invalid_request')
   })
 
-  test('header and cookie must be equal first: two good tokens of one session do not make one', async () => {
+  test('header and cookie must be equal: two different valid tokens of one session are refused', async () => {
     const visitor = signedIn.copy()
     visitor.cookies.delete('svc_csrf')
     await visitor.get('/auth/account')
@@ -130,8 +130,8 @@ describe('the token is bound to the session once there is one', () => {
   })
 })
 
-describe('the token over the life of a session', () => {
-  test('it stays the same over refreshes, so that open pages and other tabs go on', async () => {
+describe('the token during a session', () => {
+  test('it stays the same after refreshes, so that open pages and other tabs keep working', async () => {
     const tab = await loggedIn(service, person)
     const token = tokenOf(tab)
     for (let round = 0; round < 3; round += 1) {
@@ -140,7 +140,7 @@ describe('the token over the life of a session', () => {
     assertRedirect(await tab.post('/auth/logout', { csrf_token: token }), '/')
   })
 
-  test('after logout it opens nothing in the next session of the same browser', async () => {
+  test('after logout it is not valid in the next session of the same browser', async () => {
     const visitor = await loggedIn(service, person)
     const former = tokenOf(visitor)
     assertRedirect(await logOut(visitor), '/')
@@ -156,7 +156,7 @@ describe('the token over the life of a session', () => {
     assert.equal((await withToken(visitor, 'x'.repeat(43)).refresh()).status, 403)
   })
 
-  test('a session that has ended leaves its browser with cookies that the login form takes', async () => {
+  test('a session that has ended leaves cookies with which the login form works', async () => {
     const { agent: visitor, person: owner } = await signedUp(service)
     await (await loggedIn(service, owner)).post('/auth/account/sessions', { all_others: '1' })
     const page = await visitor.get('/auth/login')
@@ -166,14 +166,14 @@ describe('the token over the life of a session', () => {
     assertRedirect(await logIn(visitor, owner), '/')
   })
 
-  test('a page that was open while its session ended is taken as well: the login form is', async () => {
+  test('the login form of a page that was open while its session ended works as well', async () => {
     const { agent: visitor, person: owner } = await signedUp(service)
     await (await loggedIn(service, owner)).post('/auth/account/sessions', { all_others: '1' })
     assertRedirect(await logIn(visitor, owner), '/')
     await assertSignedIn(visitor)
   })
 
-  test('two tabs: a login in one, and the form of the other ends on a page that leads on', async () => {
+  test('two tabs: after a login in one, the form of the other ends on a page with a link to continue', async () => {
     const tab = newcomer(service)
     const old = tab.copy()
     assertRedirect(await logIn(tab, person), '/')
@@ -186,7 +186,7 @@ describe('the token over the life of a session', () => {
     assert.equal((await tab.refresh()).status, 200)
   })
 
-  test('an answer that is older than a login in another tab sets no token', async () => {
+  test('a response to a request from before a login in another tab sets no token', async () => {
     const tab = await loggedIn(service, person)
     const late = tab.copy()
     assertRedirect(await logIn(tab, person), '/')
@@ -216,7 +216,7 @@ describe('the token over the life of a session', () => {
   })
 })
 
-test('when the root secret is rotated, tokens of the one before stay good and move on', async () => {
+test('when the root secret is rotated, tokens of the previous secret stay valid and are renewed', async () => {
   const { agent } = await signedUp(rotating)
   const token = tokenOf(agent)
   await rotating.restart({ env: { SVC_SECRET: TWO, SVC_SECRET_PREVIOUS: ONE } })

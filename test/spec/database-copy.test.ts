@@ -23,10 +23,10 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 type Rows = Record<string, unknown>[]
 
-/** A database that a copy goes to or comes from, as another program sees it. */
+/** The source or the target of a copy, as another program sees it. */
 type Place = { url: string; rows(sql: string): Promise<Rows> }
 
-/** Not the one that the source was made with. */
+/** Another secret than that of the source. */
 const OTHER_SECRET = randomBytes(32).toString('hex')
 
 // A folder for commands that leave no files in it.
@@ -66,7 +66,7 @@ const copyArgs = (from: Place, to: Place) => ['database', 'copy', '--from', from
 const copy = (from: Place, to: Place, args: string[] = []): Promise<CommandResult> =>
   runSvc({ args: [...copyArgs(from, to), ...args], cwd })
 
-/** A copy that has to succeed; the result as `--json` tells it. */
+/** A copy that must succeed, and its result from `--json`. */
 const copied = async (from: Place, to: Place) => {
   const { code, stdout, stderr } = await copy(from, to, ['--json'])
   assert.equal(code, 0, stderr)
@@ -76,7 +76,7 @@ const copied = async (from: Place, to: Place) => {
   }
 }
 
-/** Everything that a copy takes along, read by other means than its own. */
+/** Everything that a copy includes, read without the code of the copy. */
 const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
   const content: Record<string, string[]> = {}
   for (const { name, rowFilter: only } of TABLES) {
@@ -97,10 +97,10 @@ const countOf = async (place: Place, table: string): Promise<number> => {
 const numbers = (count: number) =>
   `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`
 
-/** More users than one transaction of a copy takes. */
+/** More users than one transaction of a copy includes. */
 const MANY = 21_000
 
-/** Fills a database with so many users, of whom the first thousands have a session. */
+/** Fills a database with users, of whom the first thousands have a session. */
 const fill = async (place: Place, count: number): Promise<void> => {
   await place.rows(`${numbers(count)} INSERT INTO users
     (id, email, email_lower, username, password_hash, roles, disabled, created_at)
@@ -112,7 +112,7 @@ const fill = async (place: Place, count: number): Promise<void> => {
     FROM numbers WHERE true RETURNING 1 AS one`)
 }
 
-/** Some rows whose order and spelling could go wrong on the way. */
+/** Rows with difficult keys and texts. */
 const ODD = ['A', 'a', 'Z', 'ä', 'ß', '_', '%', "'", '\\', '\uffff', '😀', 'a b', ' ', 'U1', '"quoted"', 'ⅷ']
 
 const addOddRows = async (place: Place): Promise<void> => {
@@ -126,7 +126,7 @@ const addOddRows = async (place: Place): Promise<void> => {
     RETURNING 1 AS one`)
 }
 
-/** A SQLite file with an installation that nobody has used yet: schema and signing key. */
+/** A SQLite file with a new installation: schema and signing key. */
 const makeFile = async (): Promise<string> => {
   const service = await startServiceProcess({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
   await service.stop()
@@ -135,14 +135,14 @@ const makeFile = async (): Promise<string> => {
 
 const made = await makeFile()
 
-/** The place of an installation that nobody uses, in a SQLite file whatever the other tests run on. */
+/** An unused installation in a SQLite file, on every database of the run. */
 const restingFile = (t: TestContext): Place => {
   const file = path.join(temporaryDirectory(t), 'resting.db')
   copyFileSync(made, file)
   return sqliteAt(file)
 }
 
-/** The same in a database of this run. */
+/** The same in a database of the run. */
 const restingPlace = async (t: TestContext): Promise<Place> => {
   if (databaseChoice === 'sqlite') return restingFile(t)
   const service = await startServiceProcess({ t })
@@ -154,7 +154,7 @@ const addEvent = (place: Place, id: string, values: { body?: string; nextAttempt
   place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
     VALUES ('${id}', 'user.created', 'ada', 1, ${values.body ?? `'{}'`}, 1, ${values.nextAttemptAt ?? 1}) RETURNING 1 AS one`)
 
-/** Kills a copy with -9 when its first users have arrived; resolves to whether it was not at its end by then. */
+/** Kills a copy with -9 when its first users have arrived. Resolves to false if it was complete by then. */
 const interruptCopy = async (from: Place, to: Place): Promise<boolean> => {
   const child = spawnSvc({ args: copyArgs(from, to), cwd, env: {} })
   const ended = once(child, 'close')
@@ -169,9 +169,7 @@ const interruptCopy = async (from: Place, to: Place): Promise<boolean> => {
   return (await to.rows(`SELECT name FROM installation WHERE name = 'copy'`)).length === 1
 }
 
-/**
- * An empty database that a copy was begun to. On a busy machine a copy may be at its end before it is seen to begin.
- */
+/** A database with an incomplete copy. Repeats if a copy is complete before it can be killed, as on a busy machine. */
 const interruptedCopy = async (t: TestContext, kind: (typeof KINDS)[number], from: Place): Promise<Place> => {
   for (let tries = 0; tries < 5; tries++) {
     const to = await emptyPlace(t, kind)
@@ -182,7 +180,7 @@ const interruptedCopy = async (t: TestContext, kind: (typeof KINDS)[number], fro
 
 describe('svc database copy', { concurrency: 2 }, () => {
   for (const kind of KINDS) {
-    test(`a whole installation moves to ${kind}, and nobody notices: accounts, sessions, keys, events`, async (t) => {
+    test(`a whole installation moves to ${kind}, and no user notices: accounts, sessions, keys, events`, async (t) => {
       const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
       const service = await startServiceProcess({ t, env: hook })
       const { agent, person } = await signedUp(service)
@@ -212,7 +210,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       await assertCanLogIn(service, person)
     })
 
-    test(`rows of several pages, of any spelling and at the ends of what a number holds, are the same in ${kind}`, async (t) => {
+    test(`rows of several pages, with any text and the largest numbers, are the same in ${kind}`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
       await fill(from, 2345)
@@ -222,7 +220,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.deepEqual(await contentOf(to), await contentOf(from))
     })
 
-    test(`a copy to ${kind} that was killed with -9 is used by nobody, and goes on with the same command alone`, async (t) => {
+    test(`no svc starts with a copy to ${kind} that was killed with -9, and the same command completes it`, async (t) => {
       const from = await restingPlace(t)
       await fill(from, MANY)
       const to = await interruptedCopy(t, kind, from)
@@ -284,7 +282,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
     })
 
-    test(`a target in ${kind} that is not empty is refused by what is in it, and stays as it is`, async (t) => {
+    test(`a target in ${kind} that is not empty is refused with its content, and is not changed`, async (t) => {
       const from = await restingPlace(t)
       await fill(from, 3)
       const to = await emptyPlace(t, kind)
@@ -296,7 +294,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       assert.deepEqual(await contentOf(to), before)
     })
 
-    test(`a target in ${kind} with rows and an older schema is refused before its schema is touched`, async (t) => {
+    test(`a target in ${kind} with rows and an older schema is refused before its schema is changed`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
       await copied(from, to)
@@ -314,7 +312,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     test(`other tables in a target in ${kind} are left alone`, async (t) => {
       const from = await restingPlace(t)
       const to = await emptyPlace(t, kind)
-      // Connecting makes no SQLite file before something is written.
+      // Connecting creates no SQLite file before the first write.
       if (kind === 'sqlite') writeFileSync(to.url.replace('sqlite:', ''), '')
       await to.rows('CREATE TABLE orders (id INTEGER)')
       await to.rows('INSERT INTO orders (id) VALUES (7) RETURNING 1 AS one')
@@ -338,7 +336,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       )
     })
 
-    test(`a value that no column of svc can hold is told by its row; nobody is blamed for it (to ${kind})`, async (t) => {
+    test(`a value that no column of svc can hold is reported with its row, and not as another writer's change (to ${kind})`, async (t) => {
       for (const nextAttemptAt of ['9007199254740993', '1e300', `'soon'`]) {
         const from = restingFile(t)
         await addEvent(from, 'before', {})
@@ -351,7 +349,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     })
   }
 
-  test('a text that PostgreSQL cannot hold is told by its row; nobody is blamed for it', async (t) => {
+  test('a text that PostgreSQL cannot hold is reported with its row, and not as another writer’s change', async (t) => {
     const from = restingFile(t)
     await addEvent(from, 'before', {})
     await addEvent(from, 'broken', { body: `'{' || char(0) || '}'` })
@@ -361,7 +359,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.doesNotMatch(stderr, /Another process wrote/)
   })
 
-  test('a refusal that nothing is known about is told by the table, the keys and the reason', async (t) => {
+  test('an unknown refusal is reported with the table, the keys and the reason', async (t) => {
     const from = restingFile(t)
     await fill(from, 2)
     await from.rows(`UPDATE users SET disabled = 4294967296 WHERE id = 'u2' RETURNING 1 AS one`)
@@ -371,7 +369,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.doesNotMatch(stderr, /Another process wrote/)
   })
 
-  test('a SQLite file may be a link to another folder, at both ends and for a service, be it there or not yet', async (t) => {
+  test('a SQLite file may be a link to another folder, as source, target and for a service, before it exists, too', async (t) => {
     const folder = temporaryDirectory(t)
     const link = (name: string): string => {
       mkdirSync(path.join(folder, `${name}-data`))
@@ -389,7 +387,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.equal(await countOf(sqliteAt(path.join(folder, 'target-data', 'real.db')), 'users'), 1)
   })
 
-  test('a database that cannot be opened is named by its option', async (t) => {
+  test('a database that cannot be opened is reported with its option', async (t) => {
     const from = restingFile(t)
     const away = { ...from, url: 'postgres://svc@127.0.0.1:1/away' }
     const nowhere = sqliteAt(path.join(from.url.replace('sqlite:', ''), 'no-folder', 'copy.db'))
@@ -416,7 +414,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.match(stderr, /tables of another program, users\n/)
   })
 
-  test('a source that is not there, is no database of svc, or is the target is refused, and nothing is made', async (t) => {
+  test('a source that does not exist, is no database of svc, or is the target is refused, and nothing is created', async (t) => {
     const folder = temporaryDirectory(t)
     const missing = sqliteAt(path.join(folder, 'missing.db'))
     const target = sqliteAt(path.join(folder, 'target.db'))
@@ -431,7 +429,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.match((await copy(from, from)).stderr, /same database/)
   })
 
-  test('a schema that this program does not know is not copied by guess', async (t) => {
+  test('an unknown schema is not copied', async (t) => {
     const from = await restingPlace(t)
     await from.rows(`INSERT INTO migrations (name, applied_at) VALUES ('999-later', 1) RETURNING 1 AS one`)
     const { code, stderr } = await copy(from, await emptyPlace(t, 'sqlite'))
@@ -439,7 +437,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.match(stderr, /newer svc.*999-later/)
   })
 
-  test('wrong usage is exit code 2, and no message repeats a password; a URL may come in a file', async (t) => {
+  test('wrong usage is exit code 2, and no message contains a password; a URL may be in a file', async (t) => {
     const folder = temporaryDirectory(t)
     const from = ['--from', 'sqlite:x.db']
     const wrong = [

@@ -13,7 +13,7 @@ const service = await startService({ env: { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QU
 const logInFrom = (address: string, { email, password }: Person): Promise<Answer> =>
   newcomer(service).post('/auth/login', { email, password }, { 'x-forwarded-for': address })
 
-test('300 logins of one network at once, which fill the queue of hashes, keep nobody of another waiting', async () => {
+test('300 logins of one network at once, which fill the queue of hashes, do not delay a login of another network', async () => {
   const { person } = await signedUp(service)
   const answers: Answer[] = []
   const withStatus = (status: number) => answers.filter((answer) => answer.status === status)

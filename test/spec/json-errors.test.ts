@@ -55,7 +55,7 @@ for (const [path, methods, allowed] of [
   [refresh, ['GET', 'PUT', 'DELETE'], 'POST'],
 ] as const) {
   for (const method of methods) {
-    test(`method_not_allowed 405, with the methods that are: ${method} ${path}`, async () => {
+    test(`method_not_allowed 405, with the allowed methods: ${method} ${path}`, async () => {
       const answer = await stranger.send({ method, path })
       assertJsonError(answer, 405, 'method_not_allowed')
       assert.ok(answer.headers.allow?.split(/, ?/).includes(allowed), answer.headers.allow)
@@ -75,7 +75,7 @@ test('payload_too_large 413', async () => {
   assertJsonError(answer, 413, 'payload_too_large')
 })
 
-test('every JSON error has a different id, and the log line is found by it', async () => {
+test('every JSON error has a different id, which is in the log line of the request', async () => {
   const answers = await Promise.all([1, 2, 3].map(() => stranger.get(user)))
   const ids = answers.map(({ headers }) => String(headers['x-request-id']))
   assert.equal(new Set(ids).size, 3)
@@ -105,7 +105,7 @@ test('a failure on a browser route is HTML even for a program, and one of the AP
 })
 
 for (const path of ['/', '/favicon.ico', '/authentication', '/index.html', '/api/v1/user', '/Auth/login', '/AUTH']) {
-  test(`nothing outside /auth is answered but with 404: ${path}`, async () => {
+  test(`every path outside /auth is 404: ${path}`, async () => {
     const answer = await stranger.get(path)
     assert.equal(answer.status, 404)
     assert.deepEqual(answer.setCookies, [])
@@ -122,12 +122,12 @@ test('an error page does not repeat the path or the query', async () => {
 
 const everything = ['/auth/login', '/auth/signup', '/auth/account', '/auth', '/auth/health', '/auth/ready', user]
 for (const path of [...everything, '/auth/.well-known/jwks.json', '/auth/api/v1/openapi.json', '/nowhere']) {
-  test(`every answer carries X-Request-Id: ${path}`, async () => {
+  test(`every response has X-Request-Id: ${path}`, async () => {
     assert.match(String((await stranger.get(path)).headers['x-request-id']), /^[\w-]{8,}$/)
   })
 }
 
-test('every answer carries X-Request-Id: the files that a page needs', async () => {
+test('every response has X-Request-Id: the assets of a page', async () => {
   const { text } = await stranger.get('/auth/login')
   const files = [...text.matchAll(/(?:href|src)="(\/auth\/[^"]*\.(?:css|js|svg)[^"]*)"/g)].map(
     (match) => match[1] ?? '',

@@ -76,7 +76,7 @@ describe('a database error is logged without the values of its row', { concurren
     })
   }
 
-  test('of any error, there are names and numbers beside message and stack, and nothing else that it carries', () => {
+  test('of any error, the log has message, stack, names and numbers, and none of its other properties', () => {
     const lines: string[] = []
     const log = createLog('error', { write: (line) => void lines.push(line) })
     const facts = { code: '23505', severity: 'ERROR', constraint: 'users.email_lower', errcode: 5, port: 5432 }

@@ -21,7 +21,7 @@ for (const target of [
   '/%',
   `/${'&'.repeat(2047)}`,
 ]) {
-  test(`the login page returns to X-Original-URI, whatever stands in it: ${target.slice(0, 50)}`, async () => {
+  test(`the login page returns to any X-Original-URI: ${target.slice(0, 50)}`, async () => {
     assertRedirect(await ask(target), loginFor(target))
   })
 }
@@ -52,7 +52,7 @@ for (const target of [
   `/${'a'.repeat(2048)}`,
   `/${'\u00ff'.repeat(700)}`,
 ]) {
-  test(`X-Original-URI is refused with 400 where return_to would be: ${JSON.stringify(target.slice(0, 50))}`, async () => {
+  test(`X-Original-URI is refused with 400 like return_to: ${JSON.stringify(target.slice(0, 50))}`, async () => {
     const answer = await ask(target)
     assertErrorPage(answer, 400)
     assert.match(answer.text, /X-Original-URI/)
@@ -60,7 +60,7 @@ for (const target of [
   })
 }
 
-test('without the header, or with two, nothing is guessed', async (t) => {
+test('without the header, or with two, the redirect has no target', async (t) => {
   assertErrorPage(await visitor.get('/auth/login/redirect'), 400)
   assertErrorPage(await visitor.get('/auth/login/redirect?return_to=%2Fa'), 400)
   assertErrorPage(await visitor.get('/auth/login/redirect', { 'x-original-uri': ['/a', '/b'] }), 400)
@@ -71,7 +71,7 @@ test('without the header, or with two, nothing is guessed', async (t) => {
   assert.match(await raw.answer(), /^HTTP\/1\.1 400 /)
 })
 
-test('the header changes nothing anywhere else, and its answer is kept by no cache', async () => {
+test('the header changes nothing on other routes, and caches do not store the response', async () => {
   const header = { 'x-original-uri': '/members/a' }
   assert.doesNotMatch((await visitor.get('/auth/login', header)).text, /members/)
   assertRedirect(await visitor.get('/auth', header), '/auth/login')

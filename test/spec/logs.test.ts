@@ -36,14 +36,14 @@ test('each request is one line with request id, route, status, duration, client 
   assert.equal(same.length, 1)
 })
 
-test('a path that is not in the table is no route, and what could be a secret in it is not in the log', async () => {
+test('an unknown path has no route, and the log has no part of it that could be a secret', async () => {
   const answer = await createUserAgent(service).get('/auth/secret-in-the-path-4711-4711-4711-4711')
   const line = await loggedRequest(service, answer)
   assert.deepEqual([line.status, line.route, line.path], [404, undefined, '/auth/…'])
   assert.ok(!JSON.stringify(line).includes('4711'))
 })
 
-test('a line break in what is sent does not make a second line', async () => {
+test('a line break in a request does not make a second line', async () => {
   const answer = await createUserAgent(service).post('/auth/login', {
     email: 'x@example.com\n{"level":"error","message":"forged"}',
     password: 'a\n{"message":"forged"}',
@@ -52,7 +52,7 @@ test('a line break in what is sent does not make a second line', async () => {
   assert.ok(!service.logLines().some(({ message }) => message === 'forged'))
 })
 
-/** Remembers every secret that goes over the wire. */
+/** Collects every secret that is sent or received. */
 const secretsOf = (agent: UserAgent): string[] =>
   ['svc_access', 'svc_refresh', 'svc_csrf'].flatMap((name) => agent.cookies.get(name) ?? [])
 

@@ -36,7 +36,7 @@ const queries = [
   ...variables.map(({ query }) => (typeof query === 'string' ? '' : query.query)),
 ]
 
-/** A metric's name with what is asked of its labels: `name{label="value"}`. */
+/** A metric's name with the conditions on its labels: `name{label="value"}`. */
 const SELECTOR = /\b((?:svc|nodejs|process)_[a-z0-9_]+)(?:\{([^}]*)\})?/g
 const MATCHER = /([a-z_]+)(=~|!~|!=|=)"([^"]*)"/g
 
@@ -46,13 +46,13 @@ const selectorsOf = (query: string) =>
     matchers: [...matchers.matchAll(MATCHER)].map(([, label = '', , value = '']) => ({ label, value })),
   }))
 
-/** Names of metrics that a query asks for and that nobody tells. */
+/** Names of metrics in a query that the service does not have. */
 const findUntold = (query: string, { types }: Metrics): string[] =>
   selectorsOf(query)
     .map(({ name }) => name)
     .filter((name) => !types.has(name) && types.get(name.replace(/_(?:bucket|sum|count)$/, '')) !== 'histogram')
 
-/** Values of labels that a query asks for and that never come, those that Prometheus adds and variables aside. */
+/** Label values in a query that never occur, except variables and those that Prometheus adds. */
 const findUnknownValues = (query: string, { samples }: Metrics): string[] =>
   selectorsOf(query).flatMap(({ name, matchers }) =>
     matchers
@@ -101,7 +101,7 @@ describe('docs/grafana-dashboard.json', () => {
     )
     assert.ok(alarms.includes('absent(svc_build_info)'))
     assert.ok(alarms.some((query) => /^up\{job="svc"\} == 0$/.test(query)))
-    // The name of the job is the one of the configuration beside it.
+    // The job has the name in the configuration beside it.
     assert.match(readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8'), /^ {2}- job_name: svc$/m)
   })
 
@@ -114,7 +114,7 @@ describe('docs/grafana-dashboard.json', () => {
     ])
   })
 
-  test('every metric of the service has its place in it', () => {
+  test('every metric of the service is shown in it', () => {
     const shown = new Set(queries.flatMap(selectorsOf).map(({ name }) => name.replace(/_(?:bucket|sum|count)$/, '')))
     const own = [...metrics.types.keys()].filter((name) => name.startsWith('svc_'))
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe('docs/grafana-dashboard.json', () => {
     }
   })
 
-  test('panels lie in the 24 columns, none over another', () => {
+  test('panels fit in the 24 columns and do not overlap', () => {
     for (const panel of dashboard.panels) {
       const { x, y, w, h } = panel.gridPos
       assert.ok(x >= 0 && y >= 0 && w > 0 && h > 0 && x + w <= 24, panel.title)
@@ -154,7 +154,7 @@ describe('docs/grafana-dashboard.json', () => {
     }
   })
 
-  test('the source of the data is asked for, and every query keeps to the chosen job and instances', () => {
+  test('the data source is a variable, and every query is limited to the chosen job and instances', () => {
     assert.deepEqual(
       variables.map(({ name, type }) => [name, type]),
       [

@@ -38,7 +38,7 @@ const refreshes = async (own: MeteredService) => {
   return Object.fromEntries(those.map(({ labels, value }) => [labels.outcome, value]))
 }
 
-/** Asks so many times, each time on a new connection. */
+/** Requests the metrics `count` times, each time on a new connection. */
 const ask = async ({ url }: { url: string }, times: number) => {
   for (let count = 0; count < times; count++)
     assert.equal((await createUserAgent({ url }).get('/auth/login', { connection: 'close' })).status, 200)
@@ -55,7 +55,7 @@ const pidsOf = async (own: MeteredService): Promise<number[]> => {
   return [...pids]
 }
 
-/** A login as bytes, for a connection that can be closed before the answer. */
+/** The bytes of a login, for a connection that can be closed before the response. */
 const loginRequest = ({ email, password }: Person): string => {
   const csrf = 'x'.repeat(43)
   const body = urlEncoded({ email, password, csrf_token: csrf })
@@ -66,7 +66,7 @@ const loginRequest = ({ email, password }: Person): string => {
 }
 
 describe('the listener of the metrics', { concurrency: 3 }, () => {
-  test('answers GET and HEAD of /auth/metrics, as Prometheus wants it, and nothing else', async () => {
+  test('answers GET and HEAD of /auth/metrics in the format of Prometheus, and nothing else', async () => {
     const get = await service.askMetrics('GET', '/auth/metrics')
     assert.equal(get.status, 200)
     assert.equal(get.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
@@ -82,12 +82,12 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('the port of the service itself tells nobody', async (t) => {
+  test('the public port does not serve the metrics', async (t) => {
     for (const each of [service, await startServiceProcess({ t })])
       assert.equal((await createUserAgent(each).get('/auth/metrics')).status, 404)
   })
 
-  test('asking leaves no line in the log', async (t) => {
+  test('a scrape leaves no line in the log', async (t) => {
     const quiet = await startMeteredProcess({ t, env: { SVC_LOG_LEVEL: 'info' } })
     await quiet.scrape()
     await quiet.askMetrics('POST', '/nowhere')
@@ -116,7 +116,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
     assert.equal(await opens(stopped.metricsPort), false)
   })
 
-  test('a taken port is an error that names SVC_METRICS_PORT, and nothing is left running', async (t) => {
+  test('a taken port is an error that names SVC_METRICS_PORT, and no process stays', async (t) => {
     for (const workers of ['1', '2']) {
       const env = { SVC_METRICS_PORT: String(service.metricsPort), SVC_WORKERS: workers }
       await assert.rejects(startServiceProcess({ t, env }), (error: Error) => {
@@ -128,7 +128,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('a port of 0, one that is none, and the port of the service are mistakes of the configuration', async (t) => {
+  test('a port of 0, an invalid port, and the port of the service are configuration errors', async (t) => {
     for (const port of ['0', '65536', 'on', '8080']) {
       const { code, stderr } = await runSvc({
         args: ['serve'],
@@ -179,7 +179,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     }
   })
 
-  test('the version, the process, its memory and its event loop', async () => {
+  test('include the version, the process, its memory and its event loop', async () => {
     const metrics = await service.scrape()
     const version = await service.cli(['--version'])
     assert.equal(metrics.value('svc_build_info', { version: version.stdout.trim() }), 1)
@@ -216,7 +216,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     assert.ok(seconds > 0 && seconds < 5, `${seconds} s for five requests`)
   })
 
-  test('no path, method or header makes a series of its own: the labels are those of the table of routes', async (t) => {
+  test('no path, method or header makes a new series: the labels are those of the table of routes', async (t) => {
     const own = await startMeteredProcess({ t })
     const agent = createUserAgent(own)
     const odd = ['/', '//auth/login', '/auth/login/', '/auth/%6Cogin', '/auth/../x', '/AUTH/LOGIN', '/auth/metrics']
@@ -250,7 +250,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     assert.equal(metrics.value('svc_http_unreadable_requests_total', { status: '404' }), 1)
   })
 
-  test('nothing about a person is in it', async (t) => {
+  test('contain nothing about a user', async (t) => {
     const own = await startMeteredProcess({ t })
     const { agent, person } = await signedUp(own)
     const { id } = await currentUser(agent)
@@ -313,7 +313,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     for (const each of [agent, tab]) assert.equal((await each.refresh()).status, 200)
     agent.cookies.set('svc_refresh', 'nobody.knows.this', '/auth')
     assert.equal((await agent.refresh()).status, 401)
-    // A page renews who comes with a refresh token alone.
+    // A page refreshes the session of a request with only a refresh token.
     tab.cookies.delete('svc_access')
     assert.equal((await tab.get('/auth/account')).status, 200)
     const late = tab.copy()
@@ -353,7 +353,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     assert.deepEqual([after.value('svc_password_hashes_running'), after.value('svc_password_hashes_waiting')], [0, 0])
   })
 
-  test('a login whose sender leaves while it waits is given up', async (t) => {
+  test('a login whose sender leaves while it waits is cancelled', async (t) => {
     const own = await startMeteredProcess({ t, env: { SVC_HASHES_AT_ONCE: '1' } })
     const { person } = await signedUp(own)
     const storm = Array.from({ length: 150 }, () => logIn(newcomer(own), person))
@@ -368,7 +368,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     assert.equal(metrics.value('svc_logins_total', { outcome: 'succeeded' }), storm.length)
   })
 
-  test('tries whose sender leaves while they wait do not count, neither here nor against a limit', async (t) => {
+  test('logins whose sender leaves while they wait do not count, neither here nor for a limit', async (t) => {
     const own = await startMeteredProcess({ t, env: { SVC_HASHES_AT_ONCE: '1', SVC_RATE_LIMIT: 'on' } })
     const { person } = await signedUp(own)
     const guess = (one = newPerson()) => logIn(newcomer(own), { ...one, password: 'wrong password' })
@@ -426,7 +426,7 @@ describe('the metrics', { concurrency: 3 }, () => {
     assert.equal(metrics.value('svc_webhook_oldest_due_seconds'), undefined)
   })
 
-  test('rows that were cleaned up, by chore', async (t) => {
+  test('deleted rows by cleanup job', async (t) => {
     const env = { SVC_CLEANUP_INTERVAL: '100ms', SVC_SESSION_TTL: '1s' }
     const own = await startMeteredProcess({ t, env })
     await signedUp(own)
@@ -451,7 +451,7 @@ describe('the database', { concurrency: 2 }, () => {
       ...webhooksTo(receiver.url),
       SVC_DATABASE_URL: await postgres.createDatabase(),
       SVC_SECRET: randomBytes(32).toString('hex'),
-      // Longer than anybody would wait: the metrics have a deadline of their own.
+      // Longer than any client would wait: the metrics have their own deadline.
       SVC_DATABASE_TIMEOUT: '10m',
     }
     const own = await startMeteredProcess({ t, env })

@@ -20,7 +20,7 @@ const assertUnavailable = (answer: Answer) => {
   assert.deepEqual(answer.cleared, [], 'clears no cookie')
 }
 
-/** A login whose body stops half-way: the request is in flight until `finish`. */
+/** A login with half of its body sent: the request is in flight until `finish`. */
 const halfLogin = async (service: ServiceProcess, t: TestContext) => {
   const { person } = await signedUp(service)
   const visitor = createUserAgent(service)
@@ -62,7 +62,7 @@ describe('operation', { concurrency: 3 }, () => {
     await assertCanLogIn(service, person)
   })
 
-  test('a lock that is held for a moment is waited for', async (t) => {
+  test('a request waits for a lock that is held for a moment', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const database = await openDatabase(service, t)
@@ -73,7 +73,7 @@ describe('operation', { concurrency: 3 }, () => {
     assert.equal((await refresh).status, 200)
   })
 
-  test('a visitor whose session cannot be renewed for a locked database is told 503, not shown the login form', async (t) => {
+  test('a user whose session cannot be refreshed because the database is locked sees 503, not the login form', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     const token = agent.cookies.get('svc_access') ?? ''
@@ -89,7 +89,7 @@ describe('operation', { concurrency: 3 }, () => {
     await assertSignedIn(agent)
   })
 
-  test('a storm of logins: past a bounded queue 503 with Retry-After, nobody is told anything wrong, and then all is well', async (t) => {
+  test('a storm of logins: when the queue is full 503 with Retry-After, no wrong result, and afterwards normal service', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent, person } = await signedUp(service)
     const visitors = Array.from({ length: 800 }, () => createUserAgent(service))
@@ -138,7 +138,7 @@ describe('operation', { concurrency: 3 }, () => {
     assert.equal(await ended, 0)
   })
 
-  test('SIGTERM without anything in flight: exit 0, with idle connections open', async (t) => {
+  test('SIGTERM without requests in flight: exit 0, with idle connections open', async (t) => {
     const service = await startServiceProcess({ t })
     const { agent } = await signedUp(service)
     await assertSignedIn(agent)
@@ -152,7 +152,7 @@ describe('operation', { concurrency: 3 }, () => {
     assert.equal(await ended, 0)
   })
 
-  test('SIGTERM: started deliveries end', async (t) => {
+  test('SIGTERM: deliveries that have begun are finished', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const held = Promise.withResolvers<void>()
     receiver.answerWith((_, response) => void held.promise.then(() => response.writeHead(204).end()))
@@ -169,7 +169,7 @@ describe('operation', { concurrency: 3 }, () => {
     assert.match(JSON.stringify(events), /delivered|succeeded/)
   })
 
-  test('SIGTERM: exit 0 within 10 s, also when a client never finishes and a receiver never answers', async (t) => {
+  test('SIGTERM: exit 0 within 10 s, even if a client never finishes and a receiver never answers', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     receiver.answerWith(() => {})
     const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
@@ -191,11 +191,11 @@ describe('operation', { concurrency: 3 }, () => {
     const elsewhere = await createUserAgent(other).get('/auth/api/v1/user', {
       cookie: agent.cookies.header('/auth/') ?? '',
     })
-    // The issuer is each one's own base URL; the session itself is shared.
+    // Each has its own base URL as issuer; the sessions are shared.
     assert.ok([200, 401].includes(elsewhere.status))
   })
 
-  test('logout, delete and password change are seen at once by another process on the same database', async (t) => {
+  test('logout, deletion and password change take effect at once in another process on the same database', async (t) => {
     const env = { SVC_BASE_URL: 'https://app.example.com' }
     const one = await startServiceProcess({ t, env })
     const other = await startServiceProcess({ t, env, cwd: one.directory })
@@ -210,33 +210,30 @@ describe('operation', { concurrency: 3 }, () => {
     }
   })
 
-  testOnSqlite(
-    'a database that can grow no further is 503, never 401, clears no cookie, and reading goes on',
-    async (t) => {
-      const service = await startServiceProcess({ t })
-      const { agent, person } = await signedUp(service)
-      await service.stop()
-      const limited = await startServiceProcess({
-        t,
-        cwd: service.directory,
-        env: { SVC_PORT: String(service.port) },
-        fileSizeLimitKiB: 1024,
-      })
-      let refused: Answer | undefined
-      for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
-        const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(newcomer(limited), newPerson())))
-        refused = answers.find(({ status }) => status !== 303)
-      }
-      assert.ok(refused, 'the limit was reached')
-      assertErrorPage(refused, 503)
-      const refresh = await agent.refresh()
-      if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
-      assert.deepEqual(refresh.cleared, [])
-      await assertSignedIn(agent)
-      await limited.kill()
-      await service.restart()
-      await assertSignedIn(agent)
-      await assertCanLogIn(service, person)
-    },
-  )
+  testOnSqlite('a database that cannot grow is 503, never 401, clears no cookie, and reads still work', async (t) => {
+    const service = await startServiceProcess({ t })
+    const { agent, person } = await signedUp(service)
+    await service.stop()
+    const limited = await startServiceProcess({
+      t,
+      cwd: service.directory,
+      env: { SVC_PORT: String(service.port) },
+      fileSizeLimitKiB: 1024,
+    })
+    let refused: Answer | undefined
+    for (let tries = 0; tries < 400 && refused === undefined; tries += 4) {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => signUp(newcomer(limited), newPerson())))
+      refused = answers.find(({ status }) => status !== 303)
+    }
+    assert.ok(refused, 'the limit was reached')
+    assertErrorPage(refused, 503)
+    const refresh = await agent.refresh()
+    if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
+    assert.deepEqual(refresh.cleared, [])
+    await assertSignedIn(agent)
+    await limited.kill()
+    await service.restart()
+    await assertSignedIn(agent)
+    await assertCanLogIn(service, person)
+  })
 })

@@ -30,7 +30,7 @@ for (const [name, open] of pages) {
     assert.equal((await open()).headers['referrer-policy'], 'same-origin')
   })
 
-  test(`${name}: strict Content-Security-Policy: nothing inline, nothing foreign, no frame around it`, async () => {
+  test(`${name}: strict Content-Security-Policy: nothing inline, nothing from other origins, no framing`, async () => {
     const policy = directives(String((await open()).headers['content-security-policy']))
     assert.deepEqual(policy.get('default-src'), ["'none'"])
     assert.deepEqual(policy.get('frame-ancestors'), ["'none'"])
@@ -51,7 +51,7 @@ for (const [name, open] of pages) {
     assert.doesNotMatch(text, /javascript:/i)
   })
 
-  test(`${name}: is not kept by a cache, not sniffed, and says its language`, async () => {
+  test(`${name}: is not cached, not sniffed, and declares its language`, async () => {
     const answer = await open()
     assert.match(answer.headers['cache-control'] ?? '', /no-store/)
     assert.equal(answer.headers['x-content-type-options'], 'nosniff')
@@ -66,7 +66,7 @@ for (const [name, open, expected] of [
   ['signup', () => stranger.get('/auth/signup'), { email: 'email|username', password: 'new-password' }],
   ['account', () => agent.get('/auth/account'), { current_password: 'current-password', new_password: 'new-password' }],
 ] as const) {
-  test(`${name}: labels and autocomplete for people and password managers`, async () => {
+  test(`${name}: has labels and autocomplete for users and password managers`, async () => {
     const { text } = await open()
     for (const [field, autocomplete] of Object.entries(expected)) {
       const input = new RegExp(`<input\\b[^>]*name="${field}"[^>]*>`).exec(text)?.[0] ?? ''
@@ -77,7 +77,7 @@ for (const [name, open, expected] of [
   })
 }
 
-test('a password field is a password field and is never filled in', async () => {
+test('a password field has the type password and no value', async () => {
   for (const path of ['/auth/login', '/auth/signup']) {
     const { text } = await stranger.post(path, { email: 'x', password: 'typed before' })
     const input = /<input\b[^>]*name="password"[^>]*>/.exec(text)?.[0] ?? ''
@@ -103,14 +103,14 @@ test('texts of done are from the catalogue: an unknown one is not echoed', async
     assertPage(await agent.get(`/auth/account?done=${done}`))
 })
 
-test('HEAD answers like GET, without a body', async () => {
+test('HEAD is answered like GET, without a body', async () => {
   const answer = await stranger.send({ method: 'HEAD', path: '/auth/login' })
   assert.equal(answer.status, 200)
   assert.equal(answer.text, '')
 })
 
 for (const [name, open] of pages) {
-  test(`${name}: says in its head what it is for, and asks browsers for nothing that they ignore`, async () => {
+  test(`${name}: has a description in its head, and no directives that browsers ignore`, async () => {
     const { text } = await open()
     const [, head = ''] = text.split(/<\/?head>/)
     assert.match(head, /<meta name="description" content="Log in to localhost, create an account, [^"]+">/)

@@ -13,7 +13,7 @@ const WINDOW_SECONDS = 15 * 60
 const clock = turnedProcessClock()
 const service = await startServiceProcess({ env: { ...clock.env, SVC_RATE_LIMIT: 'on', SVC_HASHES_AT_ONCE: '1' } })
 
-/** An address of a network of its own. */
+/** An address in a separate network. */
 const newAddress = (() => {
   let count = 0
   return () => `198.51.100.${++count}`
@@ -53,7 +53,7 @@ describe('attempts are counted once and for the right reason', () => {
     assert.equal((await guess()).status, 401)
   })
 
-  test('of many wrong passwords at once, as many are checked as may fail', async () => {
+  test('of many wrong passwords at once, only as many are checked as may fail', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     const answers = await all(60, () => guessFrom(address, person))
@@ -62,7 +62,7 @@ describe('attempts are counted once and for the right reason', () => {
     assert.ok(retryAfter(await logInFrom(address, person)) > WINDOW_SECONDS - 60)
   })
 
-  test('where nothing has failed yet, more tries at once than may fail are asked to come back soon', async () => {
+  test('before any failure, attempts above the limit at the same time may retry soon', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     const answers = await all(28, () => logInFrom(address, person))
@@ -72,7 +72,7 @@ describe('attempts are counted once and for the right reason', () => {
     assertAccepted(await logInFrom(address, person))
   })
 
-  test('spellings of one IPv6 address, and addresses of one /64, are one network', async () => {
+  test('all spellings of an IPv6 address, and all addresses of a /64, are one network', async () => {
     const person = newPerson()
     const spellings = ['2001:0db8:5::1', '2001:DB8:5::0:1', '2001:db8:5:0:ffff::', '2001:db8:5::192.0.2.1']
     for (let tries = 0; tries < 10; tries++) {
@@ -94,7 +94,7 @@ describe('attempts are counted once and for the right reason', () => {
 })
 
 describe('right passwords count too', () => {
-  test('a user can log in 30 times in 15 minutes from a network; others there and the user elsewhere go on', async () => {
+  test('a user can log in 30 times in 15 minutes from a network; other users there and the user elsewhere still can', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     const neighbour = await signedUp(service)
@@ -109,7 +109,7 @@ describe('right passwords count too', () => {
     assertAccepted(await logInFrom(address, person))
   })
 
-  test('an account at its limit looks like one that there is not', async () => {
+  test('an account at its limit looks like one that does not exist', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     for (let batch = 0; batch < 6; batch++) await all(5, () => logInFrom(address, person))
@@ -123,7 +123,7 @@ describe('right passwords count too', () => {
     assert.equal(await textOf(known), await textOf(unknown))
   })
 
-  test('past the limit right passwords count like wrong ones: in the end they are not even checked', async () => {
+  test('above the limit right passwords count like wrong ones: in the end they are not checked', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     for (let batch = 0; batch < 6; batch++) await all(5, () => logInFrom(address, person))
@@ -131,7 +131,7 @@ describe('right passwords count too', () => {
     assert.equal((await guessFrom(address, person)).status, 429)
   })
 
-  test('a user can send the password forms of the account page 30 times in 15 minutes, with whatever result', async () => {
+  test('a user can send the password forms of the account page 30 times in 15 minutes, with any result', async () => {
     const { agent, person } = await signedUp(service)
     const forms: [path: string, form: Form, status: number][] = [
       ['/auth/account/confirm', { password: person.password }, 303],
@@ -163,7 +163,7 @@ describe('a window', () => {
     assertAccepted(await logInFrom(address, person))
   })
 
-  test('is measured in time that passes: setting the wall clock neither opens nor lengthens it', async () => {
+  test('is measured in elapsed time: setting the wall clock neither ends nor extends it', async () => {
     const address = newAddress()
     const { person } = await signedUp(service)
     assert.deepEqual(await statuses(10, () => guessFrom(address, person)), Array(10).fill(401))

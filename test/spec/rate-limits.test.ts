@@ -6,7 +6,7 @@ import { startServiceProcess } from '../support/service-process.ts'
 import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import type { Answer } from '../support/user-agent.ts'
 
-/** Asks until the answer is 429 and returns it, with the number of tries; fails after `most`. */
+/** Repeats a request until the response is 429, and returns it with the number of attempts. Fails after `most`. */
 const untilLimited = async (ask: () => Promise<Answer>, most: number): Promise<{ answer: Answer; tries: number }> => {
   for (let tries = 1; tries <= most; tries++) {
     const answer = await ask()
@@ -29,7 +29,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     await assertSignedIn(agent)
   })
 
-  test('one address that tries many accounts ends in 429, and other addresses go on', async (t) => {
+  test('one address that tries many accounts ends in 429, and other addresses still work', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const from = (address: string) => () =>
       newcomer(service).post('/auth/login', newPerson(), { 'x-forwarded-for': address })
@@ -48,14 +48,14 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     assertRetryAfter((await untilLimited(guess, 400)).answer)
   })
 
-  test('signing up without end ends in 429', async (t) => {
+  test('signing up again and again ends in 429', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { answer } = await untilLimited(() => signUp(newcomer(service), newPerson()), 400)
     assertPage(answer, 429)
     assertRetryAfter(answer)
   })
 
-  test('a user has 5 tries in an hour to change the username, taken names included; a bad name is no try', async (t) => {
+  test('a user has 5 attempts in an hour to change the username, taken names included; an invalid name does not count', async (t) => {
     const { env, turnTo } = turnedProcessClock(t)
     const service = await startServiceProcess({ t, env: { ...env, SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)
@@ -78,7 +78,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
     assert.equal((await change(newPerson().username)).status, 303)
   })
 
-  test('of 20 changes of a username at once, 5 are tried', async (t) => {
+  test('of 20 changes of a username at once, 5 are made', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_RATE_LIMIT: 'on' } })
     const { agent } = await signedUp(service)
     const answers = await Promise.all(
@@ -106,7 +106,7 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
       assertRetryAfter(answer)
       return assert.deepEqual(answer.cleared, [])
     }
-    // A service that never limits an honest refresh has no such answer.
+    // A refresh with a valid token is never limited, so there is no such response.
     await assertSignedIn(agent)
   })
 })

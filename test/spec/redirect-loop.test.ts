@@ -23,7 +23,7 @@ const loopLines = (): string[] =>
       level === 'warn' && message.startsWith('redirect loop') ? [String(return_to)] : [],
     )
 
-test('an application that refuses the session does not redirect without end: after five returns there is a page', async () => {
+test('an application that refuses the session causes no endless redirects: after five redirects there is a page', async () => {
   const { agent, person } = await signedUp(service)
   const target = '/members/a?token=secret&b=%2f#top'
   await returnFiveTimes(agent, target)
@@ -43,7 +43,7 @@ test('an application that refuses the session does not redirect without end: aft
   assert.doesNotMatch(service.logs(), /token=secret/)
 })
 
-test('the page says what the application may be expecting: issuer, time and address', async () => {
+test('the page says what the application may expect: issuer, time and address', async () => {
   const { agent } = await signedUp(service)
   await returnFiveTimes(agent, '/details')
   const { text } = await agent.get(loginFor('/details'))
@@ -53,7 +53,7 @@ test('the page says what the application may be expecting: issuer, time and addr
   assert.match(details, /<code>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z<\/code>/)
 })
 
-test('a loop is logged once, and its page shown for as long as it goes on', async () => {
+test('a loop is logged once, and its page is shown as long as it continues', async () => {
   const { agent } = await signedUp(service)
   await returnFiveTimes(agent, '/once')
   for (let times = 0; times < 5; times += 1) assert.equal((await agent.get(loginFor('/once'))).status, 409)
@@ -66,7 +66,7 @@ test('a loop is logged once, and its page shown for as long as it goes on', asyn
   )
 })
 
-test('the session stays good, and other sessions, users and visitors are not concerned', async () => {
+test('the session stays valid, and other sessions, users and visitors are not affected', async () => {
   const { agent, person } = await signedUp(service)
   await returnFiveTimes(agent, '/shared')
   assert.equal((await agent.get(loginFor('/shared'))).status, 409)
@@ -85,7 +85,7 @@ test('a user who logs in with the form is redirected, however often', async () =
   for (let times = 0; times < 7; times += 1) assertRedirect(await logIn(agent, person, { return_to: '/form' }), '/form')
 })
 
-test('after ten seconds, whatever the clock on the wall says, it is tried again', async () => {
+test('after ten seconds, regardless of the wall clock, the redirect is tried again', async () => {
   const { agent } = await signedUp(service)
   await returnFiveTimes(agent, '/later')
   clock.setWallClockTo(60_000)
@@ -95,7 +95,7 @@ test('after ten seconds, whatever the clock on the wall says, it is tried again'
   assert.equal((await agent.get(loginFor('/later'))).status, 409)
 })
 
-test('a visit that renews the session does not count: what the application refused was an old access token', async () => {
+test('a redirect with a refresh of the session does not count: the application refused an old access token', async () => {
   const { agent } = await signedUp(service)
   for (let times = 0; times < 10; times += 1) {
     agent.cookies.delete('svc_access')

@@ -18,7 +18,7 @@ const assertUsable = async (agent: UserAgent) => {
 }
 
 describe('rotation', { concurrency: 8 }, () => {
-  test('every refresh hands out a new refresh token', async () => {
+  test('every refresh issues a new refresh token', async () => {
     const { agent } = await signedUp(service)
     const seen = new Set([agent.cookies.get('svc_refresh')])
     for (let round = 1; round <= 5; round++) {
@@ -28,7 +28,7 @@ describe('rotation', { concurrency: 8 }, () => {
     }
   })
 
-  test('within the grace window the token just replaced is still good: a lost answer that is tried again', async () => {
+  test('within the grace period the token just replaced is accepted: a refresh is repeated after a lost response', async () => {
     const { agent } = await signedUp(service)
     const lost = agent.copy()
     assert.equal((await lost.refresh()).status, 200)
@@ -36,7 +36,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertUsable(agent)
   })
 
-  test('within the grace window a token replaced twice over is no theft: the slow tab of a busy browser', async () => {
+  test('within the grace period a token that was replaced twice is no theft: a slow tab of a busy browser', async () => {
     const { agent } = await signedUp(service)
     const slowTab = agent.copy()
     await agent.refresh()
@@ -57,7 +57,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertUsable(agent)
   })
 
-  test('past the grace window presenting a replaced token is theft: the whole session is revoked and logged', async () => {
+  test('after the grace period a replaced token is theft: the whole session is revoked, and that is logged', async () => {
     const { agent } = await signedUp(impatient)
     const thief = agent.copy()
     await agent.refresh()
@@ -69,7 +69,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await loggedLine(impatient, (line) => line.level === 'warn' && /reuse|replay|replaced/i.test(JSON.stringify(line)))
   })
 
-  test('past the grace window theft ends the one session, not the others of the user', async () => {
+  test('after the grace period theft ends this session, not the others of the user', async () => {
     const { agent, person } = await signedUp(impatient)
     const other = agent.copy()
     other.cookies.clear()
@@ -82,7 +82,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertUsable(other)
   })
 
-  test('the thief who refreshes first is found out when the owner comes', async () => {
+  test('a thief who refreshes first is detected when the owner refreshes', async () => {
     const { agent } = await signedUp(impatient)
     const thief = agent.copy()
     await thief.refresh()
@@ -91,7 +91,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertSignedOut(thief)
   })
 
-  test('an old token is theft also after many rotations', async () => {
+  test('an old token is theft even after many rotations', async () => {
     const { agent } = await signedUp(impatient)
     const thief = agent.copy()
     for (let round = 0; round < 12; round++) await agent.refresh()
@@ -101,14 +101,14 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertSignedOut(agent)
   })
 
-  test('a current token that nobody used for longer than the grace window is no theft', async () => {
+  test('a current token that was unused for longer than the grace period is no theft', async () => {
     const { agent } = await signedUp(impatient)
     await agent.refresh()
     await pastGrace()
     await assertUsable(agent)
   })
 
-  test('the visitor whose access token has run out is renewed on the way to return_to, at login and signup', async () => {
+  test('a user with an expired access token is refreshed on the way to return_to, at login and signup', async () => {
     for (const path of ['/auth/login', '/auth/signup']) {
       const { agent } = await signedUp(service)
       agent.cookies.delete('svc_access')
@@ -117,7 +117,7 @@ describe('rotation', { concurrency: 8 }, () => {
     }
   })
 
-  test('renewal on the way: the token just replaced is good there too, and past the grace window it is theft', async () => {
+  test('refresh on the way: the token just replaced is accepted, and after the grace period it is theft', async () => {
     const { agent } = await signedUp(impatient)
     agent.cookies.delete('svc_access')
     const [tab, thief] = [agent.copy(), agent.copy()]
@@ -129,7 +129,7 @@ describe('rotation', { concurrency: 8 }, () => {
     await assertSignedOut(agent)
   })
 
-  test('renewal on the way is for a good refresh token only: after logout the login page is shown', async () => {
+  test('refresh on the way requires a valid refresh token: after logout the login page is shown', async () => {
     const { agent } = await signedUp(service)
     const before = agent.copy()
     await logOut(agent)
@@ -137,7 +137,7 @@ describe('rotation', { concurrency: 8 }, () => {
     assert.equal((await before.get('/auth/login?return_to=%2Fshop')).status, 200)
   })
 
-  test('a visitor of login or signup who is signed in is sent on at once', async () => {
+  test('a signed-in user at login or signup is redirected at once', async () => {
     const { agent } = await signedUp(service)
     for (const path of ['/auth/login', '/auth/signup']) {
       assertRedirect(await agent.get(`${path}?return_to=%2Fshop`), '/shop')
@@ -148,7 +148,7 @@ describe('rotation', { concurrency: 8 }, () => {
 
 const tabs = 5
 
-/** The answers of a race reach the browser in any order; the last one's cookies stay. */
+/** The responses of a race reach the browser in any order; the cookies of the last one stay. */
 const keepInSomeOrder = (agent: UserAgent, answers: Answer[], round: number) => {
   const order = answers.map((answer, index) => ({ answer, place: (index * 7 + round * 3) % tabs }))
   order.sort((a, b) => a.place - b.place)
@@ -176,7 +176,7 @@ test('1,000 rounds of 5 parallel refreshes with one cookie: 0 logouts', async ()
   await assertUsable(agent)
 })
 
-test('no answer of a race leaves its bearer with something worse: each of five tabs ends up usable', async () => {
+test('every response of a race leaves valid cookies: each of five tabs still works', async () => {
   const { agent } = await signedUp(service)
   const racers = Array.from({ length: tabs }, () => agent.copy())
   await Promise.all(racers.map((racer) => racer.refresh()))

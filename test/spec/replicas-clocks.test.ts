@@ -12,7 +12,7 @@ import type { Answer, UserAgent } from '../support/user-agent.ts'
 
 const SKEW_MS = 60_000
 const GRACE_MS = 30_000
-// Shorter than the clocks are apart: a time that is compared across replicas shows at once.
+// Shorter than the difference of the clocks, so that any comparison of times across replicas fails.
 const ACCESS_MS = 30_000
 const IDLE_MS = 50_000
 
@@ -39,7 +39,7 @@ const startSkewed = async () => {
 type Skewed = Awaited<ReturnType<typeof startSkewed>>
 type Replica = Skewed['replicas'][number]
 
-/** Each replica, here, with each other, there. */
+/** Each pair of different replicas. */
 const pairs = ({ replicas }: Skewed): [Replica, Replica][] =>
   replicas.flatMap((here) =>
     replicas.filter((there) => there !== here).map((there): [Replica, Replica] => [here, there]),
@@ -100,7 +100,7 @@ const registerTests = async () => {
       await assertUsableEverywhere(skewed, agent)
     })
 
-    test('a replay within the grace is an honest tab, at whichever replica', async () => {
+    test('a replay within the grace period is an honest tab, at every replica', async () => {
       const tabs: (() => Promise<void>)[] = []
       for (const [here, there] of pairs(skewed)) {
         const { agent } = await signedUp(here.service)
@@ -116,7 +116,7 @@ const registerTests = async () => {
       for (const tab of tabs) await tab()
     })
 
-    test('a replay past the grace is theft, at whichever replica', async () => {
+    test('a replay after the grace period is theft, at every replica', async () => {
       const thefts: (() => Promise<void>)[] = []
       for (const [here, there] of pairs(skewed)) {
         const { agent } = await signedUp(here.service)
@@ -132,7 +132,7 @@ const registerTests = async () => {
       for (const theft of thefts) await theft()
     })
 
-    test('an access token and a session run out at the same time everywhere', async () => {
+    test('an access token and a session expire at the same time everywhere', async () => {
       const agents: UserAgent[] = []
       for (const { service } of replicas) agents.push((await signedUp(service)).agent)
       await pass(ACCESS_MS - 8000)
@@ -146,7 +146,7 @@ const registerTests = async () => {
       }
     })
 
-    test('cookies that a login has just replaced are left alone within the grace, and cleared past it', async () => {
+    test('cookies that a login has just replaced are kept within the grace period, and cleared after it', async () => {
       const lates: UserAgent[] = []
       for (const [here, there] of pairs(skewed)) {
         const { agent, person } = await signedUp(here.service)
@@ -159,14 +159,14 @@ const registerTests = async () => {
       for (const late of lates) assert.deepEqual((await late.refresh()).cleared, ['svc_access', 'svc_refresh'])
     })
 
-    test('a rotation of the keys by the one that is behind takes no good token with it, before, during and after', async () => {
+    test('a rotation of the keys by the replica that is behind invalidates no token, before, during and after it', async () => {
       const { agent } = await signedUp(behind.service)
       assert.equal((await behind.service.cli(['keys', 'rotate'])).code, 0)
       for (let passedMs = 0; passedMs < 300_000; passedMs += 25_000) {
         await pass(25_000)
         for (const { name, service } of replicas)
           assert.equal((await at(service, agent).get('/auth/api/v1/user')).status, 200, `${passedMs} ms at ${name}`)
-        // By its clock, the old key signs for the longest.
+        // By its clock, the old key signs for the longest time.
         assert.equal((await at(behind.service, agent).refresh()).status, 200)
       }
       await assertUsableEverywhere(skewed, agent)

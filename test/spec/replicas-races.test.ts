@@ -12,14 +12,14 @@ import { connect } from '../support/postgres-databases.ts'
 import { at, eachRound, inTurn, openOperator, startReplicaProcesses } from '../support/replicas.ts'
 import { createUserAgent, type UserAgent } from '../support/user-agent.ts'
 
-// Checks of passwords on top of one another take long, which makes the races wide.
+// Concurrent checks of passwords take long, which makes races more likely.
 const replicas = await startReplicaProcesses({ env: { SVC_HASHES_AT_ONCE: '4' } })
 const operator = await openOperator(replicas[0])
 
-/** Waits for a random part of the time that a check of a password takes here. */
+/** Waits for a random part of the time that a check of a password takes on this machine. */
 const someTime = () => sleep(randomInt(60))
 
-/** Neither replica lets the agent in, by either cookie. */
+/** Checks that neither replica accepts a cookie of the agent. */
 const assertDead = async (agent: UserAgent, what: string) => {
   for (const replica of replicas) {
     const visitor = at(replica, createUserAgent(replica, agent.cookies.copy()))
@@ -28,7 +28,7 @@ const assertDead = async (agent: UserAgent, what: string) => {
   }
 }
 
-/** A login that comes at some time during a change; resolves to the agents that were let in. */
+/** Logs in at a random time during a change, and resolves to the agents that were signed in. */
 const logInMeanwhile = async (person: Person, round: number, change: () => Promise<unknown>): Promise<UserAgent[]> => {
   const [here] = inTurn(replicas, round)
   const logins = Array.from({ length: 3 }, async () => {
@@ -62,7 +62,7 @@ describe('a login whose password check is under way on one replica never ends wi
     })
   })
 
-  test('while the user is disabled by the command line’s way, 50 rounds; enabled again, they stay dead', async () => {
+  test('while the user is disabled as by the command line, 50 rounds; enabling does not restore the sessions', async () => {
     await eachRound(5, 5, async (start) => {
       const { agent, person } = await signedUp(replicas[0])
       const { id } = await currentUser(agent)
@@ -105,7 +105,7 @@ const assertUntouched = async (person: Person) => {
 }
 
 describe('a change on the account page of one replica by a session that is logged out on the other', () => {
-  test('is made whole or not at all, as its answer says, 30 rounds', async () => {
+  test('is made completely or not at all, as the response says, 30 rounds', async () => {
     await eachRound(30, 6, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
@@ -126,7 +126,7 @@ describe('a change on the account page of one replica by a session that is logge
     })
   })
 
-  test('is refused when the logout was answered before it was asked for, 20 rounds', async () => {
+  test('is refused when the logout was answered before the request, 20 rounds', async () => {
     await eachRound(20, 6, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
@@ -154,7 +154,7 @@ const holdUser = async (t: TestContext, userId: string, exceptSession: string): 
 
 const sessionOf = (agent: UserAgent): string => (agent.cookies.get('svc_refresh') ?? '').split('.')[0] ?? ''
 
-// Only there a single row can be kept from being changed, so that the change waits in the middle of its work.
+// Only PostgreSQL can lock a single row, so that the change waits in the middle of its work.
 if (databaseChoice === 'postgres') {
   for (const [index, change] of CHANGES.entries()) {
     const [path, form] = change(newPerson(), 'another')
@@ -166,7 +166,7 @@ if (databaseChoice === 'postgres') {
       const release = await holdUser(t, id, sessionOf(agent))
       const leaving = at(there, agent.copy())
       const changing = agent.post(...change(person, sessionOf(device)))
-      // Long enough for the check of the password to be over, and shorter than anybody waits for a row.
+      // Long enough for the check of the password, and shorter than the time limit for a lock.
       await sleep(600)
       assert.equal((await logOut(leaving)).status, 303)
       await release()

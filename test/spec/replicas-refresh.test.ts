@@ -15,7 +15,7 @@ const pastGrace = () => sleep(100)
 
 const TABS = 6
 
-/** The answers of a race reach the browser in any order; the last one's cookies stay. */
+/** The responses of a race reach the browser in any order; the cookies of the last one stay. */
 const keepInSomeOrder = (agent: UserAgent, answers: Answer[], round: number) => {
   const order = answers.map((answer, index) => ({ answer, place: (index * 5 + round * 3) % 7 }))
   order.sort((a, b) => a.place - b.place)
@@ -52,7 +52,7 @@ describe('refresh, raced by parallel requests across both replicas', { concurren
     await assertUsableAtBoth(agent)
   })
 
-  test('no answer of a race leaves its bearer with something worse: each tab ends up usable at both, 20 rounds', async () => {
+  test('every response of a race leaves valid cookies: each tab still works at both, 20 rounds', async () => {
     await eachRound(20, 4, async (round) => {
       const { agent } = await signedUp(round % 2 ? one : other)
       const racers = Array.from({ length: TABS }, (_, index) => at(index % 2 ? one : other, agent.copy()))
@@ -61,7 +61,7 @@ describe('refresh, raced by parallel requests across both replicas', { concurren
     })
   })
 
-  test('a lost answer that is tried again at the other replica logs nobody out, 50 rounds', async () => {
+  test('a refresh that is repeated at the other replica after a lost response logs nobody out, 50 rounds', async () => {
     await eachRound(50, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent } = await signedUp(here)
@@ -93,7 +93,7 @@ describe('refresh, raced by parallel requests across both replicas', { concurren
 })
 
 describe('a session that a login has just replaced', { concurrency: 1 }, () => {
-  test('is known to the other replica: a refresh with its cookies clears nothing there, 10 rounds', async () => {
+  test('is known to the other replica: a refresh with its cookies clears no cookie there, 10 rounds', async () => {
     await eachRound(10, 4, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person } = await signedUp(here)
@@ -108,8 +108,8 @@ describe('a session that a login has just replaced', { concurrency: 1 }, () => {
   })
 })
 
-describe('reuse past the grace on the other replica', { concurrency: 1 }, () => {
-  test('kills the session on both, 30 times', async () => {
+describe('reuse after the grace period on the other replica', { concurrency: 1 }, () => {
+  test('ends the session on both, 30 times', async () => {
     await eachRound(30, 6, async (round) => {
       const [here, there] = inTurn(impatient, round)
       const { agent } = await signedUp(here)

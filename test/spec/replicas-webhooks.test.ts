@@ -28,14 +28,14 @@ const isEnd =
   ({ event }: Delivery) =>
     event.type === 'user.deleted' && event.data.user_id === userId
 
-/** The clean-ups of sessions that a replica has logged. */
+/** The cleanups of sessions that a replica has logged. */
 const toRun =
   (replica: number) =>
   ({ message, chore, time, deleted }: LogLine) =>
     message === 'cleaned up' && chore === 'sessions' ? [{ replica, time: String(time), deleted: Number(deleted) }] : []
 
 describe('webhook events of two replicas', { concurrency: 2 }, () => {
-  test('are delivered exactly once, in order for each user, whichever replica they come from', async (t) => {
+  test('are delivered exactly once, in order for each user, from both replicas', async (t) => {
     const { receiver, replicas } = await start(t, '5s')
     receiver.answerWith((_, response) => void setTimeout(() => response.writeHead(204).end(), Math.random() * 20))
     const people: string[] = []
@@ -53,12 +53,12 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
     for (const id of people) assert.deepEqual(typesFor(receiver, id), ['user.created', 'user.deleted'])
   })
 
-  test('are delivered once at most, in order, when a replica dies (kill -9) in the middle of a delivery', async (t) => {
-    // Long enough for every attempt to arrive, on a busy machine too.
+  test('are delivered at most once, in order, when a replica dies (kill -9) in the middle of a delivery', async (t) => {
+    // Long enough for every attempt to arrive, even on a busy machine.
     const { receiver, replicas } = await start(t, '2s')
     const [here, there] = replicas
     receiver.answerWith(silence)
-    // More than both replicas deliver at once: some are on their way as it dies, and some were never attempted.
+    // More than both replicas deliver at once: some are in flight when it dies, and some were never attempted.
     const people = await Promise.all(Array.from({ length: 24 }, () => signedUp(here)))
     const ids = await Promise.all(people.map(async ({ agent }) => (await currentUser(agent)).id))
     await receiver.received(1)
@@ -69,7 +69,7 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
     )
     await Promise.all(ids.map((id) => receiver.receivedEvent(isEnd(id))))
     const database = await openDatabase(there, t)
-    // One attempt is made, and not again: what the dead replica had begun may have arrived, or may not.
+    // One attempt only: a delivery that the dead replica had begun may or may not have arrived.
     const lost = await database.rows(`SELECT user_id FROM webhook_events WHERE problem = 'interrupted'`)
     for (const id of ids) {
       const [first, ...more] = typesFor(receiver, id)
@@ -79,13 +79,13 @@ describe('webhook events of two replicas', { concurrency: 2 }, () => {
   })
 })
 
-describe('clean-ups of two replicas', () => {
-  test('one runner of each: they do not take turns', async (t) => {
+describe('cleanups of two replicas', () => {
+  test('each job runs on one replica: they do not alternate', async (t) => {
     const env = { SVC_CLEANUP_INTERVAL: '1s', SVC_SESSION_TTL: '200ms', SVC_ACCESS_TOKEN_TTL: '100ms' }
     const replicas = await startReplicaProcesses({ env, t })
-    // Apart from the other, so that each would find something to delete.
+    // At different times, so that each replica would find something to delete.
     await sleep(300)
-    // In order: one that is killed at its work keeps its place for as long as that might take.
+    // In order: a replica that is killed at work keeps its lease as long as the job might take.
     await replicas[1].stop()
     await replicas[1].restart()
     const runs = () => replicas.flatMap((replica, index) => replica.logLines().flatMap(toRun(index)))

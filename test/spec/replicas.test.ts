@@ -21,7 +21,7 @@ const knownAtBoth = async (here: Service, there: Service) => {
   return { agent, person, copy: createUserAgent(there, agent.cookies.copy()) }
 }
 
-/** The very next request there is refused, by either cookie. */
+/** Checks that the next request is refused with each of the cookies. */
 const assertRefused = async (agent: UserAgent, round: number) => {
   const answer = await agent.get('/auth/api/v1/user')
   assert.equal(answer.status, 401, `round ${round}: ${answer.text}`)

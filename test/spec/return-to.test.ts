@@ -14,7 +14,7 @@ const shown = (value: string) => JSON.stringify(value.length > 60 ? `${value.sli
 const host = 'evil.example'
 const longest = `/${'a'.repeat(2047)}`
 
-/** Value and Location, which is what `new URL()` makes of it, without the origin. */
+/** A value and its Location, which is the result of `new URL()` without the origin. */
 const accepted: [string, string][] = [
   ['/', '/'],
   ['/app', '/app'],
@@ -103,7 +103,7 @@ const refused: string[] = [
   `/${'a'.repeat(3000)}`,
 ]
 
-/** Accepted by an origin check of the value, but their Location would begin with two slashes and lead away. */
+/** Values whose origin is right, but whose Location would begin with two slashes and lead to another site. */
 const treacherous = [
   `/.//${host}`,
   `/..//${host}`,
@@ -120,7 +120,7 @@ for (const [value, location] of accepted) {
       assertRedirect(await agent.get(`${path}?${query(value)}`), location)
     }
   })
-  test(`POST login accepts return_to ${shown(value)}; Location is what new URL() made of it`, async () => {
+  test(`POST login accepts return_to ${shown(value)}; Location is the result of new URL()`, async () => {
     assertRedirect(await createUserAgent(service).post('/auth/login', { ...credentials, return_to: value }), location)
   })
 }
@@ -136,7 +136,7 @@ for (const value of [...refused, ...treacherous]) {
       }
     }
   })
-  test(`POST login and signup refuse return_to ${shown(value)} before credentials are looked at`, async () => {
+  test(`POST login and signup refuse return_to ${shown(value)} before credentials are checked`, async () => {
     for (const path of ['/auth/login', '/auth/signup']) {
       for (const form of [credentials, newPerson(), { email: 'nonsense', password: 'x' }]) {
         const visitor = createUserAgent(service)
@@ -148,13 +148,13 @@ for (const value of [...refused, ...treacherous]) {
   })
 }
 
-test('POST signup accepts return_to as POST login does', async () => {
+test('POST signup accepts return_to like POST login', async () => {
   const form = { ...newPerson(), return_to: '/日本?a#b' }
   assertRedirect(await createUserAgent(service).post('/auth/signup', form), '/%E6%97%A5%E6%9C%AC?a#b')
 })
 
 for (const path of ['/auth/login', '/auth/signup']) {
-  test(`a return_to that comes twice is never guessed at: ${path}`, async () => {
+  test(`a return_to that is sent twice is refused: ${path}`, async () => {
     for (const pair of [
       ['/a', `//${host}`],
       [`//${host}`, '/a'],
@@ -165,12 +165,12 @@ for (const path of ['/auth/login', '/auth/signup']) {
     }
   })
 
-  test(`an empty return_to leads nowhere but to /: ${path}`, async () => {
+  test(`an empty return_to leads to /: ${path}`, async () => {
     const answer = await agent.get(`${path}?return_to=`)
     assert.ok(answer.status === 400 || (answer.status === 303 && answer.location === '/'), String(answer.status))
   })
 
-  test(`bytes that are no text are no way out of the header either: ${path}`, async () => {
+  test(`bytes that are no text cannot break out of the header: ${path}`, async () => {
     for (const bytes of ['/%FF', '/%C0%AF/x', '/%ED%A0%80', '/%E3%80']) {
       const answer = await agent.get(`${path}?return_to=${bytes}`)
       assert.ok(answer.status === 303 || answer.status === 400, String(answer.status))

@@ -49,13 +49,13 @@ const assertRefreshes = async (agent: UserAgent) => {
 const noticed = ({ logLines }: Service) =>
   logLines().filter(({ message }) => message.startsWith('the root secret was rotated')).length
 
-/** Its CSRF token is of a root secret that is gone, too: the answer sets another one. */
+/** The CSRF token was made with a removed root secret, too, so the response sets another one. */
 const assertLoggedOut = async (agent: UserAgent) => {
   assertJsonError(await agent.refresh(), 403, 'forbidden')
   assertJsonError(await agent.refresh(), 401, 'unauthorized')
 }
 
-/** A token that nobody has made, of a session that there is: the service looks whether there is another secret. */
+/** A forged token of an existing session, which makes the service look for another secret. */
 const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
   const [id, generation, proof = ''] = (agent.cookies.get('svc_refresh') ?? '').split('.')
   const stranger = createUserAgent(service, agent.cookies.copy())
@@ -65,7 +65,7 @@ const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
 
 describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () => {
   testOnSqlite(
-    'writes a new secret and keeps the old one; the running service uses it, and nobody is logged out',
+    'writes a new secret and keeps the old one; the running service uses it, and no user is logged out',
     async (t) => {
       const service = await startService({ t })
       const { agent, person } = await signedUp(service)
@@ -93,47 +93,47 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     },
   )
 
-  testOnSqlite(
-    'a form that was shown before the rotation can be sent after it, and the CSRF token moves on',
-    async (t) => {
-      const service = await startService({ t })
-      const { agent } = await signedUp(service)
-      const shown = agent.cookies.get('svc_csrf') ?? ''
-      await rotate(service)
-      await askWithUnknownToken(service, agent)
-      await assertRefreshes(agent)
-      const renewed = agent.cookies.get('svc_csrf') ?? ''
-      assert.notEqual(renewed, shown)
-      const username = `u${randomBytes(4).toString('hex')}`
-      assertRedirect(
-        await agent.post('/auth/account/username', { username, csrf_token: shown }),
-        '/auth/account?done=username',
-      )
-      assert.equal(agent.cookies.get('svc_csrf'), renewed)
-      const { agent: stranger } = await signedUp(service)
-      const foreign = stranger.cookies.get('svc_csrf') ?? ''
-      assert.equal((await agent.post('/auth/account/username', { username: 'other', csrf_token: foreign })).status, 403)
-    },
-  )
-
-  testOnSqlite('a token of the previous secret has its grace, and a replay past it ends the session', async (t) => {
-    const clock = turnedClock()
-    const service = await startService({ t, clock })
+  testOnSqlite('a form from before the rotation can be sent after it, and the CSRF token is renewed', async (t) => {
+    const service = await startService({ t })
     const { agent } = await signedUp(service)
-    const [tab, thief] = [agent.cookies.copy(), agent.cookies.copy()].map((jar) => createUserAgent(service, jar))
-    assert.ok(tab && thief)
+    const shown = agent.cookies.get('svc_csrf') ?? ''
     await rotate(service)
     await askWithUnknownToken(service, agent)
     await assertRefreshes(agent)
-    await assertRefreshes(tab)
-    await assertRefreshes(agent)
-    await clock.turnTo(MINUTE)
-    assertJsonError(await thief.refresh(), 401, 'unauthorized')
-    assertJsonError(await agent.refresh(), 401, 'unauthorized')
-    assert.ok(service.logLines().some(({ message }) => message === 'refresh token reused: session revoked'))
+    const renewed = agent.cookies.get('svc_csrf') ?? ''
+    assert.notEqual(renewed, shown)
+    const username = `u${randomBytes(4).toString('hex')}`
+    assertRedirect(
+      await agent.post('/auth/account/username', { username, csrf_token: shown }),
+      '/auth/account?done=username',
+    )
+    assert.equal(agent.cookies.get('svc_csrf'), renewed)
+    const { agent: stranger } = await signedUp(service)
+    const foreign = stranger.cookies.get('svc_csrf') ?? ''
+    assert.equal((await agent.post('/auth/account/username', { username: 'other', csrf_token: foreign })).status, 403)
   })
 
-  testOnSqlite('a running service opens a signing key that was made after the rotation', async (t) => {
+  testOnSqlite(
+    'a token of the previous secret has its grace period, and a replay after it ends the session',
+    async (t) => {
+      const clock = turnedClock()
+      const service = await startService({ t, clock })
+      const { agent } = await signedUp(service)
+      const [tab, thief] = [agent.cookies.copy(), agent.cookies.copy()].map((jar) => createUserAgent(service, jar))
+      assert.ok(tab && thief)
+      await rotate(service)
+      await askWithUnknownToken(service, agent)
+      await assertRefreshes(agent)
+      await assertRefreshes(tab)
+      await assertRefreshes(agent)
+      await clock.turnTo(MINUTE)
+      assertJsonError(await thief.refresh(), 401, 'unauthorized')
+      assertJsonError(await agent.refresh(), 401, 'unauthorized')
+      assert.ok(service.logLines().some(({ message }) => message === 'refresh token reused: session revoked'))
+    },
+  )
+
+  testOnSqlite('a running service decrypts a signing key that was made after the rotation', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     await rotate(service)
@@ -142,7 +142,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     assert.equal(decodeProtectedHeader(accessToken(agent)).kid, id)
   })
 
-  testOnSqlite('each of several workers takes it over by itself, those that start later too', async (t) => {
+  testOnSqlite('each of several workers loads it by itself, also those that start later', async (t) => {
     const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
     const { agent } = await signedUp(service)
     await rotate(service)
@@ -153,7 +153,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     await assertRefreshes(agent)
   })
 
-  testOnSqlite('a sign-in by a provider that was under way ends well', async (t) => {
+  testOnSqlite('a pending sign-in with a provider succeeds', async (t) => {
     const corp = await startOpenIdProvider()
     const service = await startServiceWith({ corp }, { t })
     const agent = createUserAgent(service)
@@ -198,7 +198,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     await assertLoggedOut(idle)
   })
 
-  testOnSqlite('is done once no session needs it: the one before is gone for good', async (t) => {
+  testOnSqlite('is made once no session needs the previous secret, which is then removed', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
@@ -214,7 +214,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     await eventually('the log says so each time', () => noticed(service) === 3)
   })
 
-  testOnSqlite('killed at any moment, it leaves secrets that the database is opened with', async (t) => {
+  testOnSqlite('killed at any moment, it leaves secrets that fit the database', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     await service.stop()
@@ -222,7 +222,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
       const child = spawnSvc({ args: ['secret', 'rotate', '--force'], cwd: service.directory, env: service.env })
       const before = readSecrets(service)[0]
       const ended = new Promise((resolve) => child.once('exit', resolve))
-      // At once when the file changes, which is in the midst of it; some rounds not at all.
+      // When the file changes, which is in the middle of the rotation; in some rounds not at all.
       while (child.exitCode === null && readSecrets(service)[0] === before) {
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -250,14 +250,14 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
       leave(service)
       await service.restart()
       await assertRefreshes(agent)
-      // The keys are sealed with the current one by now.
+      // By now the keys are encrypted with the current secret.
       rmSync(previousFile(service), { force: true })
       await service.restart()
       await assertRefreshes(agent)
     })
   }
 
-  testOnSqlite('two at once: one is done, and the other done after it or refused', async (t) => {
+  testOnSqlite('two at once: one is made, and the other is made after it or refused', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     const [old] = readSecrets(service)
@@ -272,7 +272,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     await assertRefreshes(agent)
   })
 
-  testOnSqlite('a link to the file stays one', async (t) => {
+  testOnSqlite('a symbolic link to the file is kept', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     await service.stop()
@@ -289,7 +289,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
   })
 
   testOnSqlite(
-    'a file that is replaced by a mistake while the service runs is not used, and the log says so',
+    'a file that is replaced by mistake while the service runs is not used, and the log says so',
     async (t) => {
       const service = await startService({ t })
       const { agent } = await signedUp(service)
@@ -308,7 +308,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
     },
   )
 
-  testOnSqlite('a backup of before the rotation can be restored with the previous secret', async (t) => {
+  testOnSqlite('a backup from before the rotation can be restored with the previous secret', async (t) => {
     const service = await startService({ t })
     const { agent } = await signedUp(service)
     const backup = path.join(service.directory, 'backup.db')
@@ -326,7 +326,7 @@ describe('svc secret rotate, with the file svc.secret', { concurrency: 2 }, () =
 describe('the root secret of SVC_SECRET', { concurrency: 2 }, () => {
   const [first = '', second = '', third = ''] = [1, 2, 3].map(() => randomBytes(32).toString('hex'))
 
-  test('svc secret rotate refuses, changes nothing, and says how to go through SVC_SECRET_PREVIOUS', async (t) => {
+  test('svc secret rotate refuses, changes nothing, and explains the use of SVC_SECRET_PREVIOUS', async (t) => {
     const service = await startService({ t, env: { SVC_SECRET: first } })
     const { code, stdout, stderr } = await service.cli(['secret', 'rotate'])
     assert.deepEqual([code, stdout], [1, ''])
@@ -335,7 +335,7 @@ describe('the root secret of SVC_SECRET', { concurrency: 2 }, () => {
     assert.ok(!existsSync(secretFile(service)) && !existsSync(previousFile(service)))
   })
 
-  test('rotated as the documents say, with replicas that restart one after the other: nobody is logged out', async (t) => {
+  test('rotated as documented, with replicas that restart one after the other: no user is logged out', async (t) => {
     const replicas = await startReplicas({ t, env: { SVC_SECRET: first } })
     const agents = await Promise.all(replicas.map(async (replica) => (await signedUp(replica)).agent))
     const idle = await Promise.all(replicas.map(async (replica) => (await signedUp(replica)).agent))
@@ -352,7 +352,7 @@ describe('the root secret of SVC_SECRET', { concurrency: 2 }, () => {
     }
     await restartAll({ SVC_SECRET: first, SVC_SECRET_PREVIOUS: second })
     await restartAll({ SVC_SECRET: second, SVC_SECRET_PREVIOUS: first })
-    // A replica that is restarted with the settings of the step before must not put the keys out of reach.
+    // A replica that restarts with the settings of the previous step must not make the keys unreadable.
     await replicas[0].restart({ env: { SVC_SECRET: first, SVC_SECRET_PREVIOUS: second } })
     await assertNobodyLoggedOut()
     await replicas[0].restart({ env: { SVC_SECRET: second, SVC_SECRET_PREVIOUS: first } })
@@ -363,7 +363,7 @@ describe('the root secret of SVC_SECRET', { concurrency: 2 }, () => {
     await restartAll({ SVC_SECRET: second, SVC_SECRET_PREVIOUS: undefined })
   })
 
-  test('a start with neither the secret of the database nor the one before it fails and says what to do', async (t) => {
+  test('a start with neither the current nor the previous secret of the database fails and says what to do', async (t) => {
     const service = await startService({ t, env: { SVC_SECRET: first } })
     const env = { SVC_SECRET: second, SVC_SECRET_PREVIOUS: third }
     const { code, stderr } = await service.cli(['keys', 'rotate'], { env })

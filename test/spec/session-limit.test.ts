@@ -28,11 +28,11 @@ const liveSessions = async (userId: string): Promise<string[]> => {
 
 const sessionOf = (agent: UserAgent): string => agent.cookies.get('svc_refresh')?.split('.')[0] ?? ''
 
-/** When it was last seen: so many seconds after a time long ago. */
+/** The last use, in seconds after a time long ago. */
 const see = (id: string, seconds: number) =>
   database.rows('UPDATE sessions SET last_seen_at = ? WHERE id = ?', 1_700_000_000_000 + seconds * 1000, id)
 
-/** Copies of the one session that a user has, seen now; expired ones end a second ago. */
+/** Copies of the only session of a user, used now; expired ones ended a second ago. */
 const addSessions = async ({ userId }: Account, count: number, expired = false): Promise<void> => {
   const [former = ''] = await liveSessions(userId)
   for (let copy = 0; copy < count; copy++)
@@ -48,7 +48,7 @@ const addSessions = async ({ userId }: Account, count: number, expired = false):
 }
 
 describe('at most 100 sessions a user', () => {
-  test('when another one begins, the one longest unseen ends, at once and everywhere, and the others stay', async () => {
+  test('when another one begins, the least recently used ends, at once and everywhere, and the others stay', async () => {
     const account = await newAccount()
     await addSessions(account, MOST - 3)
     const { agent: eldest, person } = account
@@ -59,7 +59,7 @@ describe('at most 100 sessions a user', () => {
     for (const agent of [eldest, second, third]) await assertSignedIn(at(other, agent))
     assert.equal((await liveSessions(account.userId)).length, MOST)
 
-    // It began first, but is seen now.
+    // It is the oldest, but was used just now.
     assert.equal((await eldest.refresh()).status, 200)
     const latest = await loggedIn(service, person)
     await assertSignedOut(at(other, third))
@@ -73,7 +73,7 @@ describe('at most 100 sessions a user', () => {
     )
   })
 
-  test('with fewer, none ends; sessions that have run out do not count, nor do those of other users', async () => {
+  test('with fewer, none ends; expired sessions and those of other users do not count', async () => {
     const [account, neighbour] = [await newAccount(), await newAccount()]
     await addSessions(account, 2 * MOST, true)
     await addSessions(neighbour, MOST - 1)
@@ -86,7 +86,7 @@ describe('at most 100 sessions a user', () => {
     await assertSignedIn(neighbour.agent)
   })
 
-  test('the session that the same browser had does not count: logging in again ends no other', async () => {
+  test('the previous session of the same browser does not count: logging in again ends no other', async () => {
     const account = await newAccount()
     await addSessions(account, MOST - 2)
     const device = await loggedIn(service, account.person)
@@ -96,7 +96,7 @@ describe('at most 100 sessions a user', () => {
     assert.equal((await liveSessions(account.userId)).length, MOST)
   })
 
-  test('a user with many more, from before there was a limit, has 100 after the next login', async () => {
+  test('a user with many more, from before the limit, has 100 after the next login', async () => {
     const account = await newAccount()
     await addSessions(account, 3 * MOST)
     await see(sessionOf(account.agent), 1)
@@ -106,7 +106,7 @@ describe('at most 100 sessions a user', () => {
     await assertSignedIn(latest)
   })
 
-  test('80 that begin at once in two processes leave 100, and each of the 80 is one of them', async () => {
+  test('80 that begin at once in two processes leave 100, among them all of the 80', async () => {
     const account = await newAccount()
     await addSessions(account, MOST - 4)
     for (const id of await liveSessions(account.userId)) await see(id, 1)

@@ -26,7 +26,7 @@ const assertUsable = async (agent: UserAgent) => {
   assert.equal((await agent.refresh()).status, 200)
 }
 
-/** 401, and no cookie is touched. */
+/** Checks for 401 without a change of cookies. */
 const assertLeavesCookies = (answer: Answer) => {
   assertJsonError(answer, 401, 'unauthorized')
   assert.deepEqual(answer.setCookies, [])
@@ -51,7 +51,7 @@ const entries: Record<string, Entry> = {
 }
 
 /**
- * A browser with a session, and what a request under way still sends: the cookies from before the session was replaced.
+ * An agent with a session, and a copy with the cookies from before the session was replaced, as in a pending request.
  */
 const replaced = async (enter: Entry = logIn): Promise<{ agent: UserAgent; late: UserAgent; person: Person }> => {
   const { agent, person } = await signedUp(service)
@@ -62,7 +62,7 @@ const replaced = async (enter: Entry = logIn): Promise<{ agent: UserAgent; late:
   return { agent, late, person }
 }
 
-/** Some of them come before a login that begins now, and some after it. */
+/** Some of the requests come before a login that begins now, and some after it. */
 const refreshSoon = async (tab: UserAgent): Promise<Answer> => {
   await sleep(Math.random() * 40)
   return tab.refresh()
@@ -80,7 +80,7 @@ describe('the loser of a race never clears or overwrites the winner’s cookies'
   }
 
   for (const path of ['/auth/login?return_to=%2Fx', '/auth/signup', '/auth/account', '/auth/logout']) {
-    test(`a visit of ${path} with those cookies and a lapsed access token`, async () => {
+    test(`a request of ${path} with those cookies and an expired access token`, async () => {
       const { agent, late } = await replaced()
       late.cookies.delete('svc_access')
       const answer = await late.get(path)
@@ -90,14 +90,14 @@ describe('the loser of a race never clears or overwrites the winner’s cookies'
     })
   }
 
-  test('a refresh with cookies that were replaced twice over, by a login and a confirmation', async () => {
+  test('a refresh with cookies that were replaced twice, by a login and a re-authentication', async () => {
     const { agent, late, person } = await replaced()
     assert.equal((await confirm(agent, person)).status, 303)
     assertLeavesCookies(await late.refresh())
     await assertUsable(agent)
   })
 
-  test('a refresh with a token that was itself traded in before the login', async () => {
+  test('a refresh with a token that had been rotated before the login', async () => {
     const { agent, person } = await signedUp(service)
     const late = agent.copy()
     assert.equal((await agent.refresh()).status, 200)
@@ -105,7 +105,7 @@ describe('the loser of a race never clears or overwrites the winner’s cookies'
     assertLeavesCookies(await late.refresh())
   })
 
-  test('20 rounds of a login and three refreshes at once: none clears, and the login’s cookies are good', async () => {
+  test('20 rounds of a login and three refreshes at once: none clears a cookie, and the cookies of the login are valid', async () => {
     const { agent, person } = await signedUp(service)
     for (let round = 0; round < 20; round++) {
       const tabs = Array.from({ length: 3 }, () => agent.copy())
@@ -119,7 +119,7 @@ describe('the loser of a race never clears or overwrites the winner’s cookies'
     }
   })
 
-  test('two logins of one browser at once: both are let in, with a session each', async () => {
+  test('two logins of one browser at once: both succeed, with a session each', async () => {
     for (let round = 0; round < 10; round++) {
       const { agent, person } = await signedUp(service)
       const tabs = [agent.copy(), agent.copy(), agent.copy()]
@@ -131,7 +131,7 @@ describe('the loser of a race never clears or overwrites the winner’s cookies'
 })
 
 describe('the cookies of a session that has ended are cleared', () => {
-  test('past the grace', async () => {
+  test('after the grace period', async () => {
     const { agent, late } = await replaced()
     await pass(GRACE_MS - 5000)
     assertLeavesCookies(await late.refresh())
@@ -181,7 +181,7 @@ describe('the cookies of a session that has ended are cleared', () => {
   })
 })
 
-test('the cookies that were replaced open nothing: not the page, not the API, and no other login replaces by them', async () => {
+test('the replaced cookies are not valid: not for the page, not for the API, and not for a login that replaces a session', async () => {
   const { agent, late, person } = await replaced()
   assertJsonError(await late.get('/auth/api/v1/user'), 401, 'unauthorized')
   assert.equal((await late.get('/auth/account')).status, 303)
@@ -190,7 +190,7 @@ test('the cookies that were replaced open nothing: not the page, not the API, an
   await assertUsable(late)
 })
 
-test('a logout by the cookies that were just replaced ends the session that replaced them: the user wants out', async () => {
+test('a logout with the cookies that were just replaced ends the session that replaced them: the user wants to log out', async () => {
   const { agent, late, person } = await replaced()
   assert.equal((await confirm(agent, person)).status, 303)
   const answer = await logOut(late)
@@ -199,7 +199,7 @@ test('a logout by the cookies that were just replaced ends the session that repl
   await assertSignedOut(agent)
 })
 
-test('a logout by them past the grace ends nothing', async () => {
+test('a logout with them after the grace period ends no session', async () => {
   const { agent, late } = await replaced()
   await pass(GRACE_MS + 1000)
   assert.equal((await logOut(late)).status, 303)

@@ -44,7 +44,7 @@ test('password change in the account ends every other session at once and keeps 
   assert.equal((await agent.refresh()).status, 200)
 })
 
-test('enable does not bring ended sessions back', async () => {
+test('enable does not restore ended sessions', async () => {
   const { agent, person } = await signedUp(service)
   await disableUser(service, person.email)
   await assertSignedOut(agent.copy())
@@ -64,7 +64,7 @@ test('logout, 100 times: 0 accepted afterwards', async () => {
   }
 })
 
-test('a logout that races with refreshes wins: nothing they handed out is good afterwards', async () => {
+test('a logout that races with refreshes wins: no token that they issued is valid afterwards', async () => {
   for (let trial = 0; trial < 10; trial++) {
     const { agent } = await signedUp(service)
     const tabs = [agent.copy(), agent.copy(), agent.copy()]
@@ -74,7 +74,7 @@ test('a logout that races with refreshes wins: nothing they handed out is good a
   }
 })
 
-test('a login that races with a password change: what it got is dead, or it got nothing', async () => {
+test('a login that races with a password change gets no valid session', async () => {
   for (let trial = 0; trial < 10; trial++) {
     const { agent, person } = await signedUp(service)
     const rivals = [createUserAgent(service), createUserAgent(service)]
@@ -89,7 +89,7 @@ test('a login that races with a password change: what it got is dead, or it got 
   }
 })
 
-test('a login that races with the deletion of the account opens nothing', async () => {
+test('a login that races with the deletion of the account gets no valid session', async () => {
   for (let trial = 0; trial < 10; trial++) {
     const { agent, person } = await signedUp(service)
     const rival = createUserAgent(service)
@@ -102,7 +102,7 @@ test('a login that races with the deletion of the account opens nothing', async 
 })
 
 describe('session lifetime', { concurrency: 3 }, () => {
-  test('absolute: refreshing does not carry a session beyond it', async (t) => {
+  test('absolute: refreshes do not extend a session beyond it', async (t) => {
     const brief = await startService({ t, env: { SVC_SESSION_TTL: '5s', SVC_SESSION_IDLE_TTL: '5s' } })
     const { agent } = await signedUp(brief)
     const start = agent.copy()
@@ -122,7 +122,7 @@ describe('session lifetime', { concurrency: 3 }, () => {
     assertJsonError(await agent.refresh(), 401, 'unauthorized')
   })
 
-  test('idle: a session that is refreshed lives on, one that is not ends', async (t) => {
+  test('idle: a session that is refreshed continues, one that is not ends', async (t) => {
     const brief = await startService({ t, env: { SVC_SESSION_IDLE_TTL: '3s' } })
     const [busy, idle] = await Promise.all([signedUp(brief), signedUp(brief)])
     const [token, csrf] = [idle.agent.cookies.get('svc_refresh') ?? '', idle.agent.cookies.get('svc_csrf') ?? '']
@@ -136,7 +136,7 @@ describe('session lifetime', { concurrency: 3 }, () => {
   })
 })
 
-test('a copy of the database holds no usable refresh token, no private key and no password', async () => {
+test('a copy of the database contains no usable refresh token, no private key and no password', async () => {
   const directory = temporaryDirectory()
   const tapped = await startServiceProcess({ cwd: directory, env: keyTap(directory) })
   const { agent, person } = await signedUp(tapped)
@@ -173,7 +173,7 @@ const listedSessions = (html: string) =>
   )
 const sessionId = (agent: UserAgent) => String(claimsOf(accessToken(agent)).sid)
 
-test('the account page lists the sessions and ends the one that is chosen', async () => {
+test('the account page lists the sessions and ends the chosen one', async () => {
   const { agent, person } = await signedUp(service)
   const phone = await loggedIn(service, person)
   const tablet = await loggedIn(service, person)

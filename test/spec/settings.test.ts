@@ -25,7 +25,9 @@ const serve = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
 const serveProcess = (t: TestContext, env: Environment, cwd = temporaryDirectory(t)) =>
   runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
 
-/** The service refuses to start with code 78 and names each variable on a line of its own, without a stack. */
+/**
+ * Checks that the service refuses to start with code 78 and names each variable on a separate line, without a stack.
+ */
 const assertRefused = async (t: TestContext, env: Environment) => {
   const { code, stdout, stderr } = await serve(t, env)
   const output = stdout + stderr
@@ -55,7 +57,7 @@ const badDurations = [
 ]
 
 describe('settings', { concurrency: 3 }, () => {
-  test('every problem of the configuration is printed at once, one line each, without a stack; exit code 78', async (t) => {
+  test('all errors in the configuration are printed at once, one line each, without a stack; exit code 78', async (t) => {
     const output = await assertRefused(t, {
       SVC_PORT: '99999',
       SVC_BASE_URL: 'https://app.example.com/path',
@@ -115,14 +117,14 @@ describe('settings', { concurrency: 3 }, () => {
     })
   }
 
-  test('other settings: what is no port, host, level, switch or list of addresses is refused', async (t) => {
+  test('other settings: an invalid port, host, level, switch or list of addresses is refused', async (t) => {
     await assertRefused(t, { SVC_PORT: '-1', SVC_SECRET: 'short', SVC_TRUST_PROXY: '10.0.0.0/33' })
     await assertRefused(t, { SVC_PORT: '80.5', SVC_SECRET: Buffer.alloc(31).toString('hex'), SVC_AUDIENCES: 'a,,b c' })
     await assertRefused(t, { SVC_PORT: 'http', SVC_SECRET: Buffer.alloc(31).toString('base64'), SVC_TRUST_PROXY: 'x' })
     await assertRefused(t, { SVC_WEBHOOK_MAX_ATTEMPTS: '1.5', SVC_LOG_LEVEL: 'INFO!', SVC_DATABASE_URL: 'svc.db' })
   })
 
-  test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions go on under the same secret in either spelling', async (t) => {
+  test('SVC_SECRET: at least 32 bytes as base64 or hex; sessions stay valid with the same secret in either spelling', async (t) => {
     const service = await startService({ t, env: { SVC_SECRET: secret.toString('hex') } })
     const { agent } = await signedUp(service)
     await service.restart({ env: { SVC_SECRET: secret.toString('base64') } })
@@ -131,14 +133,14 @@ describe('settings', { concurrency: 3 }, () => {
     assert.ok(!existsSync(path.join(service.directory, 'data', 'svc.secret')), 'none is made')
   })
 
-  testOnSqlite('SVC_SECRET is made at first start, kept mode 0600 beside the SQLite file', async (t) => {
+  testOnSqlite('SVC_SECRET is created at the first start with mode 0600 beside the SQLite file', async (t) => {
     const service = await startServiceProcess({ t })
     const file = path.join(service.directory, 'data', 'svc.secret')
     assert.equal(statSync(file).mode & 0o777, 0o600)
     assert.ok(existsSync(path.join(service.directory, 'data', 'svc.db')))
   })
 
-  test('any secret SVC_X may come as SVC_X_FILE', async (t) => {
+  test('any secret SVC_X may be in the file of SVC_X_FILE', async (t) => {
     const directory = temporaryDirectory(t)
     const file = path.join(directory, 'root secret')
     writeFileSync(file, `${secret.toString('base64')}\n`)
@@ -148,7 +150,7 @@ describe('settings', { concurrency: 3 }, () => {
     await assertSignedIn(agent)
   })
 
-  test('a secret file that is not there is a configuration error that names it', async (t) => {
+  test('a missing secret file is a configuration error that names it', async (t) => {
     const output = await assertRefused(t, { SVC_SECRET_FILE: '/nowhere/at/all' })
     assert.match(output, /SVC_SECRET_FILE/)
   })
@@ -161,7 +163,7 @@ describe('settings', { concurrency: 3 }, () => {
     assert.equal(claimsOf(accessToken(agent)).iss, `http://localhost:${service.port}`)
   })
 
-  test('a .env file in the working directory is read, and the environment goes before it', async (t) => {
+  test('a .env file in the working directory is read, and the environment takes precedence', async (t) => {
     const directory = temporaryDirectory(t)
     writeFileSync(path.join(directory, '.env'), 'SVC_AUDIENCES=from-file\n# a comment\nSVC_ACCESS_TOKEN_TTL="2m"\n')
     const service = await startServiceProcess({ t, cwd: directory, env: { SVC_ACCESS_TOKEN_TTL: '3m' } })
@@ -170,26 +172,23 @@ describe('settings', { concurrency: 3 }, () => {
     assert.deepEqual([aud, exp - iat], ['from-file', 180])
   })
 
-  testOnSqlite(
-    'SVC_DATABASE_URL sqlite:PATH says where the database lies, and the secret lies beside it',
-    async (t) => {
-      const directory = temporaryDirectory(t)
-      const service = await startServiceProcess({
-        t,
-        cwd: directory,
-        env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' },
-      })
-      await signedUp(service)
-      assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
-      assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
-      const other = await startService({
-        t,
-        env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` },
-      })
-      await signedUp(other)
-      assert.ok(existsSync(path.join(directory, 'absolute.db')))
-    },
-  )
+  testOnSqlite('SVC_DATABASE_URL sqlite:PATH is the path of the database, and the secret is beside it', async (t) => {
+    const directory = temporaryDirectory(t)
+    const service = await startServiceProcess({
+      t,
+      cwd: directory,
+      env: { SVC_DATABASE_URL: 'sqlite:deep/er/users.db' },
+    })
+    await signedUp(service)
+    assert.ok(existsSync(path.join(directory, 'deep/er/users.db')))
+    assert.ok(existsSync(path.join(directory, 'deep/er/svc.secret')))
+    const other = await startService({
+      t,
+      env: { SVC_DATABASE_URL: `sqlite:${path.join(directory, 'absolute.db')}` },
+    })
+    await signedUp(other)
+    assert.ok(existsSync(path.join(directory, 'absolute.db')))
+  })
 
   const password = 'hunter2'
   const badDatabaseUrls = [
@@ -205,7 +204,7 @@ describe('settings', { concurrency: 3 }, () => {
     [`postgres//svc:${password}@db.example.com/svc`, /sqlite:PATH.*postgres:\/\//],
   ] as const
   for (const [url, message] of badDatabaseUrls) {
-    test(`SVC_DATABASE_URL: ${url} is refused with what is accepted, and the password is not told`, async (t) => {
+    test(`SVC_DATABASE_URL: ${url} is refused with the accepted formats and without the password`, async (t) => {
       const env = { SVC_DATABASE_URL: url, SVC_SECRET: secret.toString('hex'), SVC_PORT: '99999' }
       const { code, stdout, stderr } = await serve(t, env)
       assert.equal(code, 78, stdout + stderr)
@@ -243,7 +242,7 @@ describe('settings', { concurrency: 3 }, () => {
   })
 
   test('PG* variables change nothing about the connection that SVC_DATABASE_URL describes', async (t) => {
-    // In place of a PostgreSQL server: refuses everybody, and remembers what was asked for.
+    // In place of a PostgreSQL server: refuses every connection, and records its parameters.
     let asked = ''
     const server = createServer((socket) => {
       socket.once('data', (bytes) => {
@@ -275,12 +274,12 @@ describe('settings', { concurrency: 3 }, () => {
     assert.deepEqual([user, database, name, options, replication], ['ada', 'svc', 'svc', undefined, undefined])
   })
 
-  test('SVC_DATABASE_POOL and SVC_DATABASE_TIMEOUT bound what is asked of PostgreSQL', async (t) => {
+  test('SVC_DATABASE_POOL and SVC_DATABASE_TIMEOUT limit the connections and queries to PostgreSQL', async (t) => {
     await assertRefused(t, { SVC_DATABASE_POOL: '0', SVC_DATABASE_TIMEOUT: '3' })
     await assertRefused(t, { SVC_DATABASE_POOL: '10.5', SVC_DATABASE_TIMEOUT: '0s' })
   })
 
-  test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR takes a colour and nothing else', async (t) => {
+  test('SVC_APP_NAME is on every page, as text; SVC_ACCENT_COLOR must be a colour', async (t) => {
     const env = { SVC_APP_NAME: 'Ärger & <b>Co</b>', SVC_ACCENT_COLOR: '#7a1fa2' }
     const service = await startService({ t, env })
     for (const path of ['/auth/login', '/auth/signup', '/auth/nothing']) {
@@ -291,22 +290,25 @@ describe('settings', { concurrency: 3 }, () => {
     await assertRefused(t, { SVC_ACCENT_COLOR: 'red;} body{display:none', SVC_LOGO_URL: 'javascript:alert(1)' })
   })
 
-  test('a wrong command line is told before a wrong configuration matters: --version works with neither', async (t) => {
+  test('a wrong command line is reported before a wrong configuration; --version works with a wrong configuration', async (t) => {
     const cwd = temporaryDirectory(t)
     const { code, stdout } = await runCommand({ args: ['--version'], cwd, env: { SVC_PORT: 'x' } })
     assert.equal(code, 0)
     assert.match(stdout, /^\d+\.\d+\.\d+/)
   })
 
-  testOnSqlite('a database folder that cannot be made stops the start with a message, not with a stack', async (t) => {
-    const cwd = temporaryDirectory(t)
-    writeFileSync(path.join(cwd, 'data'), 'a file stands in the way')
-    chmodSync(path.join(cwd, 'data'), 0o600)
-    const { code, stdout, stderr } = await serveProcess(t, {}, cwd)
-    assert.ok(code !== 0 && code !== null, String(code))
-    assert.doesNotMatch(stdout + stderr, /\n\s+at |node:internal/)
-    assert.match(stdout + stderr, /data/)
-  })
+  testOnSqlite(
+    'a database folder that cannot be created stops the start with a message, not with a stack',
+    async (t) => {
+      const cwd = temporaryDirectory(t)
+      writeFileSync(path.join(cwd, 'data'), 'a file stands in the way')
+      chmodSync(path.join(cwd, 'data'), 0o600)
+      const { code, stdout, stderr } = await serveProcess(t, {}, cwd)
+      assert.ok(code !== 0 && code !== null, String(code))
+      assert.doesNotMatch(stdout + stderr, /\n\s+at |node:internal/)
+      assert.match(stdout + stderr, /data/)
+    },
+  )
 
   test('a taken port stops the start with a message that names it, not with a stack', async (t) => {
     const service = await startService({ t })

@@ -56,7 +56,7 @@ describe('URLs are shown without parts that may contain a token', { concurrency:
       assert.ok(stderr.includes(shown), `${shown}\n${stderr}`)
   })
 
-  test('svc webhooks and the log: the query is sent, and shown nowhere', async (t) => {
+  test('svc webhooks and the log: the query is sent, but never shown', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const env = { SVC_WEBHOOK_URL: `${receiver.url}?token=${TOKEN}`, SVC_WEBHOOK_SECRET: webhookSecret }
     const service = await startServiceProcess({ t, env })

@@ -27,7 +27,7 @@ const MINUTE = 60 * SECOND
 
 /** How long the JWK Set may be cached, in milliseconds. */
 const MAX_AGE = 60 * SECOND
-/** By how much the clocks of two replicas may differ. */
+/** How much the clocks of two replicas may differ. */
 const CLOCK_DIFFERENCE = 60 * SECOND
 
 const list = (service: Service) => operateJson<Key[]>(service, ['keys', 'list'])
@@ -49,7 +49,7 @@ const refreshed = async (agent: UserAgent) => {
 }
 
 describe('svc keys rotate', () => {
-  test('publishes the new key at once and signs with it when every verifier knows it, without a restart', async (t) => {
+  test('publishes the new key at once and signs with it once every verifier knows it, without a restart', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock })
     const { agent, person } = await signedUp(service)
@@ -64,7 +64,7 @@ describe('svc keys rotate', () => {
       [old, 'signs'],
     ])
 
-    // A verifier that fetched the keys the moment before may keep them for so long, whatever replica it meets.
+    // A verifier that fetched the keys just before the rotation may cache them for this time.
     for (const aheadMs of [0, MAX_AGE, MAX_AGE + CLOCK_DIFFERENCE - SECOND]) {
       await clock.turnTo(aheadMs)
       assert.equal(await refreshed(agent), old)
@@ -82,7 +82,7 @@ describe('svc keys rotate', () => {
     assert.deepEqual(await publishedIds(service), [key.id, old], 'tokens of the old key stay good for their time')
   })
 
-  test('says on the terminal from when the new key signs', async (t) => {
+  test('prints the time from which the new key signs', async (t) => {
     const service = await startService({ t })
     const [old] = await list(service)
     const text = await operate(service, ['keys', 'rotate'])
@@ -95,7 +95,7 @@ describe('svc keys rotate', () => {
     assert.deepEqual([old?.retired_at, key.retired_at, key.revoked_at], [null, null, null])
   })
 
-  test('three times within the margin: each key has its turn, and tokens of all of them are good', async (t) => {
+  test('three times within the margin: each key signs in turn, and tokens of all keys are valid', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
@@ -117,7 +117,7 @@ describe('svc keys rotate', () => {
     assert.equal((await list(service)).filter(({ state }) => state === 'signs').length, 1)
   })
 
-  test('by an operator whose clock is a minute behind: the keys follow one another all the same', async (t) => {
+  test('by an operator whose clock is a minute behind: the keys sign one after the other all the same', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
@@ -130,7 +130,7 @@ describe('svc keys rotate', () => {
     }
   })
 
-  test('two at once, on replicas: one key at a time signs, and both replicas agree which', async (t) => {
+  test('two at once, on replicas: one key signs at a time, and both replicas agree which', async (t) => {
     const clock = turnedClock()
     const replicas = await startReplicas({ t, clock })
     const [one, two] = replicas
@@ -149,12 +149,12 @@ describe('svc keys rotate', () => {
 })
 
 describe('svc keys rotate --now', () => {
-  test('every replica refuses the tokens of the old key from then on, and nobody is logged out', async (t) => {
+  test('every replica refuses tokens of the old key from then on, and no user is logged out', async (t) => {
     const replicas = await startReplicas({ t })
     const [one, two] = replicas
     const { agent } = await signedUp(one)
     const [old] = await publishedIds(one)
-    // Both have checked this token, and remember it.
+    // Both replicas have verified this token, and have cached it.
     for (const replica of replicas) await assertSignedIn(at(replica, agent))
     const key = await rotate(one, '--now')
     assert.equal(key.state, 'signs')
@@ -170,7 +170,7 @@ describe('svc keys rotate --now', () => {
     assert.ok(second?.revoked_at && second.retired_at === second.revoked_at, JSON.stringify(second))
   })
 
-  test('while another key is published, and after a rotation: every key before it is refused', async (t) => {
+  test('while another key is published, and after a rotation: all previous keys are refused', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock })
     const { agent } = await signedUp(service)
@@ -236,7 +236,7 @@ describe('svc keys rotate --now', () => {
     )
   })
 
-  test('a revoked key is deleted in time, like a retired one', async (t) => {
+  test('a revoked key is deleted like a retired one', async (t) => {
     const clock = turnedClock()
     const service = await startService({ t, clock, env: { SVC_CLEANUP_INTERVAL: '200ms' } })
     const key = await rotate(service, '--now')

@@ -27,10 +27,10 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
   return lines.map((line) => line.slice(BEGIN.length))
 }
 
-/** The same without a process: for tables of values. */
+/** The same without a process, for tables of values. */
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
-/** Resolves when the request's own line is in the log, and with it what was said before. */
+/** Resolves when the line of the request is in the log, after all earlier lines. */
 const asked = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
@@ -41,7 +41,7 @@ const warned = (service: Service, word: string) =>
   service.logLines().filter((line) => line.level === 'warn' && JSON.stringify(line).includes(word))
 
 describe('warnings at the start', { concurrency: 3 }, () => {
-  test('there are none where nothing is set, and none for what protects people well', async (t) => {
+  test('there are none by default, and none for safe settings', async (t) => {
     assert.deepEqual(await warningsOf(t, {}), [])
     const protecting = {
       SVC_BASE_URL: 'https://app.example.com',
@@ -94,7 +94,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
   }
 
   for (const url of ['http://localhost:8080', 'http://127.0.0.7', 'http://[::1]:8080', 'http://app.localhost']) {
-    test(`not one of this machine: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
+    test(`not a base URL of this machine: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
   }
 
   for (const url of [
@@ -104,8 +104,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
     'http://nas.local',
     'http://a.test',
   ]) {
-    test(`not one that the Internet does not lead to: ${url}`, () =>
-      assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
+    test(`not a base URL in a private network: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
   }
 
   const everybody = [
@@ -120,7 +119,7 @@ describe('warnings at the start', { concurrency: 3 }, () => {
     '0.0.0.0/2,0.0.0.0/3,96.0.0.0/3,128.0.0.0/3',
   ]
   for (const networks of everybody) {
-    test(`everybody trusted as a proxy: ${networks}`, () => {
+    test(`all addresses trusted as proxies: ${networks}`, () => {
       const [warning, ...more] = readWarnings({ SVC_TRUST_PROXY: networks })
       assert.match(warning ?? '', /^SVC_TRUST_PROXY=/)
       assert.deepEqual(more, [])
@@ -170,7 +169,7 @@ describe('a root secret that others can read', { concurrency: 3 }, () => {
     assert.deepEqual(await warningsOf(t, {}, service.directory), [])
   })
 
-  test('the file of SVC_SECRET_FILE, and .env with SVC_SECRET in it; a group may be let in to those', async (t) => {
+  test('the file of SVC_SECRET_FILE, and .env with SVC_SECRET in it; both may be readable by a group', async (t) => {
     const cwd = temporaryDirectory(t)
     const file = path.join(cwd, 'root')
     writeFileSync(file, secret)
@@ -212,7 +211,7 @@ describe('a root secret that could be guessed', { concurrency: 3 }, () => {
     })
   }
 
-  test('is accepted as SVC_SECRET_PREVIOUS, which is the way out of it', async (t) => {
+  test('is accepted as SVC_SECRET_PREVIOUS, so that it can be rotated away', async (t) => {
     assert.deepEqual(
       await warningsOf(t, { SVC_SECRET: secret, SVC_SECRET_PREVIOUS: Buffer.alloc(32, 7).toString('hex') }),
       [],
@@ -231,7 +230,7 @@ describe('a root secret that could be guessed', { concurrency: 3 }, () => {
 })
 
 describe('a misspelt setting', { concurrency: 3 }, () => {
-  test('is told also when other settings are wrong; alone it keeps nothing from starting', async (t) => {
+  test('is reported together with errors; alone it does not prevent a start', async (t) => {
     const env = { SVC_PORT: 'x', SVC_BASEURL: 'https://app.example.com', SVC_SESION_TTL: '1h' }
     const { code, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
     assert.equal(code, 78)
@@ -244,7 +243,7 @@ describe('a misspelt setting', { concurrency: 3 }, () => {
     ])
   })
 
-  test('is answered with the name that is closest, of a provider and of a file too, and with none where none is', async (t) => {
+  test('is reported with the most similar name, also of a provider or a file, or with none', async (t) => {
     const meant = {
       SVC_PROT: 'SVC_PORT',
       SVC_WEBHOOKS_URL: 'SVC_WEBHOOK_URL',
@@ -315,7 +314,7 @@ describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
     assert.deepEqual(warned(byStranger, UNSET), [])
   })
 
-  test('no word where SVC_BASE_URL was set, whatever requests say', async (t) => {
+  test('no warning if SVC_BASE_URL is set, for any request', async (t) => {
     const service = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
     await asked(service, { host: 'other.example.com', 'x-forwarded-proto': 'https' })
     await asked(service, { host: 'other.example.com', 'x-forwarded-for': '203.0.113.7' })
@@ -335,7 +334,7 @@ describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
     assert.ok(!JSON.stringify(lines).includes('203.0.113.7'))
   })
 
-  test('a Host of nonsense is told short and on one line, and breaks nothing', async (t) => {
+  test('an invalid Host is reported shortened and on one line, and breaks nothing', async (t) => {
     const service = await startService({ t })
     const connection = await connectRaw(service, t)
     connection.write(`GET /auth/login HTTP/1.1\r\nHost: ${'x'.repeat(4000)}:y\r\nConnection: close\r\n\r\n`)

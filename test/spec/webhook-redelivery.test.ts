@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000
 
 const listEvents = (service: Service): Promise<Event[]> => operateJson<Event[]>(service, ['webhooks', 'list'])
 
-/** A service whose receiver has refused the event of each of so many signups; the ids of the events, oldest first. */
+/** A service whose receiver has refused the events of `count` signups, and their ids, oldest first. */
 const failing = async (t: TestContext, count: number) => {
   const receiver = await startWebhookReceiver({ t })
   receiver.answerWith(status(500))
@@ -58,7 +58,7 @@ const assertUsage = async (service: Service, args: string[], message: RegExp) =>
 }
 
 describe('svc webhooks', { concurrency: 2 }, () => {
-  test('show ID and list --json tell how each attempt ended, before a redelivery too', async (t) => {
+  test('show ID and list --json include the result of each attempt, also from before a redelivery', async (t) => {
     const { receiver, service, ids, settled } = await failing(t, 1)
     const [id = ''] = ids
     receiver.answerWith(status(204))
@@ -90,7 +90,7 @@ describe('svc webhooks', { concurrency: 2 }, () => {
     assert.match(unknown.stderr, /no webhook event nothing/)
   })
 
-  test('redeliver --failed --since 24h: what was given up since, and nothing else; without --since all of it', async (t) => {
+  test('redeliver --failed --since 24h: the events that failed since then, and no others; without --since all failed ones', async (t) => {
     const { receiver, service, ids, database, settled } = await failing(t, 3)
     const [longAgo = '', ...recent] = ids
     const [row] = await database.rows('SELECT closed_at FROM webhook_events WHERE id = ?', longAgo)
@@ -121,7 +121,7 @@ describe('svc webhooks', { concurrency: 2 }, () => {
     assert.equal(await operate(service, args), '0 failed events to send again.\n')
   })
 
-  test('redeliver --failed --deliver sends them itself, the oldest first, and fails when one does', async (t) => {
+  test('redeliver --failed --deliver sends the events itself, the oldest first, and fails when one fails', async (t) => {
     const { receiver, service, ids } = await failing(t, 3)
     await service.stop()
     const refused = await service.cli(['webhooks', 'redeliver', '--failed', '--deliver'])
@@ -149,7 +149,7 @@ describe('svc webhooks', { concurrency: 2 }, () => {
     )
   })
 
-  test('redeliver: an id or --failed, not both and not neither; --since is a duration and goes with --failed', async (t) => {
+  test('redeliver: exactly one of an id and --failed; --since is a duration and requires --failed', async (t) => {
     const service = await startService({ t })
     await service.stop()
     await assertUsage(service, [], /id of an event, or --failed/)

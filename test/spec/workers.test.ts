@@ -36,7 +36,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** Asks on new connections until so many processes have answered; resolves to their pids. */
+/** Sends requests on new connections until `count` processes have answered, and resolves to their pids. */
 const meetWorkers = async (service: ServiceProcess, count = 2): Promise<Set<number>> => {
   const met = new Set<number>()
   await eventually(`${count} workers answer`, async () => {
@@ -51,14 +51,14 @@ const meetWorkers = async (service: ServiceProcess, count = 2): Promise<Set<numb
 
 const workersOf = async (service: ServiceProcess, t: TestContext): Promise<[number, number]> => {
   const pids = [...(await meetWorkers(service))]
-  // A test that fails leaves none of them behind: they end with their supervisor, or else here.
+  // A test that fails leaves no worker behind: workers end with their supervisor, or else here.
   afterwards(t, () => pids.filter(isAlive).forEach((pid) => process.kill(pid, 'SIGKILL')))
   const [one, other] = pids
   assert.ok(one !== undefined && other !== undefined)
   return [one, other]
 }
 
-/** An agent for each of two workers, whose connection stays the same. */
+/** An agent for each of two workers, with a fixed connection. */
 const agentsAtWorkers = async (service: ServiceProcess): Promise<[UserAgent, UserAgent]> => {
   const met = new Map<unknown, UserAgent>()
   await eventually('two workers answer', async () => {
@@ -72,7 +72,7 @@ const agentsAtWorkers = async (service: ServiceProcess): Promise<[UserAgent, Use
   return [one, other]
 }
 
-/** Hands over the cookies that one agent has to another, as a copy of the browser would have them. */
+/** Copies the cookies of one agent to another. */
 const copySession = (from: UserAgent, to: UserAgent): void => {
   to.cookies.clear()
   for (const [name, path] of Object.entries({ svc_access: '/', svc_refresh: '/auth', svc_csrf: '/' }))
@@ -81,7 +81,7 @@ const copySession = (from: UserAgent, to: UserAgent): void => {
 
 const head = (method: string, more: string) => `${method} /auth/login HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
 
-/** A login whose body stops half-way: it is in flight in the worker `pid` until `finish`. */
+/** A login with half of its body sent: it is in flight in the worker `pid` until `finish`. */
 const halfLogin = async (service: ServiceProcess, t: TestContext) => {
   const { person } = await signedUp(service)
   const csrf_token = 'x'.repeat(43)
@@ -94,7 +94,7 @@ const halfLogin = async (service: ServiceProcess, t: TestContext) => {
   connection.write(`${head('POST', `${type}Content-Length: ${body.length}\r\n`)}${body.slice(0, 10)}`)
   return {
     pid: Number(pid),
-    /** Sends the rest, and resolves to what came back of the login, which may be nothing. */
+    /** Sends the rest, and resolves to the response to the login, which may be empty. */
     finish: async () => {
       connection.write(body.slice(10))
       const all = await connection.answer(/HTTP\/1\.1 303[^]*\r\n\r\n/)
@@ -114,7 +114,7 @@ const assertLoggedIn = (answer: string): void => {
   assert.match(answer, /Set-Cookie: svc_access=/i)
 }
 
-/** Preloads code into every process of a service. `isWorker` is there; the folder is to be removed after the test. */
+/** Preloads code into every process of a service. The code can use `isWorker`. */
 const preload = (t: TestContext, code: string) => {
   const folder = temporaryDirectory(t)
   const file = path.join(folder, 'tap.mjs')
@@ -136,7 +136,7 @@ const failingListen = `if (cluster.isWorker && isBroken()) net.Server.prototype.
   return this
 }\n`
 
-/** Workers that run `code` in place of svc, and what is logged of them. */
+/** Workers that run `code` in place of svc, and their log. */
 const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
   const exec = path.join(temporaryDirectory(t), 'stranger.mjs')
   writeFileSync(exec, code)
@@ -156,16 +156,16 @@ const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
 const saysThatItServes = `process.send({ kind: 'serving', listen: 'nowhere' })\n`
 const doesNothing = `setInterval(() => {}, 1000)\n`
 
-describe('a worker that is alive and does not work', () => {
-  test('one that never serves is killed', async (t) => {
+describe('a worker that is alive but stuck', () => {
+  test('a worker that never serves is killed', async (t) => {
     const { workers, logged } = strangers(t, doesNothing, 10)
     await assert.rejects(within(20, 'the end', workers.start()), { message: 'A worker does not begin to serve.' })
     assert.equal(logged('worker does not begin to serve: it is killed').length, 1)
     await eventually('none of them is left', () => [...workers.alive()].length === 0)
   })
 
-  test('one that does not answer is killed and replaced', async (t) => {
-    // Long enough for the process to come up on a busy machine.
+  test('a worker that does not answer is killed and replaced', async (t) => {
+    // Long enough for the process to start on a busy machine.
     const { workers, end, logged } = strangers(t, saysThatItServes + doesNothing, 300)
     assert.equal(await workers.start(), 'nowhere')
     await eventually('another one serves', () => logged('worker serves').length > 0)
@@ -177,7 +177,7 @@ describe('a worker that is alive and does not work', () => {
 })
 
 describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
-  test('start-up output stays that of one service, and each worker is known by the pid in its lines', async (t) => {
+  test('the output at the start is that of one service, and each worker logs its pid', async (t) => {
     const service = await startServiceProcess({ t, env: { ...TWO, SVC_TYPO: 'x' } })
     const workers = await meetWorkers(service)
     assert.equal(workers.size, 2)
@@ -200,7 +200,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     )
   })
 
-  test('one process has no supervisor, and no pid in its lines', async (t) => {
+  test('a single process has no supervisor, and logs no pid', async (t) => {
     const service = await startServiceProcess({ t })
     const answer = await createUserAgent(service).get('/auth/login')
     assert.equal((await loggedRequest(service, answer)).pid, undefined)
@@ -235,7 +235,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.deepEqual(now.filter(isAlive), [])
   })
 
-  test('SIGTERM to one worker: it finishes what it has begun, and another one takes its place before that', async (t) => {
+  test('SIGTERM to one worker: it finishes its requests, and another worker takes its place before that', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const half = await halfLogin(service, t)
     process.kill(half.pid, 'SIGTERM')
@@ -249,7 +249,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('SIGTERM: all of them finish what they have begun, exit 0, and nothing is left', async (t) => {
+  test('SIGTERM: all workers finish their requests, exit 0, and no process is left', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
@@ -262,7 +262,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    test(`${signal} to every process at once, as a terminal or systemd sends it, cuts nothing short`, async (t) => {
+    test(`${signal} to every process at once, as from a terminal or systemd, interrupts no request`, async (t) => {
       const service = await startServiceProcess({ t, env: TWO })
       const pids = await workersOf(service, t)
       const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
@@ -289,7 +289,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     await eventually('none of them is left', () => !pids.some(isAlive))
   })
 
-  test('a supervisor that is killed leaves no worker behind, and what they have begun is finished', async (t) => {
+  test('a supervisor that is killed leaves no worker behind, and the workers finish their requests', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     const half = await halfLogin(service, t)
@@ -302,7 +302,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     await assertSignedIn((await signedUp(service)).agent)
   })
 
-  test('a taken port is one clear line, also when another svc with workers has it', async (t) => {
+  test('a taken port is one clear line, even if another svc with workers has it', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     for (const workers of ['1', '2']) {
       const env = { SVC_PORT: String(service.port), SVC_WORKERS: workers }
@@ -327,7 +327,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal((await run({ SVC_WORKERS: '0' })).code, 78)
   })
 
-  test('workers that cannot start at all: it ends with their failure', async (t) => {
+  test('if no worker can start, the supervisor ends with their error', async (t) => {
     const crash = preload(t, failingStart)
     const taken = preload(t, failingListen)
     for (const [tap, words] of [
@@ -342,7 +342,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     }
   })
 
-  test('a replacement that cannot start is tried again until it can', async (t) => {
+  test('a replacement that cannot start is retried until it can', async (t) => {
     const tap = preload(t, failingListen)
     const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
@@ -357,11 +357,11 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('a worker that is stuck is killed and replaced, and no other', async (t) => {
+  test('only the worker that is stuck is killed and replaced', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const [victim, other] = await workersOf(service, t)
     process.kill(victim, 'SIGSTOP')
-    // It is not given up before.
+    // It is not killed before.
     await sleep(15_000)
     await loggedLine(service, ({ message }) => message === 'worker serves')
     const told = service.logLines().filter(({ message }) => /^worker (?!serves)/.test(message))
@@ -383,7 +383,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.match(stderr, /unknown command 'worker'/)
   })
 
-  test('a stop while a replacement is starting, or waits for its turn, is no failure', async (t) => {
+  test('a stop while a replacement starts, or waits to be started, is no failure', async (t) => {
     const tap = preload(t, failingStart)
     const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
@@ -393,7 +393,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('the pause before another try: none, then doubled from 100 ms to 10 s, and none again once one has lived', () => {
+  test('the delay before a replacement: none, then doubled from 100 ms to 10 s, and none again after a long run', () => {
     const pause = createBackoff()
     const young = Array.from({ length: 10 }, () => pause(50))
     assert.deepEqual(young, [0, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
@@ -418,7 +418,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.ok(pids.every((pid, trial) => pid === pids[trial % 2]) && pids[0] !== pids[1], pids.join(' '))
   })
 
-  test('lines of several processes are never torn, however slowly they are read', async (t) => {
+  test('log lines of several processes are never mixed, even if they are read slowly', async (t) => {
     const service = await startServiceProcess({ t })
     await service.stop()
     const env = { ...service.env, ...TWO, SVC_LOG_LEVEL: 'debug' }
@@ -427,7 +427,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     let output = ''
     child.stderr.on('data', (text: string) => (output += text))
     await eventually('it serves', () => output.includes('svc is serving'))
-    // Nobody reads, so that much waits to be written at once by both.
+    // Nothing is read, so that both processes have much to write at once.
     child.stderr.pause()
     const agents = Array.from({ length: 32 }, () => createUserAgent(service))
     const rounds = Array.from({ length: 150 })
@@ -447,7 +447,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(pids.size, 3, 'two workers, and the supervisor without')
   })
 
-  test('SVC_WORKERS is auto or a number, and the workers share the password hashes that are computed at once', () => {
+  test('SVC_WORKERS is auto or a number, and the workers share the number of concurrent password hashes', () => {
     assert.equal(read({}).workers, 1)
     assert.equal(read({}).hashesAtOnce, availableParallelism())
     assert.equal(read({ SVC_WORKERS: 'auto' }).workers, availableParallelism())
