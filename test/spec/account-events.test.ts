@@ -240,7 +240,7 @@ const eventsBy = async (args: string[], input = '') => {
 }
 
 describe('the actions of the command line leave a line on its stderr', () => {
-  test('each command that changes an account says what, whose and by whom', async () => {
+  test('each command that changes an account logs the event, the user and the operator', async () => {
     const person = newPerson()
     const { email, password } = person
     const [created] = await eventsBy(['users', 'create', email], password)

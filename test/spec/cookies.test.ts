@@ -128,7 +128,7 @@ test('the duplicate is expired on the paths above the request, for the host and 
   assert.deepEqual(answer.headers['set-cookie'], expected)
 })
 
-test('where svc_access arrives twice with the same value, no guess is tried either', async () => {
+test('where svc_access arrives twice with the same value, the request counts as unauthenticated, too', async () => {
   const { agent } = await signedUp(service)
   const token = agent.cookies.get('svc_access')
   const answer = await agent.copy().get('/auth/api/v1/user', { cookie: `svc_access=${token}; svc_access=${token}` })

@@ -38,7 +38,7 @@ const refreshes = async (own: MeteredService) => {
   return Object.fromEntries(those.map(({ labels, value }) => [labels.outcome, value]))
 }
 
-/** Requests the metrics `count` times, each time on a new connection. */
+/** Requests the login page `times` times, each time on a new connection. */
 const ask = async ({ url }: { url: string }, times: number) => {
   for (let count = 0; count < times; count++)
     assert.equal((await createUserAgent({ url }).get('/auth/login', { connection: 'close' })).status, 200)
@@ -142,7 +142,7 @@ describe('the listener of the metrics', { concurrency: 3 }, () => {
 })
 
 describe('the metrics', { concurrency: 3 }, () => {
-  test('every metric has its type and its help, and is named as Prometheus wants it', async () => {
+  test('every metric has a type and a help text, and a name by the rules of Prometheus', async () => {
     const { samples, types, helps } = await service.scrape()
     const names = [...types.keys()]
     assert.ok(names.filter((name) => name.startsWith('svc_')).length > 15, names.join(' '))

@@ -42,7 +42,7 @@ const retryAfter = ({ status, headers }: Answer): number => {
 const assertAccepted = (answer: Answer): void => assertRedirect(answer, '/')
 
 describe('attempts are counted once and for the right reason', () => {
-  test('tries that are refused do not count: wrong passwords for one account keep no neighbour out', async () => {
+  test('refused attempts do not count: wrong passwords for one account do not lock out its network', async () => {
     const address = newAddress()
     const neighbour = await signedUp(service)
     const guess = () => guessFrom(address, newPerson())

@@ -68,7 +68,7 @@ const registerTests = async () => {
   const database = await openDatabase(behind.service)
 
   describe('replicas whose clocks are off by up to a minute', { concurrency: 1 }, () => {
-    test('a session that begins at one is good at the others, with tokens that last half a minute', async () => {
+    test('a session that begins at one is valid at the others, with tokens that last half a minute', async () => {
       for (const { service } of replicas) await assertUsableEverywhere(skewed, (await signedUp(service)).agent)
     })
 
