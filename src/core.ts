@@ -28,12 +28,12 @@ interface CoreDeps extends Bootstrapped {
 /** The rules without HTTP: what a service and the command line share. */
 export interface Core extends Pick<Bootstrapped, 'db'> {
   clock: Clock
-  /** The public URL of the service, without a slash at its end. */
+  /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
   passwords: Passwords
   sessions: Sessions
-  keys: SigningKeys
+  signingKeys: SigningKeys
   secretRotation: SecretRotation
   oauth: OAuth
   webhooks: Webhooks
@@ -51,14 +51,14 @@ export const createCore = (deps: CoreDeps): Core => {
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
-  const keys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
-  const secretRotation = createSecretRotation({ db, clock, rootSecret, keys })
+  const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
+  const secretRotation = createSecretRotation({ db, clock, rootSecret, signingKeys })
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
   const sessions = createSessions({
     db,
     log,
     clock,
-    keys,
+    signingKeys,
     accessTokens,
     rootSecret,
     defaultAudience: audiences[0] ?? DEFAULT_AUDIENCE,
@@ -104,7 +104,7 @@ export const createCore = (deps: CoreDeps): Core => {
   })
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
-  return { baseUrl, clock, db, keys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
+  return { baseUrl, clock, db, signingKeys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
 }
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>

@@ -62,7 +62,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
   })
-  await core.keys.prepare()
+  await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
   const [{ createServer }, { listen }, { createGracefulShutdown }, { createPages }] = await Promise.all([
     import('./http/server.ts'),
@@ -172,7 +172,7 @@ const loadMetrics = async (
 }
 
 const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, keys } = core
+  const { db, clock, sessions, webhooks, oauth, signingKeys } = core
   const shortestMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
@@ -180,7 +180,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
-    { name: 'signing keys', run: keys.deleteRetired },
+    { name: 'signing keys', run: signingKeys.deleteRetired },
   ]
   const reserve = createReservation(db, clock)
   return createCleanup({

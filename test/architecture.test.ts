@@ -201,6 +201,36 @@ const findCircles = (sources: readonly SourceFile[]): string[][] => {
   return [...new Map(circles.filter(({ length }) => length > 0).map((circle) => [circle.join(), circle])).values()]
 }
 
+const DEFINITION = /^export (?:async )?(?:const|class|function\*?|interface|type) (\w+)/gm
+
+/** The exported names that more than one file defines, as `name: file, file`. A re-export is no definition. */
+const findDoubleNames = (sources: readonly SourceFile[]): string[] => {
+  const definitions = sources.flatMap(({ file, text }) =>
+    [...withoutComments(text).matchAll(DEFINITION)].map(([, name = '']) => ({ name, file })),
+  )
+  return [...Map.groupBy(definitions, ({ name }) => name)]
+    .filter(([, places]) => places.length > 1)
+    .map(([name, places]) => `${name}: ${places.map(({ file }) => file).join(', ')}`)
+}
+
+/** A type that is taken from the inside of a function, where a written one can be read. */
+const DUG_OUT_TYPE = /\b(?:ReturnType|Parameters)<(?:typeof\b|\w+\[')/
+
+/** Every line with such a type, as `file:line text`. */
+const findDugOutTypes = ({ file, text }: SourceFile): string[] => {
+  const lines = withoutComments(text).split('\n')
+  return lines.flatMap((line, index) => (DUG_OUT_TYPE.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : []))
+}
+
+// A command loads the domain only when it needs it: that halves the time of the others.
+const VALUE_OF_DOMAIN = /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:oauth|sessions|users|webhooks)\/[^']*'/
+
+/** Every import of a value of the domain. */
+const findLoadedDomain = ({ file, text }: SourceFile): string[] =>
+  withoutComments(text)
+    .split('\n')
+    .flatMap((line, index) => (VALUE_OF_DOMAIN.test(line) ? [`${file}:${index + 1} ${line}`] : []))
+
 /** Every line that does what only another place may, as `file:line text`. */
 const findBreaches = ({ pattern, places }: Rule, { file, text }: SourceFile): string[] => {
   if (places.test(file)) return []
@@ -273,6 +303,52 @@ describe('allowed imports', () => {
   test('a folder without a line in the table may import nothing', () => {
     const text = `import { now } from '../lib/time.ts'`
     assert.deepEqual(findForbiddenImports({ file: 'annex/new.ts', text }), ['annex/new.ts:1 imports lib/time.ts'])
+  })
+})
+
+describe('names and types', () => {
+  test('an exported name has one definition', () => {
+    assert.deepEqual(findDoubleNames(files), [])
+  })
+
+  test('a second definition is found, and a re-export is none', () => {
+    const sources = [
+      { file: 'users/a.ts', text: 'export const createA = () => 1\nexport interface B {}' },
+      { file: 'oauth/a.ts', text: `export { createA } from '../users/a.ts'\n// export const createA = 2` },
+      { file: 'http/b.ts', text: 'export type B = string\nconst createA = 3' },
+      { file: 'http/c.ts', text: 'export async function* createA() {}' },
+    ]
+    assert.deepEqual(findDoubleNames(sources), ['createA: users/a.ts, http/c.ts', 'B: users/a.ts, http/b.ts'])
+  })
+
+  test('types are written down, and not dug out of a function', () => {
+    assert.deepEqual(files.flatMap(findDugOutTypes), [])
+  })
+
+  test('a type that is dug out is found', () => {
+    const text = [
+      'export type Users = ReturnType<typeof createUsers>',
+      "type Key = Awaited<ReturnType<Core['keys']['list']>>[number]",
+      'type Deps = Parameters<typeof createUsers>[0]',
+      'const checked = (): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {}',
+    ].join('\n')
+    assert.equal(findDugOutTypes({ file: 'users/a.ts', text }).length, 3)
+  })
+
+  test('the command line takes nothing but types from the front doors of the domain', () => {
+    const commands = files.filter(({ file }) => file.startsWith('cli/'))
+    assert.deepEqual(commands.flatMap(findLoadedDomain), [])
+  })
+
+  test('a value that a command loads with its file is found', () => {
+    const text = [
+      `import type { User } from '../users/users.ts'`,
+      `import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
+      `const { createUsers } = await import('../users/users.ts')`,
+    ].join('\n')
+    assert.deepEqual(findLoadedDomain({ file: 'cli/x.ts', text }), [
+      `cli/x.ts:2 import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
+    ])
   })
 })
 

@@ -17,7 +17,7 @@ export const addKeysList = (keys: Command, { loadConfig }: CommandContext): void
         toJson: keyToJson,
         empty: 'there are no keys yet: the first start creates one',
       }
-      await printList([await core.keys.list()], listing, json)
+      await printList([await core.signingKeys.list()], listing, json)
     }),
   )
 }

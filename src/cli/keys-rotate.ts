@@ -20,11 +20,11 @@ export const addKeysRotate = (keys: Command, { loadConfig }: CommandContext): vo
   withJson(rotate).action(({ json, now = false }: RotateOptions) =>
     withCore(loadConfig(), async (core) => {
       // Fails if SVC_SECRET is not the secret of this database: the service could never decrypt a key sealed with it.
-      await core.keys.prepare()
-      const key = await core.keys.rotate({ now })
+      await core.signingKeys.prepare()
+      const key = await core.signingKeys.rotate({ now })
       await (json
         ? printJson(keyToJson(key))
-        : print(now ? replacedText(key, core.keys.jwksMaxAgeSeconds) : publishedText(key)))
+        : print(now ? replacedText(key, core.signingKeys.jwksMaxAgeSeconds) : publishedText(key)))
     }),
   )
 }

@@ -32,7 +32,7 @@ export interface ServerDeps {
   log: Log
   users: Users
   sessions: Sessions
-  keys: SigningKeys
+  signingKeys: SigningKeys
   oauth: OAuth
   /** In the order of their buttons. */
   providers: ProviderView[]

@@ -72,7 +72,7 @@ const loadMetrics = async ({ metricsHost, metricsPort }: Config, log: Log, worke
 const prepare = async (config: Config, log: Log): Promise<void> => {
   const bootstrapped = await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })
   try {
-    await createCore({ config, log, ...bootstrapped }).keys.prepare()
+    await createCore({ config, log, ...bootstrapped }).signingKeys.prepare()
   } finally {
     await bootstrapped.db.close()
   }

@@ -7,20 +7,20 @@ import type { SigningKeys } from './signing-keys.ts'
 
 interface AuthenticateDeps {
   clock: Clock
-  keys: SigningKeys
+  signingKeys: SigningKeys
   accessTokens: AccessTokens
   cachedSessions: CachedSessions
 }
 
 /** Finds the session of an access token. Every request of an application comes through here. */
 export const createAuthenticate =
-  ({ clock, keys, accessTokens, cachedSessions }: AuthenticateDeps) =>
+  ({ clock, signingKeys, accessTokens, cachedSessions }: AuthenticateDeps) =>
   async (accessToken: string): Promise<AuthenticatedSession | undefined> => {
-    let ring = keys.lastRead()
+    let ring = signingKeys.lastRead()
     let token = accessTokens.read(accessToken, ring)
     if (token === 'unknown key') {
       // Another process may have begun to sign with a new key a moment ago.
-      ring = await keys.reload()
+      ring = await signingKeys.reload()
       token = accessTokens.read(accessToken, ring)
     }
     if (!isVerified(token)) return undefined
@@ -29,7 +29,7 @@ export const createAuthenticate =
     // The row says which key is the newest. Where it is another one, the key of this token may have been revoked with
     // that change. The ring that the token was read with counts: another request may have read the keys again since.
     const isCurrent = ring.newestId === session.newestKeyId
-    if (!isCurrent && !isVerified(accessTokens.read(accessToken, await keys.latest(session.newestKeyId))))
+    if (!isCurrent && !isVerified(accessTokens.read(accessToken, await signingKeys.latest(session.newestKeyId))))
       return undefined
     const nowMs = currentTimeMs(session, clock)
     return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined

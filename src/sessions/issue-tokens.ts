@@ -16,7 +16,7 @@ export interface Tokens {
 
 interface IssueTokensDeps {
   clock: Clock
-  keys: SigningKeys
+  signingKeys: SigningKeys
   accessTokens: AccessTokens
   refreshTokens: RefreshTokens
   lifetimes: Lifetimes
@@ -26,7 +26,7 @@ interface IssueTokensDeps {
 export type IssueTokens = (session: SessionWithUser, audience: string) => Promise<Tokens>
 
 export const createIssueTokens =
-  ({ clock, keys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps): IssueTokens =>
+  ({ clock, signingKeys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps): IssueTokens =>
   async (session, audience) => {
     const nowMs = currentTimeMs(session, clock)
     const iat = Math.floor(nowMs / 1000)
@@ -34,7 +34,7 @@ export const createIssueTokens =
     const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, iat, exp }
     return {
       sessionId: session.id,
-      accessToken: accessTokens.issue(claims, await keys.signingKey(session.newestKeyId)),
+      accessToken: accessTokens.issue(claims, await signingKeys.signingKey(session.newestKeyId)),
       accessTokenSeconds: exp - iat,
       refreshToken: refreshTokens.create(session, session.generation),
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),

@@ -10,7 +10,7 @@ interface SecretRotationDeps {
   db: Database
   clock: Clock
   rootSecret: RootSecret
-  keys: Pick<SigningKeys, 'prepare' | 'reseal'>
+  signingKeys: Pick<SigningKeys, 'prepare' | 'reseal'>
 }
 
 /** Whether the previous root secret is still needed. Times in milliseconds since 1970. */
@@ -38,7 +38,7 @@ export interface SecretRotation {
   rotate(change: () => void, options: { isForced: boolean }): Promise<SecretStatus>
 }
 
-export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRotationDeps): SecretRotation => {
+export const createSecretRotation = ({ db, clock, rootSecret, signingKeys }: SecretRotationDeps): SecretRotation => {
   const read = async (queries: Queries): Promise<SecretStatus> => {
     const nowMs = clock.now()
     const rotatedAtMs = await findResealedAt(queries)
@@ -61,11 +61,11 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
     status: () => read(db),
 
     async rotate(change, { isForced }) {
-      await keys.prepare()
+      await signingKeys.prepare()
       let isChanged = false
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
-        const resealed = await keys.reseal(transaction)
+        const resealed = await signingKeys.reseal(transaction)
         // The transaction may be repeated; the files must be changed once.
         if (!isChanged) {
           // Keys were sealed with the previous root secret, which is about to be overwritten: another rotation has come
@@ -74,7 +74,7 @@ export const createSecretRotation = ({ db, clock, rootSecret, keys }: SecretRota
           await requireReplaceable(transaction, isForced)
           change()
           isChanged = true
-          await keys.reseal(transaction)
+          await signingKeys.reseal(transaction)
         }
       })
       return read(db)

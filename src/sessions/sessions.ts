@@ -76,7 +76,7 @@ interface SessionsDeps {
   db: Database
   log: Log
   clock: Clock
-  keys: SigningKeys
+  signingKeys: SigningKeys
   accessTokens: AccessTokens
   rootSecret: RootSecret
   lifetimes: Lifetimes

@@ -1,14 +1,14 @@
 import type { Queries } from '../storage/database.ts'
-import { EVENT_COLUMNS, type EventRow, type OutboxEvent, toEvent } from './outbox-store.ts'
+import { OUTBOX_COLUMNS, type EventRow, type OutboxEvent, toEvent } from './outbox-store.ts'
 
 export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | undefined> => {
-  const row = await db.get<EventRow>(`SELECT ${EVENT_COLUMNS} FROM webhook_events WHERE id = ?`, id)
+  const row = await db.get<EventRow>(`SELECT ${OUTBOX_COLUMNS} FROM webhook_events WHERE id = ?`, id)
   return row && toEvent(row)
 }
 
 /** The latest events, the newest first. */
 export const findLatestEvents = async (db: Queries, limit: number): Promise<OutboxEvent[]> => {
-  const rows = await db.all<EventRow>(`SELECT ${EVENT_COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)
+  const rows = await db.all<EventRow>(`SELECT ${OUTBOX_COLUMNS} FROM webhook_events ORDER BY id DESC LIMIT ?`, limit)
   return rows.map(toEvent)
 }
 
@@ -27,7 +27,7 @@ export const findFailedEvents = async (
   { sinceMs, untilMs, afterId, limit }: FailedEvents,
 ): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(
-    `SELECT ${EVENT_COLUMNS} FROM webhook_events
+    `SELECT ${OUTBOX_COLUMNS} FROM webhook_events
      WHERE closed_at >= ? AND closed_at <= ? AND delivered_at IS NULL AND id > ? ORDER BY id LIMIT ? FOR UPDATE`,
     sinceMs,
     untilMs,

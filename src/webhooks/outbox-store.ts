@@ -50,7 +50,7 @@ export const toEvent = (row: EventRow): OutboxEvent => ({
   closedAtMs: row.closed_at,
 })
 
-export const EVENT_COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
+export const OUTBOX_COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
   delivered_at, closed_at`
 
 export const insertEvent = (
@@ -71,7 +71,7 @@ export const insertEvent = (
 /** Due open events, the oldest first. An event waits while an earlier one of the same user is open. */
 export const findDueEvents = async (db: Queries, nowMs: number, limit: number): Promise<OutboxEvent[]> => {
   const rows = await db.all<EventRow>(
-    `SELECT ${EVENT_COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
+    `SELECT ${OUTBOX_COLUMNS} FROM webhook_events AS event WHERE closed_at IS NULL AND next_attempt_at <= ? AND NOT EXISTS (
        SELECT 1 FROM webhook_events AS earlier
        WHERE earlier.user_id = event.user_id AND earlier.closed_at IS NULL AND earlier.id < event.id
      ) ORDER BY next_attempt_at, id LIMIT ?`,

@@ -40,7 +40,7 @@ const watched: Database = {
 /** The service, and another process on the same database. */
 const domain = domainOn(watched)
 const operator = domainOn(await open())
-await domain.keys.prepare()
+await domain.signingKeys.prepare()
 
 const device = { userAgent: 'Firefox', address: '203.0.113.7' }
 
@@ -130,8 +130,8 @@ describe('changes of a user', () => {
   test('the end of every session of every user: 2,100 of them, by this process and by another', async (t) => {
     const { db, open } = await freshDatabase(t)
     const [own, other] = [domainOn(db), domainOn(await open())]
-    await own.keys.prepare()
-    await other.keys.prepare()
+    await own.signingKeys.prepare()
+    await other.signingKeys.prepare()
     const user = newUser()
     await insertUser(db, user)
     for (const by of [own, other]) {

@@ -117,7 +117,7 @@ describe('at most 100 sessions a user', () => {
       return begun?.sessionId ?? assert.fail()
     }
     const processes = [await openOperator(service), await openOperator(other)]
-    for (const { keys } of processes) await keys.prepare()
+    for (const { signingKeys } of processes) await signingKeys.prepare()
     const begun = await Promise.all(Array.from({ length: 40 }, () => processes.map(begin)).flat())
     const live = await liveSessions(account.userId)
     assert.equal(live.length, MOST)

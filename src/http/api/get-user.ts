@@ -1,7 +1,7 @@
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import { type HttpResponse, json, type RequestContext } from '../request-context.ts'
 import type { Documentation } from '../route.ts'
-import { failure, refTo, unavailable } from './schemas.ts'
+import { failure, refTo, UNAVAILABLE } from './schemas.ts'
 
 /** `GET /auth/api/v1/user` (CONTRACT.md 4.1). */
 export const getUser = {
@@ -12,7 +12,7 @@ export const getUser = {
     responses: {
       200: { description: 'Who is signed in', schema: refTo('User') },
       401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
-      503: unavailable,
+      503: UNAVAILABLE,
     },
   } satisfies Documentation,
 

@@ -5,7 +5,7 @@ import type { RouteDeps } from '../deps.ts'
 import { setRefreshCookies } from '../refresh-cookies.ts'
 import type { HttpResponse, RequestContext } from '../request-context.ts'
 import type { Documentation } from '../route.ts'
-import { failure, unavailable } from './schemas.ts'
+import { failure, UNAVAILABLE } from './schemas.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
 export const createRefreshSession = ({ sessions, audiences, recordRefresh, cookieTable }: RouteDeps) => ({
@@ -82,6 +82,6 @@ const documentationOf = (csrfCookie: string): Documentation => ({
     ),
     403: failure('`forbidden`: the CSRF token or the origin is wrong'),
     500: failure('`internal_error`'),
-    503: unavailable,
+    503: UNAVAILABLE,
   },
 })

@@ -83,4 +83,4 @@ export const failure = (description: string, ...headers: ResponseHeader[]) => ({
   headers,
 })
 
-export const unavailable = failure('`unavailable`: try again later; nobody is logged out by it', 'Retry-After')
+export const UNAVAILABLE = failure('`unavailable`: try again later; nobody is logged out by it', 'Retry-After')
