@@ -7,17 +7,14 @@ const ROOT = path.join(import.meta.dirname, '..')
 
 /** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
 const COVERED: readonly string[] = [
-  '{README,CHANGELOG,CONTRACT,CONTRIBUTING,SECURITY}.md',
-  'docs/{architecture,configuration,debugging,integrate,operate,providers,scaling,start}.md',
-  'docs/decisions/*.md',
+  '*.md',
+  '.github/**/*.md',
   'bench/**/*.{md,ts}',
   'bin/*.js',
+  'docs/**/*.md',
   'scripts/**/*.{ts,sh}',
-  'src/*.ts',
-  'src/{cli,config,lib,metrics,oauth,pages,serve}/**/*.{ts,js}',
-  'src/http/**/*.ts',
+  'src/**/*.{js,ts,sql}',
   'test/**/*.ts',
-  '.github/**/*.md',
 ]
 
 const EXCLUDED: readonly string[] = ['**/node_modules', 'test/words.test.ts']
@@ -42,16 +39,19 @@ const QUOTATIONS: readonly string[] = []
 const COMMENTS = /(?<=^|[\s(,])\/\*[^]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm
 const TEST_TITLES = /\b(?:describe|it|suite|test\w*)(?:\.\w+)?\(\s*(?<quote>['"`])(?:\\.|(?!\k<quote>)[^])*\k<quote>/g
 const SHELL_COMMENTS = /(?<=^|\s)#.*(?:\n\s*#.*)*/gm
+const SQL_COMMENTS = /--.*(?:\n\s*--.*)*/g
+
+const PATTERNS: Record<string, readonly RegExp[]> = { '.sh': [SHELL_COMMENTS], '.sql': [SQL_COMMENTS] }
 
 /** The pieces of a file that are written for people. */
 const proseOf = (file: string, text: string): string[] => {
   if (file.endsWith('.md')) return text.split(/\n{2,}/)
-  const patterns = file.endsWith('.sh') ? [SHELL_COMMENTS] : [COMMENTS, TEST_TITLES]
+  const patterns = PATTERNS[path.extname(file)] ?? [COMMENTS, TEST_TITLES]
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([piece]) => piece))
 }
 
 /** Without the marks of comments and with single spaces, so that a line break hides no phrase. */
-const flatten = (piece: string): string => piece.replaceAll(/\n\s*(?:\*|\/\/|#+|>)?\s*/g, ' ')
+const flatten = (piece: string): string => piece.replaceAll(/\n\s*(?:\*|\/\/|--|#+|>)?\s*/g, ' ')
 
 const withoutQuotations = (text: string): string =>
   QUOTATIONS.reduce((rest, quotation) => rest.replaceAll(quotation, ''), text)
@@ -91,6 +91,7 @@ describe('plain words', () => {
     ].join('\n')
     assert.equal(findRefused('x.ts', program).length, 4)
     assert.equal(findRefused('x.md', 'A password, for\nwho has one. The user who asks. He.').length, 2)
+    assert.equal(findRefused('x.sql', '-- none for\n-- who asks\nSELECT his').length, 1)
     assert.equal(findRefused('x.sh', 'he=1\n# A dear\n# price: $he').length, 2)
   })
 

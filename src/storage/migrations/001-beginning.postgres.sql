@@ -1,5 +1,5 @@
--- Text is compared byte by byte, as SQLite does: the order of a language changes with the operating system's version,
--- and indexes break with it. Constraints carry the names of what they make unique, which is how errors name it.
+-- Text is compared byte by byte, as in SQLite: the order of a language changes with the version of the operating system,
+-- and indexes break with it. Constraints have the names of their columns, so that errors name the column.
 
 CREATE TABLE installation (
   name TEXT COLLATE "C" CONSTRAINT "installation.name" PRIMARY KEY,
@@ -8,11 +8,11 @@ CREATE TABLE installation (
 
 CREATE TABLE users (
   id TEXT COLLATE "C" CONSTRAINT "users.id" PRIMARY KEY,
-  -- as it was entered, and as it is compared
+  -- as the user entered it, and in the form that is compared
   email TEXT NOT NULL,
   email_lower TEXT COLLATE "C" NOT NULL CONSTRAINT "users.email_lower" UNIQUE,
   username TEXT COLLATE "C" NOT NULL CONSTRAINT "users.username" UNIQUE,
-  -- a PHC string; none for who only signs in by a provider
+  -- a PHC string; null for a user who signs in only with a provider
   password_hash TEXT,
   -- a JSON array of strings
   roles TEXT NOT NULL,
@@ -23,20 +23,20 @@ CREATE TABLE users (
 CREATE TABLE sessions (
   id TEXT COLLATE "C" CONSTRAINT "sessions.id" PRIMARY KEY,
   user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- goes into the refresh tokens, which are made from the root secret and never stored
+  -- part of the refresh tokens, which are derived from the root secret and never stored
   salt TEXT NOT NULL,
-  -- the number of the one refresh token that is good now
+  -- the number of the refresh token that is valid now
   generation BIGINT NOT NULL,
-  -- when the latest tokens before it were replaced: a JSON array of times, oldest first
+  -- when the latest earlier tokens were replaced: a JSON array of times, oldest first
   replaced_at TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   last_seen_at BIGINT NOT NULL,
-  -- the end if nothing happens, and the end whatever happens
+  -- the end of the session without a refresh, and its end in any case
   expires_at BIGINT NOT NULL,
   absolute_expires_at BIGINT NOT NULL,
   user_agent TEXT NOT NULL,
   address TEXT NOT NULL
--- a refresh writes the row anew: with room in its page, no index has to follow
+-- a refresh writes a new version of the row: with free space in its page, no index changes
 ) WITH (fillfactor = 70);
 
 CREATE INDEX sessions_of_user ON sessions (user_id);
@@ -44,10 +44,10 @@ CREATE INDEX sessions_of_user ON sessions (user_id);
 CREATE TABLE signing_keys (
   id TEXT COLLATE "C" CONSTRAINT "signing_keys.id" PRIMARY KEY,
   public_jwk TEXT NOT NULL,
-  -- encrypted with a key made from the root secret
+  -- encrypted with a key that is derived from the root secret
   private_jwk_sealed TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  -- since when it signs nothing any more
+  -- when it stopped signing
   retired_at BIGINT
 );
 
@@ -56,12 +56,12 @@ CREATE TABLE webhook_events (
   type TEXT NOT NULL,
   user_id TEXT COLLATE "C" NOT NULL,
   created_at BIGINT NOT NULL,
-  -- the very bytes that are signed and sent
+  -- the bytes that are signed and sent
   body TEXT NOT NULL,
   attempts BIGINT NOT NULL,
-  -- not before this time; past it, an attempt that was begun and never ended counts as failed
+  -- not before this time; after it, an attempt that began and never ended counts as failed
   next_attempt_at BIGINT NOT NULL,
-  -- of the last attempt: what was answered, or what went wrong
+  -- of the last attempt: the status of the response, or the failure
   status BIGINT,
   problem TEXT,
   delivered_at BIGINT,

@@ -5,11 +5,11 @@ CREATE TABLE installation (
 
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
-  -- as it was entered, and as it is compared
+  -- as the user entered it, and in the form that is compared
   email TEXT NOT NULL,
   email_lower TEXT NOT NULL UNIQUE,
   username TEXT NOT NULL UNIQUE,
-  -- a PHC string; none for who only signs in by a provider
+  -- a PHC string; null for a user who signs in only with a provider
   password_hash TEXT,
   -- a JSON array of strings
   roles TEXT NOT NULL,
@@ -20,15 +20,15 @@ CREATE TABLE users (
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- goes into the refresh tokens, which are made from the root secret and never stored
+  -- part of the refresh tokens, which are derived from the root secret and never stored
   salt TEXT NOT NULL,
-  -- the number of the one refresh token that is good now
+  -- the number of the refresh token that is valid now
   generation BIGINT NOT NULL,
-  -- when the latest tokens before it were replaced: a JSON array of times, oldest first
+  -- when the latest earlier tokens were replaced: a JSON array of times, oldest first
   replaced_at TEXT NOT NULL,
   created_at BIGINT NOT NULL,
   last_seen_at BIGINT NOT NULL,
-  -- the end if nothing happens, and the end whatever happens
+  -- the end of the session without a refresh, and its end in any case
   expires_at BIGINT NOT NULL,
   absolute_expires_at BIGINT NOT NULL,
   user_agent TEXT NOT NULL,
@@ -40,10 +40,10 @@ CREATE INDEX sessions_of_user ON sessions (user_id);
 CREATE TABLE signing_keys (
   id TEXT PRIMARY KEY,
   public_jwk TEXT NOT NULL,
-  -- encrypted with a key made from the root secret
+  -- encrypted with a key that is derived from the root secret
   private_jwk_sealed TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  -- since when it signs nothing any more
+  -- when it stopped signing
   retired_at BIGINT
 ) WITHOUT ROWID;
 
@@ -52,12 +52,12 @@ CREATE TABLE webhook_events (
   type TEXT NOT NULL,
   user_id TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  -- the very bytes that are signed and sent
+  -- the bytes that are signed and sent
   body TEXT NOT NULL,
   attempts BIGINT NOT NULL,
-  -- not before this time; past it, an attempt that was begun and never ended counts as failed
+  -- not before this time; after it, an attempt that began and never ended counts as failed
   next_attempt_at BIGINT NOT NULL,
-  -- of the last attempt: what was answered, or what went wrong
+  -- of the last attempt: the status of the response, or the failure
   status BIGINT,
   problem TEXT,
   delivered_at BIGINT,

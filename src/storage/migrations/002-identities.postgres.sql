@@ -1,20 +1,20 @@
 -- works with: 001-beginning
 
--- when somebody proved that the address is his; none: anybody may have entered it
+-- when a user proved that the address is theirs; null: anyone may have entered it
 ALTER TABLE users ADD COLUMN email_verified_at BIGINT;
 
--- when its user last showed who he is: a provider that knows him from before may let him in without
+-- when the user last authenticated; a provider may sign in a user whom it knows without authentication
 ALTER TABLE sessions ADD COLUMN authenticated_at BIGINT;
 
 CREATE TABLE identities (
   id TEXT COLLATE "C" CONSTRAINT "identities.id" PRIMARY KEY,
   user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- as it is called in the settings
+  -- the provider's name in the settings
   provider TEXT NOT NULL,
-  -- who vouches, and whom he means by it (OpenID Connect Core section 2)
+  -- identify the user (OpenID Connect Core section 2)
   issuer TEXT COLLATE "C" NOT NULL,
   subject TEXT COLLATE "C" NOT NULL,
-  -- as the provider gave it, for people to tell one from the other
+  -- the provider's email for the user, so that people can tell connections apart
   email TEXT,
   created_at BIGINT NOT NULL,
   CONSTRAINT "identities.subject" UNIQUE (subject, issuer)
@@ -22,7 +22,7 @@ CREATE TABLE identities (
 
 CREATE INDEX identities_of_user ON identities (user_id);
 
--- Sign-ins that have come back from a provider, so that none does twice. Their ids are in order of time.
+-- Sign-ins that have come back from a provider, so that none is used twice. Their ids are in the order of time.
 CREATE TABLE used_oauth_states (
   id TEXT COLLATE "C" CONSTRAINT "used_oauth_states.id" PRIMARY KEY
 )

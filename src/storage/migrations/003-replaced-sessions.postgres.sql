@@ -1,11 +1,11 @@
 -- works with: 001-beginning
 
--- Sessions that a later one of the same browser has replaced, for as long as requests with the old cookies may be under
--- way. The later one may be another user's.
+-- Sessions that a later session of the same browser has replaced, kept as long as requests with the old cookies may be
+-- under way. The later session may belong to another user.
 CREATE TABLE replaced_sessions (
   id TEXT COLLATE "C" CONSTRAINT "replaced_sessions.id" PRIMARY KEY,
   successor_id TEXT COLLATE "C" NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
-  -- tells whether a refresh token of the replaced session is genuine
+  -- for checking whether a refresh token of the replaced session is genuine
   salt TEXT NOT NULL,
   replaced_at BIGINT NOT NULL
 );

@@ -1,10 +1,10 @@
 -- works with: 001-beginning
 
--- Provider accounts that wait for the proof that a user's account belongs to the same person. Ids are in order of time.
+-- Provider accounts that wait for proof that a user's account belongs to the same person. Ids are in the order of time.
 CREATE TABLE pending_links (
   id TEXT COLLATE "C" CONSTRAINT "pending_links.id" PRIMARY KEY,
   user_id TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- SHA-256 of the browser's secret, and of what the provider said of whom
+  -- SHA-256 of the browser's secret, and of the provider's profile with the account
   browser TEXT NOT NULL,
   content TEXT NOT NULL,
   expires_at BIGINT NOT NULL

@@ -1,7 +1,7 @@
 -- works with: 001-beginning
 
--- from when the key signs; none: from the moment that it was made
+-- when the key begins to sign; null: when it was created
 ALTER TABLE signing_keys ADD COLUMN signs_at BIGINT;
 
--- since when nothing that the key has signed is accepted; none: what it has signed is good for its time
+-- when all tokens of the key stopped being accepted; null: its tokens are valid until they expire
 ALTER TABLE signing_keys ADD COLUMN revoked_at BIGINT
