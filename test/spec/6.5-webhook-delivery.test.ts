@@ -5,13 +5,24 @@ import { assertCanLogIn } from '../support/assertions.ts'
 import type { Environment } from '../support/command.ts'
 import { currentUser, newPerson, signedUp } from '../support/people.ts'
 import { startServiceProcess } from '../support/service-process.ts'
-import type { Answering, Delivery } from '../support/webhook-receiver.ts'
+import { startService } from '../support/service.ts'
+import type { Answering, Delivery, WebhookReceiver } from '../support/webhook-receiver.ts'
 import { flood, redirectTo, silence, startWebhookReceiver, status, trickle } from '../support/webhook-receiver.ts'
+
+const webhooksTo = ({ url }: WebhookReceiver) => ({
+  SVC_WEBHOOK_URL: url,
+  SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
+})
 
 const start = async (t: TestContext, env: Environment = {}) => {
   const receiver = await startWebhookReceiver({ t })
-  const webhooks = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-  return { receiver, service: await startServiceProcess({ t, env: { ...webhooks, ...env } }) }
+  return { receiver, service: await startService({ t, env: { ...webhooksTo(receiver), ...env } }) }
+}
+
+/** The same with a service that can be killed. */
+const startProcess = async (t: TestContext, env: Environment) => {
+  const receiver = await startWebhookReceiver({ t })
+  return { receiver, service: await startServiceProcess({ t, env: { ...webhooksTo(receiver), ...env } }) }
 }
 
 const isFor = (userId: string) => (delivery: Delivery) => delivery.event.data.user_id === userId
@@ -109,6 +120,7 @@ describe('§6.5', { concurrency: 4 }, () => {
     const { person } = await signedUp(service)
     await receiver.received(1)
     await assertCanLogIn(service, person)
+    receiver.hangUp()
   })
 
   test('the request never waits for it: signup is answered while the receiver is down', async (t) => {
@@ -191,7 +203,7 @@ describe('§6.5', { concurrency: 4 }, () => {
   })
 
   test('exactly one attempt: one that a crash interrupted may have arrived, and is not made again', async (t) => {
-    const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '500ms' })
+    const { receiver, service } = await startProcess(t, { SVC_WEBHOOK_TIMEOUT: '500ms' })
     receiver.answerWith(silence)
     const { agent, person } = await signedUp(service)
     const { id } = await currentUser(agent)
@@ -206,7 +218,7 @@ describe('§6.5', { concurrency: 4 }, () => {
   })
 
   test('a crash between commit and delivery loses no event and repeats none: 40 signups, kill -9, start', async (t) => {
-    const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '10m' })
+    const { receiver, service } = await startProcess(t, { SVC_WEBHOOK_TIMEOUT: '10m' })
     receiver.answerWith(silence)
     const people = await Promise.all(Array.from({ length: 40 }, () => signedUp(service)))
     const users = await Promise.all(people.map(({ agent }) => currentUser(agent)))

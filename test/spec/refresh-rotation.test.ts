@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { logOut, signedUp } from '../support/people.ts'
 import { loggedLine } from '../support/request-log.ts'
 import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
 import type { Answer, UserAgent } from '../support/user-agent.ts'
 
-const service = await startService()
-const impatient = await startService({ env: { SVC_REFRESH_GRACE: '2s' } })
-const pastGrace = () => sleep(2300)
+const GRACE_MS = 30_000
+const clock = turnedClock()
+const service = await startService({ clock })
+
+/** What was replaced by now is past its grace. */
+const pastGrace = () => clock.turnTo(clock.aheadMs() + GRACE_MS + 1000)
 
 const assertUsable = async (agent: UserAgent) => {
   await assertSignedIn(agent)
@@ -17,7 +20,7 @@ const assertUsable = async (agent: UserAgent) => {
   await assertSignedIn(agent)
 }
 
-describe('rotation', { concurrency: 8 }, () => {
+describe('rotation', () => {
   test('every refresh issues a new refresh token', async () => {
     const { agent } = await signedUp(service)
     const seen = new Set([agent.cookies.get('svc_refresh')])
@@ -49,7 +52,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('the tokens issued for a just replaced token stay valid after the grace period', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     const lost = agent.copy()
     await lost.refresh()
     await agent.refresh()
@@ -58,7 +61,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('after the grace period a replaced token is theft: the whole session is revoked, and that is logged', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     const thief = agent.copy()
     await agent.refresh()
     await pastGrace()
@@ -66,11 +69,11 @@ describe('rotation', { concurrency: 8 }, () => {
     assertJsonError(answer, 401, 'unauthorized')
     assert.ok(answer.cleared.includes('svc_access') && answer.cleared.includes('svc_refresh'))
     await assertSignedOut(agent)
-    await loggedLine(impatient, (line) => line.level === 'warn' && /reuse|replay|replaced/i.test(JSON.stringify(line)))
+    await loggedLine(service, (line) => line.level === 'warn' && /reuse|replay|replaced/i.test(JSON.stringify(line)))
   })
 
   test('after the grace period theft ends this session, not the others of the user', async () => {
-    const { agent, person } = await signedUp(impatient)
+    const { agent, person } = await signedUp(service)
     const other = agent.copy()
     other.cookies.clear()
     await other.post('/auth/login', { email: person.email, password: person.password })
@@ -83,7 +86,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('a thief who refreshes first is detected when the owner refreshes', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     const thief = agent.copy()
     await thief.refresh()
     await pastGrace()
@@ -92,7 +95,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('an old token is theft even after many rotations', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     const thief = agent.copy()
     for (let round = 0; round < 12; round++) await agent.refresh()
     await pastGrace()
@@ -102,7 +105,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('a current token that was unused for longer than the grace period is no theft', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     await agent.refresh()
     await pastGrace()
     await assertUsable(agent)
@@ -118,7 +121,7 @@ describe('rotation', { concurrency: 8 }, () => {
   })
 
   test('refresh on the way: the token just replaced is accepted, and after the grace period it is theft', async () => {
-    const { agent } = await signedUp(impatient)
+    const { agent } = await signedUp(service)
     agent.cookies.delete('svc_access')
     const [tab, thief] = [agent.copy(), agent.copy()]
     assertRedirect(await agent.get('/auth/login?return_to=%2Fa'), '/a')

@@ -14,6 +14,7 @@ import { createBackoff, createWorkers } from '../../src/serve/workers.ts'
 import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { runSvc, spawnSvc } from '../support/command.ts'
+import { testOnSqlite } from '../support/database-choice.ts'
 import { eventually, within } from '../support/patience.ts'
 import { logIn, logOut, signedUp } from '../support/people.ts'
 import { connectRaw } from '../support/raw-connection.ts'
@@ -157,14 +158,14 @@ const saysThatItServes = `process.send({ kind: 'serving', listen: 'nowhere' })\n
 const doesNothing = `setInterval(() => {}, 1000)\n`
 
 describe('a worker that is alive but stuck', () => {
-  test('a worker that never serves is killed', async (t) => {
+  testOnSqlite('a worker that never serves is killed', async (t) => {
     const { workers, logged } = strangers(t, doesNothing, 10)
     await assert.rejects(within(20, 'the end', workers.start()), { message: 'A worker does not begin to serve.' })
     assert.equal(logged('worker does not begin to serve: it is killed').length, 1)
     await eventually('none of them is left', () => [...workers.alive()].length === 0)
   })
 
-  test('a worker that does not answer is killed and replaced', async (t) => {
+  testOnSqlite('a worker that does not answer is killed and replaced', async (t) => {
     // Long enough for the process to start on a busy machine.
     const { workers, end, logged } = strangers(t, saysThatItServes + doesNothing, 300)
     assert.equal(await workers.start(), 'nowhere')
@@ -177,7 +178,7 @@ describe('a worker that is alive but stuck', () => {
 })
 
 describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
-  test('the output at the start is that of one service, and each worker logs its pid', async (t) => {
+  testOnSqlite('the output at the start is that of one service, and each worker logs its pid', async (t) => {
     const service = await startServiceProcess({ t, env: { ...TWO, SVC_TYPO: 'x' } })
     const workers = await meetWorkers(service)
     assert.equal(workers.size, 2)
@@ -200,7 +201,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     )
   })
 
-  test('a single process has no supervisor, and logs no pid', async (t) => {
+  testOnSqlite('a single process has no supervisor, and logs no pid', async (t) => {
     const service = await startServiceProcess({ t })
     const answer = await createUserAgent(service).get('/auth/login')
     assert.equal((await loggedRequest(service, answer)).pid, undefined)
@@ -235,19 +236,22 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.deepEqual(now.filter(isAlive), [])
   })
 
-  test('SIGTERM to one worker: it finishes its requests, and another worker takes its place before that', async (t) => {
-    const service = await startServiceProcess({ t, env: TWO })
-    const half = await halfLogin(service, t)
-    process.kill(half.pid, 'SIGTERM')
-    const replaced = await loggedLine(service, ({ message }) => message === 'worker serves')
-    assert.notEqual(replaced.pid, half.pid)
-    assert.ok(isAlive(half.pid))
-    assertLoggedIn(await half.finish())
-    const ended = await loggedLine(service, ({ message }) => message === 'worker ended')
-    assert.deepEqual([ended.pid, ended.code, ended.level], [half.pid, 0, 'info'])
-    await meetWorkers(service)
-    assert.equal(await service.stop(), 0)
-  })
+  testOnSqlite(
+    'SIGTERM to one worker: it finishes its requests, and another worker takes its place before that',
+    async (t) => {
+      const service = await startServiceProcess({ t, env: TWO })
+      const half = await halfLogin(service, t)
+      process.kill(half.pid, 'SIGTERM')
+      const replaced = await loggedLine(service, ({ message }) => message === 'worker serves')
+      assert.notEqual(replaced.pid, half.pid)
+      assert.ok(isAlive(half.pid))
+      assertLoggedIn(await half.finish())
+      const ended = await loggedLine(service, ({ message }) => message === 'worker ended')
+      assert.deepEqual([ended.pid, ended.code, ended.level], [half.pid, 0, 'info'])
+      await meetWorkers(service)
+      assert.equal(await service.stop(), 0)
+    },
+  )
 
   test('SIGTERM: all workers finish their requests, exit 0, and no process is left', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
@@ -262,22 +266,25 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
   })
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    test(`${signal} to every process at once, as from a terminal or systemd, interrupts no request`, async (t) => {
-      const service = await startServiceProcess({ t, env: TWO })
-      const pids = await workersOf(service, t)
-      const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
-      const ended = service.ended()
-      for (const pid of pids) process.kill(pid, signal)
-      service.signal(signal)
-      await loggedLine(service, ({ message }) => message === 'stopping')
-      for (const pid of pids) process.kill(pid, signal)
-      for (const half of halves) assertLoggedIn(await half.finish())
-      assert.equal(await within(11, 'the stop', ended), 0)
-      assert.deepEqual(pids.filter(isAlive), [])
-    })
+    testOnSqlite(
+      `${signal} to every process at once, as from a terminal or systemd, interrupts no request`,
+      async (t) => {
+        const service = await startServiceProcess({ t, env: TWO })
+        const pids = await workersOf(service, t)
+        const halves = await Promise.all(Array.from({ length: 6 }, () => halfLogin(service, t)))
+        const ended = service.ended()
+        for (const pid of pids) process.kill(pid, signal)
+        service.signal(signal)
+        await loggedLine(service, ({ message }) => message === 'stopping')
+        for (const pid of pids) process.kill(pid, signal)
+        for (const half of halves) assertLoggedIn(await half.finish())
+        assert.equal(await within(11, 'the stop', ended), 0)
+        assert.deepEqual(pids.filter(isAlive), [])
+      },
+    )
   }
 
-  test('a second SIGTERM ends everything at once', async (t) => {
+  testOnSqlite('a second SIGTERM ends everything at once', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const pids = await workersOf(service, t)
     await halfLogin(service, t)
@@ -289,20 +296,23 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     await eventually('none of them is left', () => !pids.some(isAlive))
   })
 
-  test('a supervisor that is killed leaves no worker behind, and the workers finish their requests', async (t) => {
-    const service = await startServiceProcess({ t, env: TWO })
-    const pids = await workersOf(service, t)
-    const half = await halfLogin(service, t)
-    const killed = service.kill()
-    await eventually('the port is free', async () => !(await isTaken(service.port)))
-    assertLoggedIn(await half.finish())
-    await within(10, 'all of them end', killed)
-    await eventually('none of them is left', () => !pids.some(isAlive))
-    await service.restart()
-    await assertSignedIn((await signedUp(service)).agent)
-  })
+  testOnSqlite(
+    'a supervisor that is killed leaves no worker behind, and the workers finish their requests',
+    async (t) => {
+      const service = await startServiceProcess({ t, env: TWO })
+      const pids = await workersOf(service, t)
+      const half = await halfLogin(service, t)
+      const killed = service.kill()
+      await eventually('the port is free', async () => !(await isTaken(service.port)))
+      assertLoggedIn(await half.finish())
+      await within(10, 'all of them end', killed)
+      await eventually('none of them is left', () => !pids.some(isAlive))
+      await service.restart()
+      await assertSignedIn((await signedUp(service)).agent)
+    },
+  )
 
-  test('a taken port is one clear line, even if another svc with workers has it', async (t) => {
+  testOnSqlite('a taken port is one clear line, even if another svc with workers has it', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     for (const workers of ['1', '2']) {
       const env = { SVC_PORT: String(service.port), SVC_WORKERS: workers }
@@ -314,7 +324,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal((await meetWorkers(service)).size, 2)
   })
 
-  test('an error at the start is printed once, with the exit code of one process', async (t) => {
+  testOnSqlite('an error at the start is printed once, with the exit code of one process', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'letter.txt'), 'Dear Ada, this is no database at all.\n'.repeat(100))
     const run = (env: Record<string, string>) => runSvc({ args: ['serve'], cwd, env: { SVC_PORT: '0', ...env } })
@@ -327,7 +337,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal((await run({ SVC_WORKERS: '0' })).code, 78)
   })
 
-  test('if no worker can start, the supervisor ends with their error', async (t) => {
+  testOnSqlite('if no worker can start, the supervisor ends with their error', async (t) => {
     const crash = preload(t, failingStart)
     const taken = preload(t, failingListen)
     for (const [tap, words] of [
@@ -342,7 +352,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     }
   })
 
-  test('a replacement that cannot start is retried until it can', async (t) => {
+  testOnSqlite('a replacement that cannot start is retried until it can', async (t) => {
     const tap = preload(t, failingListen)
     const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
@@ -357,7 +367,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('only the worker that is stuck is killed and replaced', async (t) => {
+  testOnSqlite('only the worker that is stuck is killed and replaced', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
     const [victim, other] = await workersOf(service, t)
     process.kill(victim, 'SIGSTOP')
@@ -377,13 +387,13 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('a process that is not a child of a supervisor cannot be a worker', async (t) => {
+  testOnSqlite('a process that is not a child of a supervisor cannot be a worker', async (t) => {
     const { code, stderr } = await runSvc({ args: ['worker'], cwd: temporaryDirectory(t) })
     assert.equal(code, 2)
     assert.match(stderr, /unknown command 'worker'/)
   })
 
-  test('a stop while a replacement starts, or waits to be started, is no failure', async (t) => {
+  testOnSqlite('a stop while a replacement starts, or waits to be started, is no failure', async (t) => {
     const tap = preload(t, failingStart)
     const service = await startServiceProcess({ t, env: { ...TWO, ...tap.env } })
     const [victim] = await workersOf(service, t)
@@ -393,12 +403,15 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(await service.stop(), 0)
   })
 
-  test('the delay before a replacement: none, then doubled from 100 ms to 10 s, and none again after a long run', () => {
-    const pause = createBackoff()
-    const young = Array.from({ length: 10 }, () => pause(50))
-    assert.deepEqual(young, [0, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
-    assert.deepEqual([pause(3_600_000), pause(50), pause(50)], [0, 100, 200])
-  })
+  testOnSqlite(
+    'the delay before a replacement: none, then doubled from 100 ms to 10 s, and none again after a long run',
+    () => {
+      const pause = createBackoff()
+      const young = Array.from({ length: 10 }, () => pause(50))
+      assert.deepEqual(young, [0, 100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000])
+      assert.deepEqual([pause(3_600_000), pause(50), pause(50)], [0, 100, 200])
+    },
+  )
 
   test('logout in one worker is refused by the other on the next request', async (t) => {
     const service = await startServiceProcess({ t, env: TWO })
@@ -418,7 +431,7 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.ok(pids.every((pid, trial) => pid === pids[trial % 2]) && pids[0] !== pids[1], pids.join(' '))
   })
 
-  test('log lines of several processes are never mixed, even if they are read slowly', async (t) => {
+  testOnSqlite('log lines of several processes are never mixed, even if they are read slowly', async (t) => {
     const service = await startServiceProcess({ t })
     await service.stop()
     const env = { ...service.env, ...TWO, SVC_LOG_LEVEL: 'debug' }
@@ -447,14 +460,17 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     assert.equal(pids.size, 3, 'two workers, and the supervisor without')
   })
 
-  test('SVC_WORKERS is auto or a number, and the workers share the number of concurrent password hashes', () => {
-    assert.equal(read({}).workers, 1)
-    assert.equal(read({}).hashesAtOnce, availableParallelism())
-    assert.equal(read({ SVC_WORKERS: 'auto' }).workers, availableParallelism())
-    assert.equal(read({ SVC_WORKERS: 'auto' }).hashesAtOnce, 1)
-    assert.equal(read({ SVC_WORKERS: '256' }).hashesAtOnce, Math.max(1, Math.floor(availableParallelism() / 256)))
-    assert.equal(read({ SVC_WORKERS: '2', SVC_HASHES_AT_ONCE: '3' }).hashesAtOnce, 3)
-    for (const wrong of ['0', '257', '-1', 'many', '1.5'])
-      assert.throws(() => read({ SVC_WORKERS: wrong }), /SVC_WORKERS/)
-  })
+  testOnSqlite(
+    'SVC_WORKERS is auto or a number, and the workers share the number of concurrent password hashes',
+    () => {
+      assert.equal(read({}).workers, 1)
+      assert.equal(read({}).hashesAtOnce, availableParallelism())
+      assert.equal(read({ SVC_WORKERS: 'auto' }).workers, availableParallelism())
+      assert.equal(read({ SVC_WORKERS: 'auto' }).hashesAtOnce, 1)
+      assert.equal(read({ SVC_WORKERS: '256' }).hashesAtOnce, Math.max(1, Math.floor(availableParallelism() / 256)))
+      assert.equal(read({ SVC_WORKERS: '2', SVC_HASHES_AT_ONCE: '3' }).hashesAtOnce, 3)
+      for (const wrong of ['0', '257', '-1', 'many', '1.5'])
+        assert.throws(() => read({ SVC_WORKERS: wrong }), /SVC_WORKERS/)
+    },
+  )
 })

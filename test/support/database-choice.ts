@@ -14,7 +14,7 @@ const readChoice = (): (typeof CHOICES)[number] => {
 export const databaseChoice = readChoice()
 
 /** Registers a test of a rule that is about SQLite alone; on another database there is no such test. */
-export const testOnSqlite = (title: string, run: (t: TestContext) => Promise<void>): void => {
+export const testOnSqlite = (title: string, run: (t: TestContext) => void | Promise<void>): void => {
   if (databaseChoice === 'sqlite') test(title, run)
 }
 

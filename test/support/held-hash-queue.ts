@@ -1,27 +1,31 @@
 import type { TestContext } from 'node:test'
-import { openDatabaseFile } from './database-file.ts'
+import { openDatabase } from './database.ts'
 import type { MeteredService } from './metrics.ts'
 import { eventually } from './patience.ts'
 import { logIn, newcomer, signedUp } from './people.ts'
 
-/** Takes seconds to verify, and matches nothing. */
-const SLOW_HASH = `$argon2id$v=19$m=19456,t=400,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
+/** Takes 75 times as long to verify as others, and matches nothing. */
+const SLOW_HASH = `$argon2id$v=19$m=19456,t=150,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
 
 /** Resolves when so many hashes are running, or waiting, in a service. */
 const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count: number): Promise<void> =>
-  eventually(`${count} hashes are ${state}`, async () => {
-    const metrics = await service.scrape()
-    return metrics.value(`svc_password_hashes_${state}`) === count
-  })
+  eventually(
+    `${count} hashes are ${state}`,
+    async () => {
+      const metrics = await service.scrape()
+      return metrics.value(`svc_password_hashes_${state}`) === count
+    },
+    10,
+  )
 
 /**
- * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1` on SQLite: whatever comes then waits for seconds.
+ * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1`: whatever comes then waits for as long as 75 hashes take.
  * `isFollowedBy` resolves when so many wait; `released` when the hold has ended.
  */
 export const holdHashQueue = async (service: MeteredService, t: TestContext) => {
   const { person } = await signedUp(service)
-  const database = openDatabaseFile(service, t)
-  database.run('UPDATE users SET password_hash = ? WHERE username = ?', SLOW_HASH, person.username)
+  const database = await openDatabase(service, t)
+  await database.rows('UPDATE users SET password_hash = ? WHERE username = ?', SLOW_HASH, person.username)
   const held = logIn(newcomer(service), person)
   await hashesAre(service, 'running', 1)
   return {

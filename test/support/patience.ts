@@ -15,10 +15,14 @@ export const within = async <T>(seconds: number, what: string, promise: Promise<
 }
 
 /** Looks again and again until it holds; a failure that says `what` was waited for after a minute. */
-export const eventually = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
+export const eventually = async (
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  everyMs = 100,
+): Promise<void> => {
   const deadline = Date.now() + 60_000
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`${what}: not within a minute`)
-    await sleep(100)
+    await sleep(everyMs)
   }
 }

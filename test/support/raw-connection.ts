@@ -6,7 +6,7 @@ import { afterwards } from './cleanup.ts'
 /** A bare TCP connection, for what no HTTP client would send. */
 export type RawConnection = {
   write(text: string): void
-  /** Everything received, once the other side has closed or the text contains `until` (fails after 10 s). */
+  /** Everything received, once the other side has closed or the text contains `until` (fails after a minute). */
   answer(until?: RegExp): Promise<string>
   close(): void
 }
@@ -22,9 +22,9 @@ export const connectRaw = async ({ port }: { port: number }, t: TestContext): Pr
   afterwards(t, () => socket.destroy())
   await once(socket, 'connect')
   const answer = async (until?: RegExp) => {
-    const patience = Date.now() + 10_000
+    const patience = Date.now() + 60_000
     while (!received.closed && !until?.test(received.text)) {
-      if (Date.now() > patience) throw new Error(`no end of the answer within 10 s: ${received.text}`)
+      if (Date.now() > patience) throw new Error(`no end of the answer within a minute: ${received.text}`)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
     return received.text

@@ -23,6 +23,8 @@ export type WebhookReceiver = {
   url: string
   deliveries: Delivery[]
   answerWith(answering: Answering): void
+  /** Breaks the connections of requests that it has not answered, so that nothing waits for their answers. */
+  hangUp(): void
   /** Resolves once that many requests have arrived in all, or fails after 20 s. */
   received(count: number): Promise<Delivery[]>
   /** Resolves once a request that fits has arrived. */
@@ -118,6 +120,7 @@ export const startWebhookReceiver = async ({ t }: { t?: TestContext } = {}): Pro
     answerWith: (next) => {
       answering = next
     },
+    hangUp: () => server.closeAllConnections(),
     received: async (count) => {
       await until(() => deliveries.length >= count, `${count} requests were expected`)
       return deliveries
