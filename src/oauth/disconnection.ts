@@ -17,7 +17,9 @@ export interface Disconnection {
   canSignIn: boolean
 }
 
-/** Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers. */
+/**
+ * Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers.
+ */
 export const disconnectAllIn = async (transaction: Queries, userId: string): Promise<string[]> => {
   const linked = await findIdentitiesOfUser(transaction, userId)
   await deleteIdentitiesOfUser(transaction, userId)

@@ -20,6 +20,8 @@ interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession
   clock: Clock
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
+  /** `invalid_request` when the profile was fetched too long ago. */
+  requireUnexpired: (pendingLink: PendingLink) => void
   /** Deletes the row of a pending link; whether there was one. */
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
   /** Names of the providers that are configured now. */
@@ -35,9 +37,12 @@ export interface OwnSession {
 /** `removable` is false for the last way to sign in. */
 export type LinkedIdentity = Identity & { removable: boolean }
 
-/** Connects providers to accounts and disconnects them. Refusals are `AppError`s with a `SignInProblem` as their reason. */
+/**
+ * Connects providers to accounts and disconnects them. Refusals are `AppError`s with a `SignInProblem` as their reason.
+ */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, consume, providerNames, requireSession, requireRecentAuthentication, endSessions } = deps
+  const { db, clock, signInAs, requireUnexpired, consume, providerNames } = deps
+  const { requireSession, requireRecentAuthentication, endSessions } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -83,31 +88,42 @@ export const createLinking = (deps: LinkingDeps) => {
     if (!(await isLinked(transaction, pendingLink.profile, pendingLink.userId))) throw signInProblem('unreadable')
   }
 
+  const linkPending = async (
+    pendingLink: PendingLink,
+    browserSecret: string,
+    { userId, authenticatedAtMs, isStillValid }: SignInGrant,
+  ): Promise<SignInGrant | undefined> => {
+    const { profile } = pendingLink
+    try {
+      await linkIf(profile, userId, async (transaction) => {
+        await lockUserToChange(transaction, userId)
+        if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
+        await requirePending(transaction, pendingLink, browserSecret)
+      })
+      return { ...(await signInAs(profile, userId)), authenticatedAtMs }
+    } catch (error) {
+      if (error instanceof GrantNoLongerValid) return undefined
+      throw error
+    }
+  }
+
   return {
     link: (profile: ProviderProfile, { userId, sessionId }: OwnSession): Promise<void> =>
       linkIf(profile, userId, (transaction) => requireSession(transaction, sessionId, userId)),
 
-    async linkPending(
+    linkPending,
+
+    async linkPendingBy(
+      profile: ProviderProfile,
       pendingLink: PendingLink,
       browserSecret: string,
-      { userId, authenticatedAtMs, isStillValid }: SignInGrant,
     ): Promise<SignInGrant | undefined> {
-      const { profile } = pendingLink
-      try {
-        await linkIf(profile, userId, async (transaction) => {
-          await lockUserToChange(transaction, userId)
-          if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
-          await requirePending(transaction, pendingLink, browserSecret)
-        })
-        return { ...(await signInAs(profile, userId)), authenticatedAtMs }
-      } catch (error) {
-        if (error instanceof GrantNoLongerValid) return undefined
-        throw error
-      }
+      requireUnexpired(pendingLink)
+      return linkPending(pendingLink, browserSecret, await signInAs(profile, pendingLink.userId))
     },
 
-    // An attacker who registered the address first may have a password, sessions and connected providers, and roles that
-    // an operator meant for the owner. All of that ends, so that none of it lets the attacker back in.
+    // An attacker who registered the address first may have a password, sessions and connected providers, and roles
+    // that an operator meant for the owner. All of that ends, so that none of it lets the attacker back in.
     async reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant> {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)

@@ -9,12 +9,9 @@ import { signInProblem } from './errors.ts'
 import { createLinking, type LinkedIdentity, type OwnSession } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
-import { describeDiscord } from './providers/discord.ts'
-import { describeGithub } from './providers/github.ts'
-import { createOAuth2Provider } from './providers/oauth2.ts'
-import { createOpenidProvider } from './providers/openid.ts'
+import { createProvider } from './providers/create-provider.ts'
 import type { ProviderSettings } from './providers/presets.ts'
-import type { AuthorizationRequest, Provider } from './providers/provider.ts'
+import type { AuthorizationRequest } from './providers/provider.ts'
 import { createSignIn, type ExistingAccount, type LimitSignup, type SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
@@ -26,7 +23,7 @@ export type { ProviderProfile } from './profile.ts'
 export type { ExistingAccount } from './sign-in.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
-/** Sign-in with external providers. `browserSecret` is the cookie that binds what is sealed to one browser. */
+/** Sign-in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser. */
 export interface OAuth {
   /** The configured providers, in the order of their buttons. */
   providers: readonly Pick<ProviderSettings, 'name' | 'label' | 'iconUrl'>[]
@@ -36,40 +33,42 @@ export interface OAuth {
   begin(flow: NewAuthorizationFlow, browserSecret: string): Promise<URL>
   /** The flow of a callback's `state`, and why it must not be continued. */
   readState(state: string | undefined, provider: string, browserSecret: string | undefined): ReadState
-  /** Ends the flow, well or not, and exchanges the code of the callback for the user's profile. */
+  /** Ends the flow, well or not: exchanges the code of the callback for the user's profile. */
   finish(flow: AuthorizationFlow, callbackParams: URLSearchParams, browserSecret: string): Promise<ProviderProfile>
 
   // Signing in.
-  /** Decides by the policy (sign-in-policy.ts): a grant, a new account's grant, an account to link first, or a problem. */
+  /** Decides by the policy in sign-in-policy.ts; a problem is thrown. */
   signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult>
   /** `forbidden` when the profile is not connected to this user. */
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
-  // An account with the same email, whose owner must prove that it is theirs.
+  // Linking an account with the same email, once its owner has proved that it is theirs.
   /** What can prove it; `conflict` when the account no longer exists. */
   requireAccount(userId: string): Promise<ExistingAccount>
-  /** `invalid_request` when this provider cannot prove it. */
-  requireLinkedProvider(provider: string, userId: string): Promise<void>
   createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
   sealLinkRequest(request: LinkRequest, browserSecret: string): string
-  /** The request, or why it must not be used; where a provider is named, a request for another one is `unreadable`. */
+  /** Where a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
-  /** `invalid_request` when the profile was fetched too long ago. */
-  requireUnexpired(pendingLink: PendingLink): void
-  /** Connects what is pending; undefined when the grant, which proves the account, is no longer valid. */
+  /** The grant proves the account; undefined when it is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, grant: SignInGrant): Promise<SignInGrant | undefined>
+  /** The profile, of a provider that is connected already, proves the account. */
+  linkPendingBy(
+    profile: ProviderProfile,
+    pendingLink: PendingLink,
+    browserSecret: string,
+  ): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
   reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant>
 
-  // The providers of an account.
+  // The connections of an account.
   link(profile: ProviderProfile, session: OwnSession): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession): Promise<string>
   listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]>
-  /** For an operator: disconnects one provider, or all when none is named, and ends every session if there was one. */
+  /** For an operator: disconnects one provider, or all when none is named. If there was one, every session ends. */
   disconnect(userId: string, provider?: string): Promise<Disconnection>
 
-  /** Deletes expired rows; resolves to how many. */
+  /** Cleanup: deletes expired rows; resolves to how many. */
   deleteExpired(): Promise<number>
 }
 
@@ -91,14 +90,15 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const { baseUrl, clock, timeoutMs } = deps
   const providerNames = deps.providers.map(({ name }) => name)
   const flows = createAuthorizationFlows(deps)
-  const signIn = createSignIn({ ...deps, providerNames })
-  const { consume, deleteExpired, ...pendingLinks } = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
-  const linking = createLinking({ ...deps, providerNames, consume, signInAs: signIn.signInAs })
+  const { signIn, signInAs, requireAccount, requireLinkedProvider } = createSignIn({ ...deps, providerNames })
+  const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
+  const { createPendingLink, sealLinkRequest, readLinkRequest } = pendingLinks
+  const linking = createLinking({ ...deps, ...pendingLinks, providerNames, signInAs })
   const disconnection = createDisconnection({ ...deps, providerNames })
   const configured = new Map(
     deps.providers.map((settings) => [
       settings.name,
-      { settings, provider: createProvider(settings, timeoutMs, clock) },
+      { settings, provider: createProvider({ settings, timeoutMs, clock }) },
     ]),
   )
 
@@ -117,13 +117,16 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     state,
     ...flows.secretsOf(flow, state, browserSecret),
     // To prove an account, the user must sign in at the provider now: a session left open there proves nothing.
-    freshSinceMs: flow.intent === 'confirm' || flow.pendingLink ? flow.startedAtMs : undefined,
+    signInNotBeforeMs: flow.intent === 'confirm' || flow.pendingLink ? flow.startedAtMs : undefined,
   })
 
   return {
     providers: deps.providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
 
     async begin(newFlow, browserSecret) {
+      // The provider of the flow is not the pending one here: it is one that the account has, which proves the account.
+      const { pendingLink } = newFlow
+      if (pendingLink) await requireLinkedProvider(newFlow.provider, pendingLink.userId)
       const { provider } = requireConfigured(newFlow.provider)
       const { flow, state } = flows.begin(newFlow, browserSecret)
       return provider.authorizationUrl(authorizationRequestOf(flow, state, browserSecret))
@@ -141,17 +144,14 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
       return profile
     },
 
-    ...signIn,
-    ...pendingLinks,
+    signIn,
+    signInAs,
+    requireAccount,
+    createPendingLink,
+    sealLinkRequest,
+    readLinkRequest,
     ...linking,
     ...disconnection,
-    deleteExpired: async () => (await flows.deleteExpired()) + (await deleteExpired()),
+    deleteExpired: async () => (await flows.deleteExpired()) + (await pendingLinks.deleteExpired()),
   }
-}
-
-const createProvider = (settings: ProviderSettings, timeoutMs: number, clock: Clock): Provider => {
-  if (settings.kind === 'github') return createOAuth2Provider({ settings, timeoutMs, clock, describe: describeGithub })
-  if (settings.kind === 'discord')
-    return createOAuth2Provider({ settings, timeoutMs, clock, describe: describeDiscord })
-  return createOpenidProvider({ settings, timeoutMs, clock })
 }

@@ -30,8 +30,8 @@ export type ReadLinkRequest =
   | { request?: undefined; problem: SignInProblem }
 
 /**
- * Pending links travel with the browser as sealed tokens, and each rests on a row besides. The root secret alone makes no
- * row: an attacker who has stolen it can seal a token, but connects nothing to an account.
+ * Pending links travel with the browser as sealed tokens, and each rests on a row besides. The root secret alone makes
+ * no row: an attacker who has stolen it can seal a token, but connects nothing to an account.
  */
 export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: PendingLinksDeps) => {
   const purpose = 'oauth pending identity'

@@ -70,7 +70,8 @@ const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: Provide
   const isNotStated = claims.email_verified === undefined
   if (trustsEmail && isNotStated) return true
   if (kind !== 'microsoft') return isTrue(claims.email_verified)
-  // The administrator of a tenant can give an account any address ("nOAuth"); these two claims say what Microsoft checked.
+  // The administrator of a tenant can give an account any address ("nOAuth"); these two claims say what Microsoft
+  // checked.
   const proven = claims.verified_primary_email
   return isTrue(claims.xms_edov) || (Array.isArray(proven) && proven.some((it) => isSame(it, email)))
 }

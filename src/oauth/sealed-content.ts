@@ -1,8 +1,8 @@
 import type { AuthorizationFlow, LinkRequest, PendingLink } from './authorization-flow.ts'
 import type { ProviderProfile } from './profile.ts'
 
-// The content of sealed tokens, as JSON. A sign-in that begins on one version of svc must end on another, older or newer:
-// these keys never change, whatever the code calls the values.
+// The content of sealed tokens, as JSON. A sign-in that begins on one version of svc must end on another, older or
+// newer: these keys never change, whatever the code calls the values.
 
 interface SealedProfile {
   provider: string

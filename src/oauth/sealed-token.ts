@@ -33,9 +33,9 @@ interface Unsealed<Content> {
 }
 
 /**
- * Sealed tokens carry state through a browser and back. Nobody can read or change them, they expire, and they are good in
- * one browser only: the one whose cookie holds `browserSecret`. So nothing is stored for users who never return, and any
- * process can open what another has sealed.
+ * Sealed tokens carry state through a browser and back. Nobody can read or change them, they expire, and they are good
+ * in one browser only: the one whose cookie holds `browserSecret`. So nothing is stored for users who never return, and
+ * any process can open what another has sealed.
  */
 export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifetimeMs }: SealedTokensDeps) => {
   const browserHash = (keys: DerivedKeys, browserSecret: string): string =>

@@ -38,7 +38,9 @@ export type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
 /** How often two sign-ins at the same time may get in each other's way. */
 const MAX_TRIES = 3
 
-/** Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason. */
+/**
+ * Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason.
+ */
 export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: SignInDeps) => {
   const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
     const identity = await findIdentity(db, profile)
@@ -106,7 +108,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
         if (isSignInProblem(outcome)) throw refusal(outcome, profile)
         if (outcome === 'create_account') {
           isNew = await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)
-        } else if (identity) {
+        } else if (outcome === 'sign_in' && identity) {
           // A new account holds nothing yet that a re-authentication would have to protect.
           const authenticatedAtMs = isNew ? clock.now() : profile.signedInAtMs
           return { grant: { ...grantBy(identity), authenticatedAtMs }, isNew }
@@ -125,6 +127,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
 
     requireAccount,
 
+    /** `invalid_request` when this provider cannot prove the account. */
     async requireLinkedProvider(provider: string, userId: string): Promise<void> {
       const { providers } = await requireAccount(userId)
       if (!providers.includes(provider)) throw signInProblem('unreadable')

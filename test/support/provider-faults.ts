@@ -61,8 +61,9 @@ const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'code_ver
 const HARMLESS = ['', 'a-code', 'a-code-of-another-provider', 'a-state-of-somebody-else']
 
 /**
- * Starts three misbehaving providers and a service with them. svc keeps the discovery document and the keys of a provider
- * by its name: where those are about to be bad, the same provider needs a name of which nothing good is known yet.
+ * Starts three misbehaving providers and a service with them. svc keeps the discovery document and the keys of a
+ * provider by its name: where those are about to be bad, the same provider needs a name of which nothing good is known
+ * yet.
  */
 export const startFaultyProviders = async () => {
   const corp = await startMisbehavingProvider()

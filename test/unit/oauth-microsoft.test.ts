@@ -46,19 +46,19 @@ const providerOf = (tenant: string) =>
 
 const signIn = async (tenant: string, claims: object = {}) => {
   const provider = providerOf(tenant)
-  const attempt = {
+  const request = {
     redirectUri: 'http://localhost/auth/oauth/microsoft/callback',
     state: randomUUID(),
     nonce: randomUUID(),
     codeVerifier: randomUUID() + randomUUID(),
-    freshSinceMs: undefined,
+    signInNotBeforeMs: undefined,
   }
-  const url = await provider.authorizationUrl(attempt)
+  const url = await provider.authorizationUrl(request)
   assert.equal(url.origin, MICROSOFT)
   const callback = await stand.visit(url.href.replace(MICROSOFT, stand.origin), {
     person: { ...stand.person, ...claims },
   })
-  return provider.fetchProfile(new URL(callback.url).searchParams, attempt)
+  return provider.fetchProfile(new URL(callback.url).searchParams, request)
 }
 
 const { tid, sub } = stand.person

@@ -11,8 +11,9 @@ interface DiscoveryDeps {
 }
 
 /**
- * Keeps a provider's discovery document: it is fetched when it is first needed and again after an hour. A failure is not
- * kept, so the next sign-in tries again; while the provider does not answer, the document that came before still counts.
+ * Keeps a provider's discovery document: it is fetched when it is first needed and again after an hour. A failure is
+ * not kept, so the next sign-in tries again; while the provider does not answer, the document that came before still
+ * counts.
  */
 export const createDiscovery = ({ clock, discover }: DiscoveryDeps) => {
   let known: { configuration: Configuration; atMs: number } | undefined

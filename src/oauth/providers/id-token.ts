@@ -17,7 +17,9 @@ interface Callback {
 /** How far the clocks of a provider and ours may be apart. */
 const CLOCK_TOLERANCE_MS = 60_000
 
-/** Exchanges the code of a callback and reads the user from the ID token; throws what the library throws, and problems. */
+/**
+ * Exchanges the code of a callback and reads the user from the ID token; throws what the library throws, and problems.
+ */
 export const fetchOpenidProfile = async (callback: Callback): Promise<ProviderProfile> => {
   const { callbackParams, request, settings, clock } = callback
   const claims = await fetchClaims(callback)
@@ -46,10 +48,10 @@ const fetchClaims = async ({ configuration, callbackParams, request, settings }:
 /** A user who was asked to sign in again has done so just now. A time in the future is as good as none. */
 const signInTime = (
   { signedInAtMs }: ProviderProfile,
-  { freshSinceMs }: AuthorizationRequest,
+  { signInNotBeforeMs }: AuthorizationRequest,
   nowMs: number,
 ): number | undefined => {
-  if (freshSinceMs !== undefined) return nowMs
+  if (signInNotBeforeMs !== undefined) return nowMs
   if (signedInAtMs === undefined || signedInAtMs > nowMs + CLOCK_TOLERANCE_MS) return undefined
   return Math.min(signedInAtMs, nowMs)
 }
@@ -61,9 +63,9 @@ const requireOwnToken = ({ azp }: IDToken, clientId: string): void => {
 }
 
 /** Providers that do not say when the user signed in are believed; one that says so must not say "long ago". */
-const requireRecentSignIn = ({ auth_time: signedInAt }: IDToken, { freshSinceMs }: AuthorizationRequest): void => {
-  if (freshSinceMs === undefined || signedInAt === undefined) return
-  if (signedInAt * 1000 >= freshSinceMs - CLOCK_TOLERANCE_MS) return
+const requireRecentSignIn = ({ auth_time: signedInAt }: IDToken, { signInNotBeforeMs }: AuthorizationRequest): void => {
+  if (signInNotBeforeMs === undefined || signedInAt === undefined) return
+  if (signedInAt * 1000 >= signInNotBeforeMs - CLOCK_TOLERANCE_MS) return
   throw signInProblem('unverifiable', new Error('the provider did not ask for a new sign-in'))
 }
 

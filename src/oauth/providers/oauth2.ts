@@ -81,7 +81,7 @@ export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: O
 
   return {
     async authorizationUrl(request) {
-      const extraParams = request.freshSinceMs === undefined ? {} : reauthenticateParams
+      const extraParams = request.signInNotBeforeMs === undefined ? {} : reauthenticateParams
       return buildAuthorizationUrl(await configuration(), request, { scopes, extraParams })
     },
 
@@ -89,7 +89,7 @@ export const createOAuth2Provider = ({ settings, timeoutMs, clock, describe }: O
       try {
         const tokens = await exchangeCode(await configuration(), { request, callbackParams })
         const profile = readClaims(await fetchClaims(callApiWith(tokens.access_token)), issuer, settings)
-        return { ...profile, signedInAtMs: request.freshSinceMs === undefined ? undefined : clock.now() }
+        return { ...profile, signedInAtMs: request.signInNotBeforeMs === undefined ? undefined : clock.now() }
       } catch (error) {
         throw toProblem(error)
       }

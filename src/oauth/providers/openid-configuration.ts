@@ -13,7 +13,9 @@ export interface OpenidConfigurationDeps {
   fetch?: CustomFetch
 }
 
-/** Fetches a provider's discovery document (OpenID Connect Discovery section 4); `unavailable` when it cannot be used. */
+/**
+ * Fetches a provider's discovery document (OpenID Connect Discovery section 4); `unavailable` when it cannot be used.
+ */
 export const configureOpenid = async (deps: OpenidConfigurationDeps): Promise<Configuration> => {
   const { settings, timeoutMs, clock, fetch = createProviderFetch(settings.issuer) } = deps
   const client = await import('openid-client')

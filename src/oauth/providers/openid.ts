@@ -33,7 +33,7 @@ export const createOpenidProvider = (deps: OpenidConfigurationDeps): Provider =>
   return {
     async authorizationUrl(request) {
       try {
-        const freshParams = request.freshSinceMs === undefined ? {} : reauthenticateParams
+        const freshParams = request.signInNotBeforeMs === undefined ? {} : reauthenticateParams
         const extraParams = { nonce: request.nonce, ...EXTRA_PARAMS[kind], ...freshParams }
         return await buildAuthorizationUrl(await configuration(), request, { scopes, extraParams })
       } catch (error) {

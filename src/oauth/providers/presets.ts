@@ -34,7 +34,10 @@ const OPENID_SCOPES = ['openid', 'email', 'profile']
 
 export const microsoftIssuer = (tenant: string): string => `https://login.microsoftonline.com/${tenant}/v2.0`
 
-/** By name; a map, because "constructor" is a name too. TENANT in Microsoft's issuer is replaced by the configured tenant. */
+/**
+ * By name; a map, because "constructor" is a name too. TENANT in Microsoft's issuer is replaced by the configured
+ * tenant.
+ */
 export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['google', { kind: 'google', label: 'Google', issuer: 'https://accounts.google.com', scopes: OPENID_SCOPES }],
   ['github', { kind: 'github', label: 'GitHub', issuer: 'https://github.com', scopes: ['read:user', 'user:email'] }],
@@ -44,7 +47,10 @@ export const PRESETS: ReadonlyMap<string, Preset> = new Map<string, Preset>([
   ['discord', { kind: 'discord', label: 'Discord', issuer: 'https://discord.com', scopes: ['identify', 'email'] }],
 ])
 
-/** The preset of that name, or else that of any OpenID Connect issuer, with a label from the name: `my-corp` is "My corp". */
+/**
+ * The preset of that name, or else that of any OpenID Connect issuer, with a label from the name: `my-corp` is "My
+ * corp".
+ */
 export const presetOf = (name: string): Preset => PRESETS.get(name) ?? openidPreset(name)
 
 const openidPreset = (name: string): Preset => {

@@ -41,8 +41,8 @@ export const requireAddressOf = (issuer: string, url: string): void => {
 const WITHOUT_BODY = [101, 204, 205, 304]
 
 /**
- * `fetch` for requests to one provider: a response has at most 1 MiB and must arrive within the deadline of the request's
- * signal; redirects are not followed, and secrets leave this machine over TLS only.
+ * `fetch` for requests to one provider: a response has at most 1 MiB and must arrive within the deadline of the
+ * request's signal; redirects are not followed, and secrets leave this machine over TLS only.
  */
 export const createProviderFetch =
   (issuer: string): CustomFetch =>

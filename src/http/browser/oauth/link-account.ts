@@ -11,9 +11,9 @@ import { startSession } from '../start-session.ts'
 import { orProblemPage, startSessionBy } from './problem-page.ts'
 
 /**
- * The "link account" page. A user comes from this provider for the first time, and an account has their email: they must
- * prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who had
- * registered the address first would share the account with its owner.
+ * The "link account" page. A user comes from this provider for the first time, and an account has their email: they
+ * must prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who
+ * had registered the address first would share the account with its owner.
  */
 export const createLinkAccount = (deps: RouteDeps, provider: ProviderView) => {
   const { oauth, users, limits, pages, providers, cookieWriter, accountLog } = deps

@@ -19,7 +19,9 @@ export interface RetryParams {
   linkRequest?: string | undefined
 }
 
-/** Starts a session and sends the browser to `returnTo`; `forbidden` when there is no grant, or it is no longer valid. */
+/**
+ * Starts a session and sends the browser to `returnTo`; `forbidden` when there is no grant, or it is no longer valid.
+ */
 export const startSessionBy = async (
   deps: RouteDeps,
   context: RequestContext,
@@ -33,8 +35,8 @@ export const startSessionBy = async (
 }
 
 /**
- * Runs `action`. When it ends in a sign-in problem, logs the cause and shows a page that says what happened and what to do
- * next. The cause never appears on the page: it can repeat what the provider said.
+ * Runs `action`. When it ends in a sign-in problem, logs the cause and shows a page that says what happened and what to
+ * do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
   deps: RouteDeps,

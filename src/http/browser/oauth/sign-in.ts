@@ -61,11 +61,9 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
     return { provider: provider.name, intent, returnTo: '/auth/account', userId: session.userId }
   }
 
-  const newSignInFlow = async (returnTo: string, link: ReadLinkRequest | undefined): Promise<NewAuthorizationFlow> => {
+  const newSignInFlow = (returnTo: string, link: ReadLinkRequest | undefined): NewAuthorizationFlow => {
     if (!link) return { provider: provider.name, intent: 'sign_in', returnTo }
     if (!link.request) throw signInProblem(link.problem)
-    // The provider here need not be the pending one: it can be one of the account's own, which proves the account.
-    await oauth.requireLinkedProvider(provider.name, link.request.pendingLink.userId)
     return { provider: provider.name, intent: 'sign_in', ...link.request }
   }
 
@@ -86,9 +84,8 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
     profile: ProviderProfile,
     browserSecret: string,
   ): Promise<SignInGrant | undefined> => {
-    oauth.requireUnexpired(pendingLink)
+    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret)
     const { userId } = pendingLink
-    const grant = await oauth.linkPending(pendingLink, browserSecret, await oauth.signInAs(profile, userId))
     const { provider: method } = pendingLink.profile
     if (grant) accountLog.record(context, { event: 'provider_connect', method, userId })
     return grant
@@ -155,7 +152,7 @@ export const createProviderSignIn = (deps: RouteDeps, provider: ProviderView) =>
       const begin = async () => {
         limits.count('providerOfAddress', context.network)
         const browserSecret = isToken(cookie) ? cookie : newToken()
-        const flow = intent ? await newAccountFlow(context, intent) : await newSignInFlow(returnTo, link)
+        const flow = intent ? await newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
         const url = await oauth.begin(flow, browserSecret)
         context.setCookies([cookieWriter.oauth(browserSecret)])
         return redirect(url.href)
