@@ -58,8 +58,8 @@ interface Counter {
   endsAtMs: number
 }
 
-/** One limit, for one network, account or user. */
-interface Place {
+/** One limit as counted for one network, account or user. */
+interface LimitEntry {
   name: LimitName
   id: string
 }
@@ -85,9 +85,9 @@ export interface RateLimits {
 }
 
 /**
- * Counts tries in fixed windows, in this process. A window begins with the first try that counts. A try takes a place in
- * each of its limits, or in none, before its work begins, so that many tries at once do not exceed a limit. Whether it
- * counts is decided when its work has ended.
+ * Counts tries in fixed windows, in this process. A window begins with the first try that counts. A try that
+ * is under way occupies each of its limits, so that many tries at once do not exceed one. Whether it counts is decided
+ * when its work has ended.
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
   // `maxSize` and not `max`, which would reserve the memory of all counters at once.
@@ -100,14 +100,14 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
     return counter && counter.endsAtMs > clock.elapsedMs() ? counter : undefined
   }
 
-  const increase = ({ name, id }: Place): void => {
+  const increase = ({ name, id }: LimitEntry): void => {
     const counter = findCounter(id)
     if (counter) counter.count += 1
     else counters.set(id, { count: 1, endsAtMs: clock.elapsedMs() + LIMITS[name].windowMs })
   }
 
   /** Milliseconds until this limit allows another try; 0: now. */
-  const waitOf = ({ name, id }: Place): number => {
+  const waitOf = ({ name, id }: LimitEntry): number => {
     const { tries } = LIMITS[name]
     const counter = findCounter(id)
     const count = counter?.count ?? 0
@@ -116,36 +116,36 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
   }
 
   /** `rate_limited` when one of the limits is reached. */
-  const requireRoom = (places: Place[]): void => {
-    const waits = places.map((place) => ({ name: place.name, waitMs: waitOf(place) }))
+  const requireRoom = (entries: LimitEntry[]): void => {
+    const waits = entries.map((entry) => ({ name: entry.name, waitMs: waitOf(entry) }))
     const longest = waits.reduce((one, other) => (other.waitMs > one.waitMs ? other : one))
     if (longest.waitMs === 0) return
     onRefusal?.(longest.name)
     throw tooMany(Math.ceil(longest.waitMs / 1000))
   }
 
-  const enter = ({ id }: Place): void => void underWay.set(id, (underWay.get(id) ?? 0) + 1)
+  const enter = ({ id }: LimitEntry): void => void underWay.set(id, (underWay.get(id) ?? 0) + 1)
 
-  const leave = (place: Place, thrown: unknown): void => {
-    const others = (underWay.get(place.id) ?? 0) - 1
-    if (others > 0) underWay.set(place.id, others)
-    else underWay.delete(place.id)
-    if (LIMITS[place.name].counts(thrown)) increase(place)
+  const leave = (entry: LimitEntry, thrown: unknown): void => {
+    const others = (underWay.get(entry.id) ?? 0) - 1
+    if (others > 0) underWay.set(entry.id, others)
+    else underWay.delete(entry.id)
+    if (LIMITS[entry.name].counts(thrown)) increase(entry)
   }
 
   return {
     count(name, key) {
       if (!enabled) return
-      const place = placeOf(name, key)
-      requireRoom([place])
-      increase(place)
+      const entry = entryOf(name, key)
+      requireRoom([entry])
+      increase(entry)
     },
 
     async attempt(limits, action) {
-      if (!enabled || limits.length === 0) return action()
-      const places = limits.map(([name, key]) => placeOf(name, key))
-      requireRoom(places)
-      places.forEach(enter)
+      if (!enabled) return action()
+      const entries = limits.map(([name, key]) => entryOf(name, key))
+      requireRoom(entries)
+      entries.forEach(enter)
       let thrown: unknown
       try {
         return await action()
@@ -153,7 +153,7 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
         thrown = error
         throw error
       } finally {
-        for (const place of places) leave(place, thrown)
+        for (const entry of entries) leave(entry, thrown)
       }
     },
   }
@@ -165,7 +165,7 @@ export const passwordFormLimits = (userId: string): LimitedBy[] => [
   ['passwordFormOfUser', userId],
 ]
 
-const placeOf = (name: LimitName, key: string): Place => ({ name, id: `${name} ${key}` })
+const entryOf = (name: LimitName, key: string): LimitEntry => ({ name, id: `${name} ${key}` })
 
 const tooMany = (retryAfterSeconds: number): AppError =>
   new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds })

@@ -100,7 +100,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (responseKind === 'html' && requiresReauthentication(error)) return redirect(REAUTHENTICATION_PATH)
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
-    if (givesCsrfToken(error, context, responseKind)) context.giveCsrfToken()
+    if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.

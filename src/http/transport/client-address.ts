@@ -42,7 +42,7 @@ export const requestOrigins = (headers: IncomingHttpHeaders, isFromProxy: boolea
 }
 
 /** The last entry of a header that may hold a list: the nearest proxy has added it. */
-const lastOf = (header: string | string[] | undefined): string | undefined =>
+export const lastOf = (header: string | string[] | undefined): string | undefined =>
   String(header ?? '')
     .split(',')
     .at(-1)

@@ -19,7 +19,10 @@ interface IncomingRequestDeps {
   clock: Clock
 }
 
-/** The request context, made of Node's request. One is made for every request: what few handlers need is computed late. */
+/**
+ * The request context, made of Node's request. One is made for every request, so properties that few handlers need are
+ * computed when they are read.
+ */
 export class IncomingRequest implements RequestContext {
   readonly requestId: string
   readonly headers: RequestContext['headers']
@@ -31,8 +34,8 @@ export class IncomingRequest implements RequestContext {
   /** As it was sent, without the query. */
   readonly path: string
   readonly #target: string
-  readonly #raw: IncomingMessage
-  readonly #response: ServerResponse
+  readonly #incoming: IncomingMessage
+  readonly #outgoing: ServerResponse
   readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
   #csrfToken: string | undefined
@@ -41,13 +44,13 @@ export class IncomingRequest implements RequestContext {
   #device: Device | undefined
   #signal: AbortSignal | undefined
 
-  constructor(raw: IncomingMessage, response: ServerResponse, deps: IncomingRequestDeps) {
-    this.#raw = raw
-    this.#response = response
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, deps: IncomingRequestDeps) {
+    this.#incoming = incoming
+    this.#outgoing = outgoing
     this.#deps = deps
     this.requestId = deps.newRequestId()
-    this.headers = raw.headers
-    this.#target = toOriginForm(raw)
+    this.headers = incoming.headers
+    this.#target = toOriginForm(incoming)
     const mark = this.#target.indexOf('?')
     this.path = mark < 0 ? this.#target : this.#target.slice(0, mark)
     this.cookies = deps.readCookies(this.headers.cookie)
@@ -57,12 +60,12 @@ export class IncomingRequest implements RequestContext {
   }
 
   get isHttp10(): boolean {
-    return this.#raw.httpVersion === '1.0'
+    return this.#incoming.httpVersion === '1.0'
   }
 
   /** The number of `Host` headers: Node shows only the first. */
   get hostCount(): number {
-    const { rawHeaders } = this.#raw
+    const { rawHeaders } = this.#incoming
     let count = 0
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const name = rawHeaders[index]
@@ -90,7 +93,7 @@ export class IncomingRequest implements RequestContext {
 
   /** The address at the other end of the connection: the client's, or that of a proxy. */
   get peer(): string {
-    return this.#raw.socket.remoteAddress ?? ''
+    return this.#incoming.socket.remoteAddress ?? ''
   }
 
   /** The hosts that this request was sent to: the header `Host`, and the host that a trusted proxy forwarded. */
@@ -103,11 +106,11 @@ export class IncomingRequest implements RequestContext {
     if (this.#signal) return this.#signal
     const controller = new AbortController()
     this.#signal = controller.signal
-    const response = this.#response
-    response.once('close', () => {
-      if (!response.writableFinished) controller.abort()
+    const outgoing = this.#outgoing
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) controller.abort()
     })
-    if (response.destroyed) controller.abort()
+    if (outgoing.destroyed) controller.abort()
     return this.#signal
   }
 
@@ -164,12 +167,12 @@ export class IncomingRequest implements RequestContext {
   }
 
   get method(): string {
-    return this.#raw.method ?? ''
+    return this.#incoming.method ?? ''
   }
 
   /** Sets the CSRF cookie where it is missing, or not valid for the session. */
-  giveCsrfToken(): string {
-    return this.csrfToken
+  ensureCsrfCookie(): void {
+    void this.csrfToken
   }
 
   setCookies(cookies: string[]): void {
@@ -185,11 +188,11 @@ export class IncomingRequest implements RequestContext {
  * Turns the request target into a path with its query, and returns it. The host of an absolute form replaces the header
  * `Host` (RFC 9112 section 3.2.2).
  */
-const toOriginForm = (raw: IncomingMessage): string => {
-  const { url = '' } = raw
+const toOriginForm = (incoming: IncomingMessage): string => {
+  const { url = '' } = incoming
   const absolute = url.startsWith('/') ? undefined : readAbsoluteForm(url)
   if (!absolute) return url
-  raw.headers.host = absolute.host
-  raw.url = absolute.target
+  incoming.headers.host = absolute.host
+  incoming.url = absolute.target
   return absolute.target
 }

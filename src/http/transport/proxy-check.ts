@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
+import { lastOf } from './client-address.ts'
 
 interface ProxyCheckDeps {
   baseUrl: string
@@ -80,13 +81,7 @@ const OTHER_ORIGIN =
 
 /** The scheme and host of the original request, according to the nearest proxy. */
 const forwardedOf = (headers: IncomingHttpHeaders): (string | undefined)[] =>
-  [headers['x-forwarded-proto'], headers['x-forwarded-host']].map(
-    (value) =>
-      String(value ?? '')
-        .split(',')
-        .at(-1)
-        ?.trim() || undefined,
-  )
+  [headers['x-forwarded-proto'], headers['x-forwarded-host']].map(lastOf)
 
 /** Whether a `Host` is that of the base URL; all loopback names count as one. */
 const createHostCheck = (baseUrl: string) => {
