@@ -1,7 +1,9 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
+import { databasesOf } from './support/test-databases.ts'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
 
@@ -372,4 +374,17 @@ describe('code that only one place may contain', () => {
       assert.notEqual(uses.length, 0)
     })
   }
+})
+
+describe('test files', () => {
+  for (const file of globSync('**/*.test.ts', { cwd: import.meta.dirname, exclude: ['**/node_modules/**'] })) {
+    test(`${file} names the databases that it runs on`, () => {
+      assert.ok(databasesOf(path.join(import.meta.dirname, file)).length > 0)
+    })
+  }
+
+  test('a file that does not name them is an error that says what to write', () => {
+    const file = path.join(import.meta.dirname, 'run.ts')
+    assert.throws(() => databasesOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
+  })
 })

@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,6 @@
-// The command `npm test`: every test on SQLite and, beside them, those of the specification and of the stores on
-// PostgreSQL. What is given to it are files, and options of node that choose among tests, in one word (--name=value).
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+// The command `npm test`: every test file on the databases that its first line names. Its arguments are files, and
+// options of node that select tests, in one word (--name=value).
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { run } from 'node:test'
@@ -10,91 +10,66 @@ import { prepareGateways } from '../scripts/gateways.ts'
 import { fillCompileCache } from './support/compile-cache.ts'
 import { prepareDatabaseModels } from './support/database-models.ts'
 import { preparePostgres, startPostgres } from './support/postgres.ts'
+import { databasesOf } from './support/test-databases.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
+const CACHE = path.join(ROOT, 'node_modules/.cache/tests')
 /** Of each database. In all more than there are cores, since several files mostly wait. */
 const FILES_AT_ONCE = 2
-
-/** The slowest files start first, so that none runs alone at the end. */
-const LONGEST = [
-  'test/durability/**',
-  'test/browser/**',
-  'test/gateways/**',
-  'test/spec/{workers,metrics,database-copy,replicas*,rate-limits,operation,command-line,6.5*}.test.ts',
-  'test/contract/{migrations,upgrade}.test.ts',
-]
-
-/** Tests that use both databases run once, and not on each. */
-const ON_BOTH = 'test/spec/database-copy.test.ts'
-/**
- * Nor need what ends before data are asked for: reading settings and requests, counting tries in memory, writing pages
- * and logs, and what a provider can get wrong.
- */
-const WITHOUT_DATA = [
-  'settings',
-  'oauth-{addresses,settings,misbehaviour,callback,provider-requests,presets,limits}',
-  'rate-limits{,-counting}',
-  'hash-queue',
-  'return-to',
-  'login-redirect',
-  'client-address',
-  'csrf-and-origin',
-  'cookie-prefix',
-  'json-errors',
-  'pages',
-  'logs',
-  'shown-urls',
-  'warnings',
-  'metrics-dashboard',
-  '6.2*',
-  '9*',
-].map((name) => `test/spec/${name}.test.ts`)
-
-/** Replicas share a server. What several processes on one file promise one another is in the test of workers. */
-const OF_REPLICAS = 'test/spec/replicas*.test.ts'
-
+/** How long each file took in the last run, in milliseconds. */
+const DURATIONS = path.join(CACHE, 'durations.json')
 /** They run programs of Debian packages. */
 const OF_GATEWAYS = 'test/gateways/**'
 
-const SQLITE = { patterns: ['test/**/*.test.ts'], exclude: [OF_REPLICAS] }
-const POSTGRES = {
-  patterns: ['test/spec/**/*.test.ts', 'test/contract/**/*.test.ts'],
-  exclude: [ON_BOTH, ...WITHOUT_DATA],
-}
-
 const isOption = (argument: string): boolean => argument.startsWith('-')
 
-/** The files that were asked for, from the root of the repository; undefined when none were. */
-const readFiles = (given: string[]): string[] | undefined => {
-  if (given.length === 0) return undefined
-  const found = globSync(given).map((file) => path.relative(ROOT, path.resolve(file)))
+const findFiles = (patterns: string | string[], exclude: string[] = []): string[] =>
+  globSync(patterns, { cwd: ROOT, exclude }).map((file) => path.relative(ROOT, path.resolve(ROOT, file)))
+
+/** The files of the arguments, from the root of the repository; every file when there are none. */
+const readFiles = (given: string[], exclude: string[]): string[] => {
+  const patterns = given.map((file) => path.relative(ROOT, path.resolve(file)))
+  const found = findFiles(given.length > 0 ? patterns : 'test/**/*.test.ts', exclude)
   if (found.length === 0) throw new Error(`there is no such file: ${given.join(' ')}`)
-  return found
+  return found.toSorted()
 }
 
-const filesOf = ({ patterns, exclude }: typeof SQLITE): string[] => {
-  const all = globSync(patterns, { cwd: ROOT, exclude }).toSorted()
-  const longest = LONGEST.flatMap((pattern) => all.filter((file) => path.matchesGlob(file, pattern)))
-  return [...new Set([...longest, ...all])]
+const readDurations = (): Record<string, number> => {
+  try {
+    return JSON.parse(readFileSync(DURATIONS, 'utf8')) as Record<string, number>
+  } catch {
+    return {}
+  }
+}
+
+const durations = readDurations()
+
+/** The slowest files start first, so that none runs alone at the end; those that have never run before them. */
+const bySlowness = (files: string[]): string[] =>
+  files.toSorted((one, other) => (durations[other] ?? Infinity) - (durations[one] ?? Infinity) || 0)
+
+const keepDurations = (): void => {
+  mkdirSync(CACHE, { recursive: true })
+  writeFileSync(DURATIONS, JSON.stringify(durations))
 }
 
 const args = process.argv.slice(2)
-const asked = readFiles(args.filter((argument) => !isOption(argument)))
+const given = args.filter((argument) => !isOption(argument))
 const stop = new AbortController()
 
-/** Begins to run a list of files. What they tell is kept until it is asked for. */
-const begin = (list: typeof SQLITE, env: Record<string, string>) => {
-  const files = filesOf(list).filter((file) => asked?.includes(file) ?? true)
+/** Begins to run files. What they tell is kept until it is asked for. */
+const begin = (files: string[], env: Record<string, string>) => {
   const events = run({
     cwd: ROOT,
     files: files.map((file) => path.join(ROOT, file)),
     concurrency: FILES_AT_ONCE,
     execArgv: args.filter(isOption),
-    env: { ...process.env, NODE_COMPILE_CACHE: path.join(ROOT, 'node_modules/.cache/tests'), ...env },
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE, ...env },
     signal: stop.signal,
   })
-  events.on('test:summary', ({ file, success }) => {
-    if (file === undefined && !success) process.exitCode = 1
+  events.on('test:summary', ({ file, success, duration_ms }) => {
+    if (file !== undefined) durations[path.relative(ROOT, file)] = duration_ms
+    else if (!success) process.exitCode = 1
   })
   return { count: files.length, events }
 }
@@ -133,31 +108,33 @@ const showCost = (): void => {
   process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
 }
 
-/** Why the gateway tests that were asked for cannot run; undefined when they can, or when none were. */
+/** Why the gateway tests cannot run; undefined when they can, or when none were asked for. */
 const withoutGateways = (): string | undefined => {
-  const areAsked = asked?.some((file) => path.matchesGlob(file, OF_GATEWAYS)) ?? true
-  const reason = areAsked ? prepareGateways() : undefined
-  if (reason !== undefined) SQLITE.exclude.push(OF_GATEWAYS)
-  return reason
+  const areAsked = readFiles(given, []).some((file) => path.matchesGlob(file, OF_GATEWAYS))
+  return areAsked ? prepareGateways() : undefined
 }
 
 const gatewaysMissing = withoutGateways()
+const files = bySlowness(readFiles(given, gatewaysMissing === undefined ? [] : [OF_GATEWAYS]))
+const on = (database: 'sqlite' | 'postgres') => files.filter((file) => databasesOf(file).includes(database))
+const [filesOfSqlite, filesOfPostgres] = [on('sqlite'), on('postgres')]
 await fillCompileCache()
-const given = process.env.SVC_TEST_PG_URL
-const server = given ? undefined : await startServer()
+const givenUrl = process.env.SVC_TEST_PG_URL
+const server = givenUrl ? undefined : await startServer()
 const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))
 try {
-  const url = given ?? server?.url ?? ''
+  const url = givenUrl ?? server?.url ?? ''
   const prepared = await prepareDatabaseModels(models, url)
   const env = { SVC_TEST_PG_URL: url, ...prepared.env }
-  const onSqlite = begin(SQLITE, { ...env, SVC_TEST_DATABASE: 'sqlite' })
-  const onPostgres = begin(POSTGRES, { ...env, SVC_TEST_DATABASE: 'postgres' })
+  const onSqlite = begin(filesOfSqlite, { ...env, SVC_TEST_DATABASE: 'sqlite' })
+  const onPostgres = begin(filesOfPostgres, { ...env, SVC_TEST_DATABASE: 'postgres' })
   await show('SQLite', onSqlite)
   await show('PostgreSQL', onPostgres)
   await prepared.drop()
 } finally {
   await server?.[Symbol.asyncDispose]()
   rmSync(models, { recursive: true, force: true })
+  keepDurations()
   showCost()
   if (gatewaysMissing !== undefined) process.stdout.write(`\n${gatewaysMissing}\n`)
 }

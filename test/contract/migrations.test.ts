@@ -1,3 +1,4 @@
+// Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'

@@ -1,3 +1,4 @@
+// Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'

@@ -1,3 +1,4 @@
+// Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'

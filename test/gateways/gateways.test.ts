@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { type Echo, startEchoApplication } from '../support/echo-application.ts'

@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import path from 'node:path'

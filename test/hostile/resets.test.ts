@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'

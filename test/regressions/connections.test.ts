@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import type { TestContext } from 'node:test'

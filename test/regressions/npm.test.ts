@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import path from 'node:path'

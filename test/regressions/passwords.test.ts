@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { hash } from '@node-rs/argon2'

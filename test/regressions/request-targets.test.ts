@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import type { TestContext } from 'node:test'

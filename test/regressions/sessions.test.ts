@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import type { TestContext } from 'node:test'

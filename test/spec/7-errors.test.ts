@@ -1,3 +1,4 @@
+// Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertErrorPage, assertJsonError } from '../support/assertions.ts'

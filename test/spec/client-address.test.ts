@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import type { OutgoingHttpHeaders } from 'node:http'
 import { test } from 'node:test'

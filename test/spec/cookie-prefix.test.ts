@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertErrorPage, assertJsonError, assertRedirect, assertSignedIn } from '../support/assertions.ts'

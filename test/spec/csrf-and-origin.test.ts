@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { accessToken, claimsOf } from '../support/access-tokens.ts'

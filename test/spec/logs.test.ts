@@ -1,3 +1,4 @@
+// Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { assertRedirect } from '../support/assertions.ts'

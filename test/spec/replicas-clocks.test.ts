@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'

@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'

@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listUsers } from '../support/operator.ts'

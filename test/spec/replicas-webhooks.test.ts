@@ -1,3 +1,4 @@
+// Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'

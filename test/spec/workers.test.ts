@@ -1,3 +1,4 @@
+// Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'

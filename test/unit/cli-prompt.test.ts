@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'

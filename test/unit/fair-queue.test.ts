@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FairQueue, type QueueEntry } from '../../src/lib/fair-queue.ts'

@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { describe, test } from 'node:test'

@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decideSignIn, type SignInFacts, type SignInOutcome } from '../../src/oauth/sign-in-policy.ts'

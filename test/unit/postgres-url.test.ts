@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, test } from 'node:test'

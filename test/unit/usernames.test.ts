@@ -1,3 +1,4 @@
+// Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { requireUsername, usernameFrom, usernamesFor } from '../../src/users/username.ts'
