@@ -9,19 +9,19 @@ type DocumentedResponse = Documentation['responses'][number]
 const API_VERSION = 'v1'
 
 const TAGS: Record<Documentation['tag'], string> = {
-  Users: 'Who is signed in',
-  Sessions: 'How long the user stays signed in',
-  Keys: 'What verifies access tokens',
+  Users: 'The signed-in user',
+  Sessions: 'Renewal of the session',
+  Keys: 'Public keys for access tokens',
   Operation: 'For operators',
 }
 
 const HEADERS: Record<ResponseHeader | 'X-Request-Id', { description: string; schema: object }> = {
-  'X-Request-Id': { description: 'Names this request in the log of the service', schema: { type: 'string' } },
-  'Retry-After': { description: 'Seconds until another try makes sense', schema: { type: 'integer', minimum: 1 } },
+  'X-Request-Id': { description: 'Identifies the request in the log of the service', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds until a retry makes sense', schema: { type: 'integer', minimum: 1 } },
   'Set-Cookie': {
     description:
-      'A header for each session cookie (access, refresh and CSRF token): new ones where the session was renewed, ' +
-      'expired ones where it has ended',
+      'One header for each session cookie (access, refresh and CSRF token): new cookies after a renewal, expired ones ' +
+      'after the end of the session',
     schema: { type: 'string' },
   },
   'WWW-Authenticate': { description: 'RFC 9110 section 11.6.1', schema: { type: 'string' } },
@@ -72,7 +72,7 @@ export const createOpenApi = ({ routes, baseUrl, cookieTable }: OpenApiDeps): st
     info: {
       title: 'svc',
       version: API_VERSION,
-      description: 'Who is signed in, and for how long.',
+      description: 'The signed-in user, and the renewal of the session.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: baseUrl }],

@@ -10,7 +10,7 @@ export const getUser = {
     summary: 'The authenticated user',
     tag: 'Users',
     responses: {
-      200: { description: 'Who is signed in', schema: refTo('User') },
+      200: { description: 'The signed-in user', schema: refTo('User') },
       401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
       503: UNAVAILABLE,
     },

@@ -9,7 +9,7 @@ export const getHealth = {
     operationId: 'getHealth',
     summary: 'Whether the process is up',
     tag: 'Operation',
-    responses: { 200: { description: 'It is', schema: refTo('Status') } },
+    responses: { 200: { description: 'The process is up', schema: refTo('Status') } },
   } satisfies Documentation,
 
   handle: (): HttpResponse => json(200, '{"status":"ok"}'),
@@ -22,7 +22,7 @@ export const createGetReadiness = ({ requireReady }: RouteDeps) => ({
     summary: 'Whether the service can do its work',
     tag: 'Operation',
     responses: {
-      200: { description: 'It can', schema: refTo('Status') },
+      200: { description: 'The service is ready', schema: refTo('Status') },
       503: failure('`unavailable`, and what is down', 'Retry-After'),
     },
   } satisfies Documentation,

@@ -54,7 +54,7 @@ const documentationOf = (csrfCookie: string): Documentation => ({
       name: 'audience',
       in: 'query',
       required: true,
-      description: 'For whom the access token is meant',
+      description: 'The audience of the new access token',
       schema: { type: 'string', pattern: '^[A-Za-z0-9._:/-]{1,128}$' },
     },
     {

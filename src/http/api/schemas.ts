@@ -10,7 +10,7 @@ export const SCHEMAS = {
     type: 'object',
     required: ['id', 'email', 'username', 'roles', 'disabled', 'created_at'],
     properties: {
-      id: { type: 'string', format: 'uuid', description: 'Never changes and is never used again' },
+      id: { type: 'string', format: 'uuid', description: 'Never changes, and is never given to another user' },
       email: { type: 'string', format: 'email', maxLength: 254 },
       username: { type: 'string', pattern: '^[a-z0-9_-]{3,30}$' },
       roles: { type: 'array', items: { type: 'string', pattern: '^[a-z0-9_:.-]{1,64}$' } },
