@@ -43,12 +43,18 @@ export interface RequestCookies {
   repeated: CookieRole[]
 }
 
+interface CookieReaderDeps {
+  cookieTable: CookieTable
+  /** Whether the other cookies confirm the refresh token; undefined: it needs no confirmation. */
+  isConfirmed?: ((single: RequestCookies['single']) => boolean) | undefined
+}
+
 /**
  * Reads the cookies of the table from a `Cookie` header (RFC 6265bis section 5.8.3). An empty cookie counts as absent,
  * and so does a refresh token that `isConfirmed` refuses.
  */
-export const createCookieReader = (table: CookieTable, isConfirmed?: (single: RequestCookies['single']) => boolean) => {
-  const roles = new Map(Object.entries(table).map(([role, { name }]) => [name, role as CookieRole]))
+export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDeps) => {
+  const roles = new Map(Object.entries(cookieTable).map(([role, { name }]) => [name, role as CookieRole]))
 
   return (header = ''): RequestCookies => {
     const found: Partial<Record<CookieRole, string>> = {}

@@ -65,7 +65,7 @@ export const createServer = (given: ServerDeps): Server => {
   }
 
   const malformedRequests = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })
-  const server = createHttpServer(onRequest, malformedRequests.onClientError)
+  const server = createHttpServer({ onRequest, onClientError: malformedRequests.onClientError })
   malformedRequests.attach(server)
   limitConnections({ ...given, server })
   return server
@@ -88,10 +88,8 @@ const createRouteDeps = (given: ServerDeps): RouteDeps => {
 /** With a cookie prefix, a refresh token counts only if the CSRF cookie is one of the same session. */
 const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps) => {
   const csrfTokens = createCsrfTokens(rootSecret)
-  return {
-    csrfTokens,
-    readCookies: createCookieReader(cookieTable, cookiePrefix ? csrfTokens.confirmsRefresh : undefined),
-  }
+  const isConfirmed = cookiePrefix ? csrfTokens.confirmsRefresh : undefined
+  return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
 }
 
 /** Refuses a `POST` that another site may have sent (`csrf.ts`). */

@@ -7,11 +7,14 @@ const HEADERS_TIMEOUT_MS = 10_000
 /** Above the 60 s after which proxies close a connection that they keep: the side that sends requests closes first. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000
 
-/** Creates the HTTP/1.1 server, not yet listening. `onClientError` responds to requests that Node cannot read. */
-export const createHttpServer = (
-  onRequest: RequestListener,
-  onClientError: (error: Error, socket: Duplex) => void,
-): Server => {
+interface HttpServerDeps {
+  onRequest: RequestListener
+  /** Responds to requests that Node cannot read. */
+  onClientError: (error: Error, socket: Duplex) => void
+}
+
+/** Creates the HTTP/1.1 server, not yet listening. */
+export const createHttpServer = ({ onRequest, onClientError }: HttpServerDeps): Server => {
   const server = createServer(
     {
       requestTimeout: REQUEST_TIMEOUT_MS,
