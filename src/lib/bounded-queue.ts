@@ -1,7 +1,7 @@
 import { AppError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
-/** The current use of a queue. */
+/** How busy a queue is at the moment. */
 export interface QueueLoad {
   running: number
   waiting: number
@@ -9,12 +9,12 @@ export interface QueueLoad {
   refused: number
 }
 
-interface Limits {
+interface QueueLimits {
   /** Number of jobs that run at the same time. */
-  atOnce: number
+  maxRunning: number
   /** Number of further jobs that may wait. */
-  waiting: number
-  /** Message of the error when the queue is full. */
+  maxWaiting: number
+  /** When to retry, in the error of a full queue. */
   retryAfterSeconds: number
 }
 
@@ -26,9 +26,15 @@ export interface Caller {
   signal?: AbortSignal | undefined
 }
 
+export interface BoundedQueue {
+  load(): QueueLoad
+  /** Runs a job in its turn; throws `unavailable` when the queue is full, or the signal aborts before. */
+  run<T>(job: () => Promise<T>, caller?: Caller): Promise<T>
+}
+
 /** A job that waits for its turn. */
 interface Waiter {
-  begin: () => void
+  start: () => void
   refuse: () => void
 }
 
@@ -37,55 +43,56 @@ interface Waiter {
  * Networks take turns; jobs of one network run in order of arrival. In a full queue, a new job of a network with fewer
  * jobs replaces the newest job of the network with most. A job whose signal aborts before its turn never runs.
  */
-export const createBoundedQueue = ({ atOnce, waiting, retryAfterSeconds }: Limits) => {
+export const createBoundedQueue = ({ maxRunning, maxWaiting, retryAfterSeconds }: QueueLimits): BoundedQueue => {
   let running = 0
   let refused = 0
-  const line = new FairQueue<Waiter>()
+  const queue = new FairQueue<Waiter>()
 
-  const requirePlace = (network: string): void => {
-    if (line.size < waiting) return
+  const makeRoom = (network: string): void => {
+    if (queue.size < maxWaiting) return
     refused += 1
-    const displaced = line.evictFor(network)
-    if (!displaced) throw busy(retryAfterSeconds)
-    displaced.refuse()
+    const evicted = queue.evictFor(network)
+    if (!evicted) throw busy(retryAfterSeconds)
+    evicted.refuse()
   }
 
-  const turn = ({ network = '', signal }: Caller): Promise<void> => {
-    requirePlace(network)
+  const waitForTurn = ({ network = '', signal }: Caller): Promise<void> => {
+    makeRoom(network)
     return new Promise((resolve, reject) => {
       const settle = (outcome: () => void) => () => {
         signal?.removeEventListener('abort', giveUp)
         outcome()
       }
       const giveUp = (): void => {
-        line.remove(place)
+        queue.remove(entry)
         reject(givenUp())
       }
-      const place = line.enqueue(network, {
-        begin: settle(resolve),
+      const entry = queue.enqueue(network, {
+        start: settle(resolve),
         refuse: settle(() => reject(busy(retryAfterSeconds))),
       })
       signal?.addEventListener('abort', giveUp, { once: true })
     })
   }
 
-  const passOn = (): void => {
-    const next = line.dequeue()
-    if (next) next.begin()
+  /** The next job takes the place of the one that ended, so `running` stays the same. */
+  const startNext = (): void => {
+    const next = queue.dequeue()
+    if (next) next.start()
     else running -= 1
   }
 
   return {
-    load: (): QueueLoad => ({ running, waiting: line.size, refused }),
+    load: () => ({ running, waiting: queue.size, refused }),
 
-    async run<T>(work: () => Promise<T>, caller: Caller = {}): Promise<T> {
+    async run(job, caller = {}) {
       if (caller.signal?.aborted) throw givenUp()
-      if (running < atOnce) running += 1
-      else await turn(caller)
+      if (running < maxRunning) running += 1
+      else await waitForTurn(caller)
       try {
-        return await work()
+        return await job()
       } finally {
-        passOn()
+        startNext()
       }
     },
   }

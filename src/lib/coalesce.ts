@@ -1,22 +1,21 @@
 /**
- * Lets callers share the runs of a function: each caller gets the result of a run that began after the call, and only
- * one
- * run is in progress at a time.
+ * Lets callers share the runs of a function. Each caller gets the result of a run that began after the call, and one run is
+ * in progress at a time.
  */
-export const coalesce = <T>(work: () => Promise<T>): (() => Promise<T>) => {
-  let underWay: Promise<unknown> | undefined
+export const coalesce = <T>(run: () => Promise<T>): (() => Promise<T>) => {
+  let current: Promise<unknown> | undefined
   let next: Promise<T> | undefined
 
-  const begin = async (): Promise<T> => {
-    await underWay?.catch(() => {})
-    const run = work()
-    underWay = run
+  const runNext = async (): Promise<T> => {
+    await current?.catch(() => {})
+    const result = run()
+    current = result
     next = undefined
-    return run
+    return result
   }
 
   return () => {
-    next ??= begin()
+    next ??= runNext()
     return next
   }
 }

@@ -10,16 +10,15 @@ interface Group<T> {
   peer: ListNode<Group<T>> | undefined
 }
 
-/** A place in the line, with which a value can be removed before its turn. */
+/** The entry of a value, with which it can be removed before its turn. */
 export interface QueueEntry<T> {
   group: Group<T>
   node: ListNode<T>
 }
 
 /**
- * A queue in which groups take turns, and each group is first in, first out: a group with many waiting values delays
- * the
- * others by one turn at a time, and not by all of its values. Every operation takes constant time.
+ * A queue in which groups take turns, and each group is first in, first out. A group with many values delays the other
+ * groups by one turn at a time, and not by all of its values. Every operation takes constant time.
  */
 export class FairQueue<T> {
   readonly #groups = new Map<string, Group<T>>()
@@ -37,9 +36,9 @@ export class FairQueue<T> {
 
   /** Adds a value at the end of its group. */
   enqueue(key: string, value: T): QueueEntry<T> {
-    const group = this.#groups.get(key) ?? this.#begin(key)
+    const group = this.#groups.get(key) ?? this.#addGroup(key)
     const node = group.waiting.push(value)
-    this.#resized(group, group.waiting.size - 1)
+    this.#moveToSize(group, group.waiting.size - 1)
     return { group, node }
   }
 
@@ -73,29 +72,29 @@ export class FairQueue<T> {
   /** Removes a value that still waits. */
   remove({ group, node }: QueueEntry<T>): void {
     group.waiting.remove(node)
-    this.#resized(group, group.waiting.size + 1)
+    this.#moveToSize(group, group.waiting.size + 1)
   }
 
-  #begin(key: string): Group<T> {
+  #addGroup(key: string): Group<T> {
     const group: Group<T> = { key, waiting: new LinkedList(), turn: undefined, peer: undefined }
     this.#groups.set(key, group)
     group.turn = this.#turns.push(group)
     return group
   }
 
-  #end(group: Group<T>): void {
+  #removeGroup(group: Group<T>): void {
     this.#groups.delete(group.key)
     if (group.turn) this.#turns.remove(group.turn)
     group.turn = undefined
   }
 
   /** Moves a group to the list for its new size, after one value was added or removed. */
-  #resized(group: Group<T>, before: number): void {
+  #moveToSize(group: Group<T>, before: number): void {
     const { size } = group.waiting
     this.#size += size - before
     if (group.peer) this.#bySize[before]?.remove(group.peer)
     group.peer = undefined
-    if (size === 0) this.#end(group)
+    if (size === 0) this.#removeGroup(group)
     else group.peer = this.#ofSize(size).push(group)
     if (size > this.#largest) this.#largest = size
     // One step at most: only this group has become smaller, by one.

@@ -1,8 +1,7 @@
 import { stdSerializers } from 'pino'
 
 /**
- * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties
- * may
+ * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties may
  * contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client the
  * response that it could not parse.
  */

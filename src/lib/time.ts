@@ -51,14 +51,10 @@ export const parseDuration = (text: string): number | undefined => {
   return totalMs
 }
 
-/** The result of the work, or `otherwise` after the time limit. */
-export const withTimeout = async <T, Late>(
-  deadlineMs: number,
-  work: Promise<T>,
-  otherwise: Late,
-): Promise<T | Late> => {
+/** Resolves to the result of the work, or to `otherwise` when the work takes longer than this many milliseconds. */
+export const withTimeout = async <T, Late>(timeoutMs: number, work: Promise<T>, otherwise: Late): Promise<T | Late> => {
   const { promise: tooLate, resolve } = Promise.withResolvers<Late>()
-  const timer = setTimeout(resolve, deadlineMs, otherwise)
+  const timer = setTimeout(resolve, timeoutMs, otherwise)
   try {
     return await Promise.race([work, tooLate])
   } finally {

@@ -1,9 +1,6 @@
 import { AppError } from './errors.ts'
 
-/**
- * 32 random bytes have fewer than 16 different values once in 10^16 cases; 64 random hex digits fewer than 8 once in
- * 10^18.
- */
+// 32 random bytes have fewer than 16 different values once in 10^16 cases, 64 random hex digits fewer than 8 once in 10^18.
 const MIN_DISTINCT_BYTES = 16
 const MIN_DISTINCT_CHARACTERS = 8
 /** Random base64 of 43 characters has letters of one case and no more digits than this once in 10^11 cases. */
@@ -20,8 +17,7 @@ export const requireUnguessable = (text: string, bytes: Uint8Array, where = 'it'
 }
 
 /**
- * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects
- * what
+ * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects what
  * people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
  */
 export const findWeakness = (text: string, bytes: Uint8Array): string | undefined =>
@@ -36,13 +32,13 @@ const weaknessOfText = (text: string): string | undefined => {
 const weaknessOfBytes = (bytes: Uint8Array): string | undefined => weaknessOfCodes([...bytes], MIN_DISTINCT_BYTES)
 
 const weaknessOfCodes = (codes: readonly number[], minDistinct: number): string | undefined => {
-  if (repeats(codes)) return 'repeats itself'
-  if (counts(codes)) return 'is a sequence'
+  if (isRepetition(codes)) return 'repeats itself'
+  if (isSequence(codes)) return 'is a sequence'
   return new Set(codes).size < minDistinct ? 'has too few different characters' : undefined
 }
 
 /** Whether the codes repeat one sequence of at most half their length. */
-const repeats = (codes: readonly number[]): boolean => {
+const isRepetition = (codes: readonly number[]): boolean => {
   const half = Math.floor(codes.length / 2)
   return Array.from({ length: half }, (_, index) => index + 1).some((period) =>
     codes.every((code, index) => index < period || code === codes[index - period]),
@@ -50,7 +46,7 @@ const repeats = (codes: readonly number[]): boolean => {
 }
 
 /** Whether most steps between neighbours equal the step before: `abcdef`, `00 01 02`, `975319`. */
-const counts = (codes: readonly number[]): boolean => {
+const isSequence = (codes: readonly number[]): boolean => {
   const steps = codes.slice(1).map((code, index) => code - (codes[index] ?? 0))
   const same = steps.filter((step, index) => index > 0 && step === steps[index - 1])
   return same.length > steps.length / 2

@@ -35,7 +35,7 @@ export interface Passwords {
 export const createPasswords = ({ atOnce, waiting, onHash }: PasswordsDeps): Passwords => {
   // One hash takes about 10 ms of a core: this many seconds empty a full queue.
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
-  const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds })
+  const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds })
 
   const inTurn = <T>(work: () => Promise<T>, caller: Caller | undefined): Promise<T> =>
     queue.run(async () => {

@@ -8,7 +8,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A queue whose tasks end on request, and the result of each task. */
 const create = ({ atOnce = 1, waiting = 100 } = {}) => {
-  const queue = createBoundedQueue({ atOnce, waiting, retryAfterSeconds: 3 })
+  const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds: 3 })
   const begun: string[] = []
   const ended = new Map<string, string>()
   const running: (() => void)[] = []
@@ -105,7 +105,7 @@ test('no task is displaced for a network that would then have as many as the lar
 })
 
 test('a refusal says when to retry', async () => {
-  const queue = createBoundedQueue({ atOnce: 1, waiting: 0, retryAfterSeconds: 7 })
+  const queue = createBoundedQueue({ maxRunning: 1, maxWaiting: 0, retryAfterSeconds: 7 })
   const gate = Promise.withResolvers<void>()
   const first = queue.run(() => gate.promise)
   await assert.rejects(

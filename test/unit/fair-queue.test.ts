@@ -12,12 +12,12 @@ const createModel = () => {
   }
   return {
     drop,
-    add(key: string, value: number): void {
+    enqueue(key: string, value: number): void {
       const group = groups.find((one) => one.key === key)
       if (group) group.waiting.push(value)
       else groups.push({ key, waiting: [value] })
     },
-    takeNext(): number | undefined {
+    dequeue(): number | undefined {
       const [group] = groups
       const value = group?.waiting[0]
       if (!group || value === undefined) return undefined
@@ -25,8 +25,8 @@ const createModel = () => {
       drop(value)
       return value
     },
-    /** The entries that may be displaced: the newest of each of the largest groups. */
-    displaceable(key: string): number[] {
+    /** The entries that may be evicted: the newest of each of the largest groups. */
+    evictable(key: string): number[] {
       const largest = Math.max(0, ...groups.map(({ waiting }) => waiting.length))
       const own = groups.find((one) => one.key === key)?.waiting.length ?? 0
       if (own + 1 >= largest) return []
@@ -37,9 +37,9 @@ const createModel = () => {
 }
 
 test('a fair queue follows its rules for any order of arrivals and departures', () => {
-  const line = new FairQueue<number>()
+  const queue = new FairQueue<number>()
   const model = createModel()
-  const places = new Map<number, QueueEntry<number>>()
+  const entries = new Map<number, QueueEntry<number>>()
   let seed = 7
   const random = (below: number): number => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -50,28 +50,28 @@ test('a fair queue follows its rules for any order of arrivals and departures', 
     const comes = random(10) < (Math.floor(value / 500) % 2 === 0 ? 7 : 3)
     const key = String(Math.min(random(9), random(9)))
     if (comes) {
-      places.set(value, line.enqueue(key, value))
-      model.add(key, value)
+      entries.set(value, queue.enqueue(key, value))
+      model.enqueue(key, value)
     } else if (random(4) === 0) {
-      const [gone = value] = [...places.keys()].slice(random(places.size || 1))
-      const place = places.get(gone)
-      if (place) line.remove(place)
+      const [gone = value] = [...entries.keys()].slice(random(entries.size || 1))
+      const entry = entries.get(gone)
+      if (entry) queue.remove(entry)
       model.drop(gone)
-      places.delete(gone)
+      entries.delete(gone)
     } else if (random(3) === 0) {
-      const allowed = model.displaceable(key)
-      const displaced = line.evictFor(key)
+      const allowed = model.evictable(key)
+      const evicted = queue.evictFor(key)
       assert.ok(
-        displaced === undefined ? allowed.length === 0 : allowed.includes(displaced),
-        `${displaced}: ${allowed.join()}`,
+        evicted === undefined ? allowed.length === 0 : allowed.includes(evicted),
+        `${evicted}: ${allowed.join()}`,
       )
-      if (displaced !== undefined) model.drop(displaced)
-      places.delete(displaced ?? -1)
+      if (evicted !== undefined) model.drop(evicted)
+      entries.delete(evicted ?? -1)
     } else {
-      const next = line.dequeue()
-      assert.equal(next, model.takeNext())
-      places.delete(next ?? -1)
+      const next = queue.dequeue()
+      assert.equal(next, model.dequeue())
+      entries.delete(next ?? -1)
     }
-    assert.equal(line.size, model.size())
+    assert.equal(queue.size, model.size())
   }
 })

@@ -18,7 +18,7 @@ const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?]*)@)?([^@/?]*)(?:\/([^@/?]*))?(
 /**
  * Reads a URL as libpq does (PostgreSQL, section 34.1.1.2), for one server. Throws `invalid_request`, with a message that
  * shows no part of a password. A parameter that is not supported is refused, never ignored
- * (docs/decisions/027-own-code.md).
+ * (docs/decisions/028-own-code.md).
  */
 export const readPostgresUrl = (text: string): ConnectionInfo => {
   if (/[\s\p{Cc}]/u.test(text)) throw invalidUrl('it has a space or control character: write it as %20 and so on')
