@@ -70,7 +70,7 @@ const identitiesOf = async (userId: string): Promise<{ id: string; provider: str
 const providersOf = async (userId: string) => (await identitiesOf(userId)).map(({ provider }) => provider)
 
 describe('svc users set-password', () => {
-  test('disconnects providers, so that an attacker who connected one does not come back, and says so', async () => {
+  test('disconnects providers, so that an attacker who connected one is locked out, and says so', async () => {
     const account = await withBoth()
     const inside = await comesByGithub(account)
     const { password } = newPerson()
@@ -95,7 +95,7 @@ describe('svc users set-password', () => {
     await assertLetIn(account)
   })
 
-  test('--json tells what was disconnected and what is connected; a refused password changes neither', async () => {
+  test('--json lists what was disconnected and what is connected; a refused password changes neither', async () => {
     const account = await attacked()
     const args = ['users', 'set-password', account.person.email]
     const refused = await service.cli(args, { input: 'short' })
@@ -115,7 +115,7 @@ describe('svc users set-password', () => {
     })
   })
 
-  test('at the moment at which the attacker signs in, or connects another: nothing of theirs is left', async () => {
+  test('at the moment when the attacker signs in, or connects another provider: nothing of theirs is left', async () => {
     for (let round = 0; round < 4; round += 1) {
       const account = await attacked()
       const [late, linking] = [newAgent(), account.agent.copy()]
@@ -138,7 +138,7 @@ const changePassword = (agent: UserAgent, current: string, next = newPerson().pa
   agent.post('/auth/account/password', { current_password: current, new_password: next })
 
 describe('a change of the own password', () => {
-  test('leads to a page that lists what is connected, with a button each to disconnect it, at once', async () => {
+  test('leads to a page that lists the connected providers, with a button to disconnect each at once', async () => {
     const account = await withBoth()
     // The sign-in was long ago; the current password is proof enough.
     await database.rows('UPDATE sessions SET authenticated_at = 0 WHERE user_id = ?', account.id)
@@ -159,7 +159,7 @@ describe('a change of the own password', () => {
     assert.deepEqual(await providersOf(account.id), ['corp'])
   })
 
-  test('starts a session in place of the one that asked: a stolen copy of it is of no use, and not made fresh', async () => {
+  test('replaces the session: a stolen copy of the old one is of no use, and not made fresh', async () => {
     const account = await attacked()
     const thief = account.agent.copy()
     const other = await loggedIn(service, account.person)
@@ -199,7 +199,7 @@ describe('a change of the own password', () => {
     }
   })
 
-  test('with nothing connected tells only what was done; the page of another time lists as before', async () => {
+  test('with nothing connected says only what was done; the page lists providers as before afterwards', async () => {
     const { agent, person } = await signedUp(service)
     assertRedirect(await changePassword(agent, person.password), '/auth/account?done=password')
     const { text } = await agent.get('/auth/account?done=password')
@@ -235,7 +235,7 @@ describe('svc identities', { concurrency: 2 }, () => {
     assert.deepEqual(await operateJson<unknown[]>(service, ['identities', 'list', person.email]), [])
   })
 
-  test('unlink USER PROVIDER: it no longer lets anybody in, every session ends, the others stay', async () => {
+  test('unlink USER PROVIDER: the provider no longer signs in, every session ends, other providers stay', async () => {
     const account = await withBoth()
     const inside = await comesByGithub(account)
     const told = await operate(service, ['identities', 'unlink', account.person.email, 'github'])
@@ -263,7 +263,7 @@ describe('svc identities', { concurrency: 2 }, () => {
     await assertSignedIn(again)
   })
 
-  test('unlink of the last way to sign in is done, and the operator is told', async () => {
+  test('unlink removes the last way to sign in, with a warning for the operator', async () => {
     const agent = newAgent()
     const person = newOpenIdPerson()
     assertRedirect(await signInBy(agent, 'corp', (url) => corp.visit(url, { person })), '/')

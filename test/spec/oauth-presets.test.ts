@@ -126,7 +126,7 @@ describe('GitHub: OAuth 2.0 without OpenID: user and verified-email endpoints', 
       await assertOut(await arriveAtGitHub({ ...who, emails: emails as GitHubPerson['emails'] }), 403, NO_EMAIL)
     })
   }
-  test('no verified primary: another verified one does not stand in for it', async () => {
+  test('without a verified primary email, another verified one does not count', async () => {
     const emails = [emailWith('a@none.example'), emailWith('b@none.example', { primary: true, verified: false })]
     await assertOut(
       await arriveAtGitHub(newGitHubPerson({ user: { email: 'a@none.example' }, emails })),
@@ -210,7 +210,7 @@ describe('GitHub: OAuth 2.0 without OpenID: user and verified-email endpoints', 
     })
   }
 
-  test('a user who is renamed there stays the same user here', async () => {
+  test('a user who is renamed at GitHub stays the same user here', async () => {
     const who = newGitHubPerson()
     const before = await assertIn(await arriveAtGitHub(who))
     const renamed = {
@@ -223,7 +223,7 @@ describe('GitHub: OAuth 2.0 without OpenID: user and verified-email endpoints', 
 
 describe('Discord', () => {
   const arrive = arriveAt('discord', discord)
-  test('from the button to a session, with its name and email', async () => {
+  test('a whole sign-in, with name and email', async () => {
     const who = person()
     const user = await assertIn(await arrive(who))
     assert.deepEqual([user.email, user.username], [who.email, who.preferred_username])
@@ -258,7 +258,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     return arrival
   }
 
-  test('from the button to a session; the username is made of the name', async () => {
+  test('a whole sign-in; the username is made from the name', async () => {
     const name = `Ana ${randomUUID().slice(0, 8)}`
     const who = person({ name, preferred_username: undefined })
     const { username, email } = await assertIn(await arrive(who))
@@ -268,7 +268,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     assert.deepEqual([again.username, again.email], [username, email])
   })
 
-  test('its address asks for a form answer, and the secret is a fresh one each time', async () => {
+  test('the request asks for a form post, and each client secret is new', async () => {
     const { searchParams } = new URL(await startAt(newAgent(), 'apple'))
     assert.equal(searchParams.get('response_mode'), 'form_post')
     assert.equal(searchParams.get('scope'), 'name email')
@@ -298,7 +298,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     deep: '['.repeat(2000),
   }
   for (const [title, user] of Object.entries(users)) {
-    test(`a field \`user\` that is ${title}: it decides nothing`, async () => {
+    test(`a field \`user\` that is ${title}: it changes nothing`, async () => {
       const who = person()
       const arrival = await besides(user, who)
       const { email, username } = await assertIn(arrival)
@@ -310,7 +310,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     })
   }
 
-  test('more than fits is refused, without a session', async () => {
+  test('a form post that is too long is refused, without a session', async () => {
     const agent = newAgent()
     apple.fault = { besides: { user: 'x'.repeat(12_000) } }
     const callback = await apple.visit(await startAt(agent, 'apple'), { person: person() })
@@ -328,7 +328,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     await assertOut(await arrive(person({ email_verified: false })), 403, NOT_CONFIRMED)
   })
 
-  test('cancelled in its own words', async () => {
+  test('cancelled, with Apple’s own error code', async () => {
     const agent = newAgent()
     const answer = await signInBy(agent, 'apple', (url) => apple.visit(url, { answer: 'cancel' }), {
       return_to: '/there',
@@ -336,7 +336,7 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
     await assertOut({ agent, answer }, 403, /You cancelled/)
   })
 
-  test('a secret of another team is refused there: no session', async (t) => {
+  test('Apple refuses a secret of another team: no session', async (t) => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     const CLIENT_SECRET = other.export({ type: 'pkcs8', format: 'pem' }).toString()
     const env = { SVC_OAUTH_APPLE_TEAM_ID: team.teamId, SVC_OAUTH_APPLE_KEY_ID: team.keyId }
@@ -359,15 +359,15 @@ describe('Apple: form_post answer, client secret as a signed JWT, name only the 
   })
 })
 
-describe('GitLab: the email is told at userinfo only', () => {
+describe('GitLab: the email comes from the userinfo endpoint only', () => {
   const arrive = arriveAt('gitlab', gitlab)
-  test('from the button to a session', async () => {
+  test('a whole sign-in', async () => {
     const who = person()
     const user = await assertIn(await arrive(who))
     assert.deepEqual([user.email, user.username], [who.email, who.preferred_username])
     assert.ok(gitlab.requestsFor('userinfo').length > 0)
   })
-  test('an email that is not verified there', async () => {
+  test('an email that GitLab has not verified', async () => {
     await assertOut(await arrive(person({ email_verified: false })), 403, NOT_CONFIRMED)
     await assertOut(await arrive(person({ email_verified: undefined })), 403, NOT_CONFIRMED)
     await assertOut(await arrive(person({ email: undefined })), 403, NO_EMAIL)
@@ -390,7 +390,8 @@ describe('Google: ALLOWED_DOMAINS by the verified email or the hosted domain', (
     ['gmail.example', 'corp.example'],
     ['gmail.example', 'Corp.Example'],
   ] as const) {
-    test(`${domain}, hd ${hd ?? 'unsaid'}: let in`, async () => void (await assertIn(await arrive(at(domain, { hd })))))
+    test(`${domain}, hd ${hd ?? 'missing'}: allowed`, async () =>
+      void (await assertIn(await arrive(at(domain, { hd })))))
   }
   const out = {
     'another domain': at('other.example'),
@@ -405,9 +406,9 @@ describe('Google: ALLOWED_DOMAINS by the verified email or the hosted domain', (
     'two @': person({ email: 'a@other.example@corp.example' }),
   }
   for (const [title, who] of Object.entries(out)) {
-    test(`${title}: not let in`, async () => assertOut(await arrive(who), 403, /isn’t let in/))
+    test(`${title}: not allowed`, async () => assertOut(await arrive(who), 403, /isn’t let in/))
   }
-  test('a hosted domain of theirs with an email that nobody has verified makes no account', async () => {
+  test('an allowed hosted domain with an unverified email creates no account', async () => {
     await assertOut(
       await arrive(at('other.example', { hd: 'corp.example', email_verified: false })),
       403,
@@ -428,12 +429,12 @@ const member = (claims: Claims = {}): Claims => {
 describe('Microsoft: emails are no proof of ownership unless verified claims say so', () => {
   const arrive = arriveAt('microsoft', microsoft)
   for (const xms_edov of [true, 'true', 1, '1']) {
-    test(`xms_edov ${JSON.stringify(xms_edov)}: from the button to a session`, async () => {
+    test(`xms_edov ${JSON.stringify(xms_edov)}: a whole sign-in`, async () => {
       const who = member({ xms_edov })
       assert.equal((await assertIn(await arrive(who))).email, who.email)
     })
   }
-  test('verified_primary_email has it, in other letters', async () => {
+  test('verified_primary_email has the email, in other case', async () => {
     const who = member()
     await assertIn(await arrive({ ...who, verified_primary_email: ['x@example.com', String(who.email).toUpperCase()] }))
   })
@@ -456,13 +457,13 @@ describe('Microsoft: emails are no proof of ownership unless verified claims say
       await assertOut(await arrive(member({ email, ...named })), 403, NOT_CONFIRMED)
     })
   }
-  test('an email of userinfo alone is not the one that xms_edov is about', async () => {
+  test('xms_edov does not verify an email of the userinfo endpoint', async () => {
     microsoft.fault = { told: { idToken: { email: undefined, xms_edov: true } } }
     const arrival = await arrive(member())
     microsoft.fault = {}
     await assertOut(arrival, 403, NO_EMAIL)
   })
-  test('userinfo is never asked, whatever is missing in the ID token', async () => {
+  test('the userinfo endpoint is never called, whatever is missing in the ID token', async () => {
     const claims = { xms_edov: true }
     await assertIn(await arrive(member(claims)))
     microsoft.fault = { told: { idToken: { email: undefined, name: undefined } } }

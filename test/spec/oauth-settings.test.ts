@@ -19,7 +19,7 @@ interface Shown {
   secret: boolean
 }
 
-/** Variables of one provider, without what they all begin with. */
+/** The variables of one provider, without their common beginning. */
 const variablesOf = (name: string, settings: Variables): Variables =>
   Object.fromEntries(
     Object.entries(settings).map(([ending, value]) => [
@@ -40,7 +40,7 @@ const providers = (settings: Record<string, Variables>): Variables =>
     ...Object.entries(settings).map(([name, own]) => variablesOf(name, own)),
   )
 
-/** One provider for each case, `t0` and so on, so that one start tells of them all. */
+/** One provider for each case, `t0` and so on, so that one start reports them all. */
 const oneForEach = (cases: readonly (readonly [ending: string, value: string])[]): Variables =>
   providers(Object.fromEntries(cases.map(([ending, value], index) => [`t${index}`, { ...corp, [ending]: value }])))
 
@@ -80,7 +80,7 @@ const appleIds = { CLIENT_ID: 'com.example.web', TEAM_ID: 'ABCDE12345', KEY_ID: 
 const apple = { ...appleIds, CLIENT_SECRET: pkcs8 }
 
 const TENANT_ID = '6babcaad-604b-40ac-a9d7-9fd97c0b779f'
-/** Microsoft's number for the tenant of everybody's private accounts. */
+/** Microsoft's UUID for the tenant of all personal accounts. */
 const CONSUMERS_ID = '9188040d-6c67-4c5b-b112-36a304b66dad'
 
 const presets = {
@@ -167,7 +167,7 @@ const goodValues = [
 ] as const
 
 describe('settings of external providers', { concurrency: 3 }, () => {
-  test('a known provider needs its credentials; label, issuer and scopes are known, and svc config shows them', async (t) => {
+  test('a known provider needs its credentials only; svc config shows its label, issuer and scopes', async (t) => {
     const known = Object.keys(presets).map((name) => [name, name === 'apple' ? apple : credentials] as const)
     const { shown, warnings } = await accepted(t, providers(Object.fromEntries(known)))
     assert.deepEqual(warnings, [])
@@ -199,7 +199,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     assert.doesNotMatch(stdout, /hunter/)
   })
 
-  test('every value that is not accepted has its line, which says what is; nothing else has', async (t) => {
+  test('every value that is not accepted has a line that says what is accepted, and no other value has one', async (t) => {
     const variables = badValues.map(([ending], index) => `SVC_OAUTH_T${index}_${ending}`)
     const lines = await assertRefused(t, oneForEach(badValues), variables)
     for (const line of lines) assert.match(line, / is not accepted: .{10}/)
@@ -215,7 +215,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     }
   })
 
-  test('what is read: in the order of the list, scopes and domains one by one, the key of Apple as PKCS #8', () => {
+  test('providers are read in the order of the list, scopes and domains one by one, and the key of Apple as PKCS #8', () => {
     const lists = { SCOPES: 'openid,email  x', ALLOWED_DOMAINS: 'Corp.example, b.example' }
     const own = { ...corp, ...lists, ISSUER: 'https://id.corp.example/', TRUST_EMAIL: 'on', ICON_URL: '/corp.svg' }
     const env = providers({ corp: own, apple: { ...apple, CLIENT_SECRET: pkcs8.replaceAll('\n', '\\n') } })
@@ -251,7 +251,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     ])
   })
 
-  test('half a provider is a mistake: each variable that is missing has its line, an empty one counting as missing', async (t) => {
+  test('an incomplete provider is a mistake: each missing variable has a line, and an empty one counts as missing', async (t) => {
     const env = {
       ...providers({ google: {}, apple: {}, corp: {} }),
       SVC_OAUTH_GOOGLE_CLIENT_ID: 'an-id',
@@ -267,7 +267,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     assert.match(lines.at(-1) ?? '', /google, github, microsoft, apple, gitlab, discord$/)
   })
 
-  test('names that cannot be are told, and hide no mistake of another provider', async (t) => {
+  test('invalid names are reported, and hide no mistake of another provider', async (t) => {
     const bad = ['Google', '2fa', 'a b', 'a__b', 'a-', '_a', 'ä', 'x'.repeat(33), '']
     const names = [...bad, 'corp', 'google', 'corp', 'my-corp', 'my_corp']
     const env = {
@@ -283,7 +283,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     assert.match(line, /comma-separated names such as google/)
   })
 
-  test('a secret may come as a file; not as both, and not from a file that is empty or not there', async (t) => {
+  test('a secret may come from a file, but not from both, nor from a file that is empty or missing', async (t) => {
     const cwd = temporaryDirectory(t)
     writeFileSync(path.join(cwd, 'secret'), 'hunter2\n')
     writeFileSync(path.join(cwd, 'empty'), '\n')
@@ -345,7 +345,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     })
   }
 
-  test('Microsoft: another issuer takes the place of the tenant, and one of them is to be set', async (t) => {
+  test('Microsoft: another issuer replaces the tenant, and only one of them may be set', async (t) => {
     const ISSUER = `https://login.microsoftonline.us/${TENANT_ID}/v2.0`
     const { shown } = await accepted(t, providers({ microsoft: { ...credentials, ISSUER } }))
     assert.equal(shown.get('SVC_OAUTH_MICROSOFT_ISSUER')?.value, ISSUER)
@@ -379,7 +379,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     }
   })
 
-  test('SVC_OAUTH_X_TRUST_EMAIL is taken for what an organisation runs itself', async (t) => {
+  test('SVC_OAUTH_X_TRUST_EMAIL is accepted for a provider that an organisation runs itself', async (t) => {
     const TRUST_EMAIL = 'on'
     const own = {
       microsoft: { ...credentials, TENANT: TENANT_ID, TRUST_EMAIL },
@@ -413,7 +413,7 @@ describe('settings of external providers', { concurrency: 3 }, () => {
     ])
   })
 
-  test('SVC_OAUTH_TIMEOUT bounds each exchange, 5s when nothing is said; without providers nothing more is shown', async (t) => {
+  test('SVC_OAUTH_TIMEOUT limits each request, 5s by default; without providers svc config shows nothing more', async (t) => {
     const { shown, warnings } = await accepted(t, { SVC_OAUTH_PROVIDERS: '' })
     assert.equal(shown.get('SVC_OAUTH_TIMEOUT')?.value, '5s')
     const names = [...shown.keys()].filter((name) => name.startsWith('SVC_OAUTH_'))

@@ -47,7 +47,7 @@ const redirect = (uri: string, parameters: Record<string, string | null>): Answe
   return { status: 302, body: '', headers: { location: url.href } }
 }
 
-/** A callback is allowed when it is a registered one or below it. */
+/** Whether a redirect URI is a registered one, or below one. */
 const allows = ({ redirectUris }: GitHubClient, uri: string): boolean => {
   const { origin, pathname } = new URL(uri)
   return [...redirectUris].some((registered) => {

@@ -39,20 +39,20 @@ export const newGitHubPerson = ({
   }
 }
 
-/** A server that speaks OAuth 2.0 as GitHub does, its API below /api/v3 as on every host but github.com. */
+/** A server that behaves like GitHub, with its API below /api/v3, as on every host but github.com. */
 export type GitHubServer = {
   origin: string
   clientId: string
   clientSecret: string
   /** The user whom the server offers to sign in. */
   person: GitHubPerson
-  /** Whether it answers at once, without its page, as for a user who has agreed before. */
+  /** Whether it redirects at once, without its page, as for a user who has agreed before. */
   isAutomatic: boolean
-  /** Which endpoints answer wrongly, from now on. */
+  /** The endpoints that answer wrongly, from now on. */
   fault: { token?: BadAnswer; user?: BadAnswer; emails?: BadAnswer }
-  /** Everything that came, in order. */
+  /** All requests, in order. */
   requests: { method: string; path: string; headers: IncomingHttpHeaders; form: URLSearchParams }[]
-  /** Registers where it may answer to, there or below. */
+  /** Registers a redirect URI; those below it are allowed too. */
   allowRedirect(uri: string): void
   /** Sends a user's browser through the server, a new browser without a `jar`; resolves to the final redirect. */
   visit(
@@ -92,7 +92,7 @@ const createListener = (server: GitHubServer, { client, sitting }: People) => {
   }
 }
 
-/** Starts a GitHub-shaped server on a free port until the test, or the file when none is given, is over. */
+/** Starts a server like GitHub on a free port until the test ends, or the file when no test is given. */
 export const startGitHubServer = async ({
   t,
   host,

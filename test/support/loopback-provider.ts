@@ -5,19 +5,19 @@ import http from 'node:http'
 import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
 
-/** A server of the tests on a port of this machine, which can be away for a while. */
+/** A server on a port of this machine, which a test can stop and start. */
 export type LoopbackServer = {
   /** http://HOST:PORT */
   origin: string
-  /** A listener that fails is a 500 that says why. */
+  /** A listener that throws makes a response with status 500 and the error. */
   onRequest(listener: (request: IncomingMessage, response: ServerResponse) => unknown): void
   /** Connections break and new ones are refused. */
   stop(): Promise<void>
-  /** Comes back on the same port. */
+  /** Listens on the same port again. */
   start(): Promise<void>
 }
 
-// Below what systems hand out for outgoing connections, so that the port of a stopped server stays closed.
+// Below the ports that systems use for outgoing connections, so that the port of a stopped server stays closed.
 const PORTS = [10_240, 32_000] as const
 
 const listen = async (server: http.Server, port: number): Promise<void> => {
@@ -48,8 +48,8 @@ export type ProviderOptions = {
 }
 
 /**
- * Listens on a free port of 127.0.0.1 until the test, or the file when none is given, is over. `host` is the name by
- * which it calls itself: for a browser, 127.0.0.1 is another site than localhost.
+ * Listens on a free port of 127.0.0.1 until the test ends, or the file when no test is given. `host` is the host of its
+ * `origin`: for a browser, 127.0.0.1 is another site than localhost.
  */
 export const listenOnLoopback = async ({
   t,
@@ -89,11 +89,11 @@ export const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Text that means itself in HTML, in quoted attributes too. */
+/** Text escaped for HTML, quoted attributes included. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
-/** The page of a provider that asks who is there: one form without an action, so that it posts to where it stands. */
+/** The sign-in page of a provider: one form without an action, so that it posts to the page's own address. */
 export const signInPage = ({
   title,
   name,

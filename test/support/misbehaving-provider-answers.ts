@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 
-/** The answer that a provider gives when all is well. */
+/** The response of a provider without a fault. */
 export type Answer = { status?: number; type?: string; body: string; headers?: Record<string, string> }
 
 type Spoil = (exchange: { request: IncomingMessage; response: ServerResponse; good: Answer }) => void
@@ -9,7 +9,7 @@ type Spoil = (exchange: { request: IncomingMessage; response: ServerResponse; go
 const MEBIBYTE = 1024 * 1024
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Below this path everything is served a second time, and well: it is where redirects lead. */
+/** The path below which every endpoint exists a second time, without faults: redirects lead there. */
 export const ELSEWHERE = '/elsewhere'
 
 const answers =
@@ -57,22 +57,22 @@ const SPOILED = {
   'status-503-html': answers(503, 'text/html', '<!doctype html><title>Down</title><h1>Down for maintenance</h1>'),
   'status-429': answers(429, 'application/json', '{"error":"slow_down"}'),
   'status-404': answers(404, 'application/json', '{"message":"Not Found"}'),
-  /** The status says that all is well, the body that it is not. */
+  /** The status is 200, but the body is an error. */
   'error-200': answers(200, 'application/json', '{"error":"bad_code","error_description":"The code is not good"}'),
   html: answers(200, 'text/html', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
   'html-as-json': answers(200, 'application/json', '<!doctype html><title>Welcome</title><h1>Welcome</h1>'),
   empty: answers(200, 'application/json', ''),
   array: ({ response, good }) => void response.writeHead(200, JSON_TYPE).end(`[${good.body}]`),
   null: answers(200, 'application/json', 'null'),
-  /** As who knows nothing of JSON writes it: tokens in the first words. */
+  /** Form-encoded, so that a JSON parser's error message quotes the tokens. */
   'form-encoded': ({ response, good }) => {
     const fields: Record<string, string> = JSON.parse(good.body)
     response.writeHead(200, { 'content-type': 'application/x-www-form-urlencoded' })
     response.end(new URLSearchParams(fields).toString())
   },
-  /** 302: a POST that follows becomes a GET. */
+  /** 302: a client that follows it turns a POST into a GET. */
   redirect: redirects(302),
-  /** 307: a POST that follows takes its body, secrets included, along. */
+  /** 307: a client that follows it repeats the POST with its body, secrets included. */
   'redirect-kept': redirects(307),
   hanging: () => {},
   trickle,
@@ -83,14 +83,14 @@ const SPOILED = {
   reset: ({ request }) => void request.socket.resetAndDestroy(),
 } satisfies Record<string, Spoil>
 
-/** A way for an endpoint to answer wrongly, whatever it was asked. */
+/** A wrong response of an endpoint, whatever the request. */
 export type BadAnswer = keyof typeof SPOILED
 
-/** Whether a fault of an endpoint is about the answer as such, not about what is in it. */
+/** Whether a fault concerns the response as a whole, not its content. */
 export const isBadAnswer = (fault: string | undefined): fault is BadAnswer =>
   fault !== undefined && Object.hasOwn(SPOILED, fault)
 
-/** Answers as asked for, or, with a fault, as badly as that. */
+/** Sends the response, or what the fault makes of it. */
 export const send = (exchange: Parameters<Spoil>[0] & { fault?: string | undefined }): void => {
   const { request, response, good, fault } = exchange
   // The target of a redirect works: a client that follows it gets a valid answer.

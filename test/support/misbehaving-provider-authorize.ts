@@ -18,7 +18,7 @@ export type Asked = {
   isCancelling: boolean
 }
 
-/** The provider that the endpoints are of, as it is at the moment. */
+/** The current state of the provider that has the endpoints. */
 export type Situation = {
   origin: string
   clientId: string

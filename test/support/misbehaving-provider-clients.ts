@@ -2,10 +2,10 @@ import { createPublicKey } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { jwtVerify } from 'jose'
 
-/** Whose key signs the client secrets that a provider like Apple takes; the public key in PEM. */
+/** A team whose key signs the client secrets that a provider like Apple accepts; the public key in PEM. */
 export type AppleTeam = { teamId: string; keyId: string; publicKey: string }
 
-/** Says whether a request for tokens comes from the client. */
+/** Whether a request to the token endpoint comes from the client. */
 export type ClientCheck = (form: URLSearchParams, headers: IncomingHttpHeaders) => Promise<boolean>
 
 type Credentials = { id: string; secret: string }
@@ -33,7 +33,7 @@ const SIX_MONTHS_SECONDS = 15_777_000
 /** Any address. */
 const APPLE = 'https://appleid.apple.com'
 
-/** A client whose secret is a token that its team has signed for Apple, good for six months at most. */
+/** A client whose secret is a JWT that its team has signed for Apple, valid for six months at most. */
 export const checkSignedSecret =
   ({ clientId, team }: { clientId: string; team: AppleTeam }): ClientCheck =>
   async (form) => {

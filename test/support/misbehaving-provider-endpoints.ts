@@ -15,7 +15,7 @@ const SCOPED: Record<string, string> = {
   preferred_username: 'profile',
 }
 
-/** The claims that were asked for; those of no scope are always told, and the name without OpenID. */
+/** The claims of the requested scopes; claims of no scope are always sent, and the name also without OpenID. */
 const inScope = (claims: Claims, scopes: string[]): Claims => {
   const isAsked = (name: string) => {
     const scope = SCOPED[name]
@@ -66,7 +66,7 @@ const createToken = (situation: Situation, codes: Map<string, Grant>, tokens: Ma
   }
 }
 
-/** The answers of a provider that is well, save for those faults that are in what it says. */
+/** The responses of a provider, with the faults that concern their content. */
 export const createEndpoints = (situation: Situation): Record<Endpoint, (asked: Asked) => Answer | Promise<Answer>> => {
   const { origin, profile, fault, key } = situation
   const [codes, tokens] = [new Map<string, Grant>(), new Map<string, Grant>()]

@@ -5,13 +5,13 @@ export type Claims = Record<string, unknown>
 
 /** The faults from now on. `told` overrides claims in one of the two places that contain them. */
 export type Fault = {
-  /** The answer to the browser is this error, with the state as usual (see `state`). */
+  /** The callback has this error, with the state as usual (see `state`). */
   error?: { code: string; description?: string }
   state?: 'missing' | 'foreign' | 'repeated' | 'empty'
   /** The parameter `iss` of RFC 9207. */
   iss?: 'missing' | 'foreign' | 'repeated'
   code?: 'missing' | 'foreign' | 'repeated'
-  /** Parameters that the answer to the browser has besides. */
+  /** Further parameters of the callback. */
   besides?: Record<string, string>
   idToken?: IdTokenFault
   sub?: keyof typeof SUBJECTS
@@ -23,7 +23,7 @@ export type Fault = {
   userinfo?: BadAnswer | keyof typeof USERINFOS
 }
 
-/** Changes of claims; undefined takes a claim away. */
+/** Changes of claims; undefined removes a claim. */
 const SUBJECTS = {
   missing: { sub: undefined },
   empty: { sub: '' },
@@ -56,7 +56,7 @@ export const claimsWith = (person: Claims, { sub, email }: Fault): Claims => ({
   ...(email && EMAILS[email]),
 })
 
-// Reserved: nobody ever answers there. Plain http is good enough for this machine alone.
+// A reserved name: nothing ever answers there. svc accepts http without TLS for this machine only.
 const FOREIGN = 'http://provider.invalid'
 
 const DISCOVERIES = {
@@ -91,7 +91,7 @@ const TOKEN_ANSWERS = {
   mac: { token_type: 'mac' },
 } satisfies Record<string, Claims>
 
-/** With status 400, or 401 where the client is at fault. */
+/** With status 400, or 401 for a fault of the client. */
 const TOKEN_REFUSALS = {
   'invalid-grant': { error: 'invalid_grant', error_description: 'The code is not good' },
   'pkce-refused': { error: 'invalid_grant', error_description: 'PKCE verification failed' },
@@ -135,7 +135,7 @@ const twisted = (value: string, fault: string | undefined, foreign: string): str
   return fault === 'repeated' ? [value, value] : [value]
 }
 
-/** The parameters of an answer to the browser. */
+/** The parameters of a callback. */
 export const callbackWith = (
   { state, iss, code }: { state: string | null; iss: string | undefined; code: string },
   fault: Fault,

@@ -4,19 +4,19 @@ import type { Claims } from './misbehaving-provider-faults.ts'
 type Endpoints = Record<'discovery' | 'authorize' | 'token' | 'jwks' | 'userinfo', RegExp>
 export type Endpoint = keyof Endpoints
 
-/** The ways of one provider of this world. */
+/** How one provider of the real world behaves. */
 export type Profile = {
   endpoints: Endpoints
-  /** The issuer that the discovery document tells. */
+  /** The issuer in the discovery document. */
   issuer(origin: string, tenant: string): string
-  /** Addresses of the endpoints, as the discovery document tells them. */
+  /** The addresses of the endpoints in the discovery document. */
   addresses(origin: string, tenant: string): Claims
   /** The claims of an ID token, or undefined if there are no ID tokens. */
   idToken(person: Claims, origin: string): Claims | undefined
   userinfo(person: Claims): Claims
-  /** Whether it answers with the `iss` of RFC 9207. */
+  /** Whether its callbacks have the `iss` of RFC 9207. */
   tellsIssuer: boolean
-  /** Whether it answers by a form when it is asked for a name or an email, and tells the name the first time alone. */
+  /** Whether it posts a form to the callback for the scopes name and email, and sends the name only the first time. */
   answersByForm: boolean
   /** The error when a user cancels. */
   cancelled: string
@@ -51,17 +51,17 @@ const openid: Profile = {
   cancelled: 'access_denied',
 }
 
-/** Like any other, `hd` (the organization's domain) included; it does not tell its issuer. */
+/** OpenID Connect with `hd` (the organization's domain), and without `iss` in callbacks. */
 const google: Profile = {
   ...openid,
   addresses: (origin) => without(openid.addresses(origin, ''), 'authorization_response_iss_parameter_supported'),
   tellsIssuer: false,
 }
 
-/** The email is told at userinfo only. */
+/** The email comes from the userinfo endpoint only. */
 const gitlab: Profile = { ...google, idToken: ({ sub }, origin) => ({ iss: origin, sub }) }
 
-/** No userinfo; whether an email is verified comes as text, and the name once, beside the code. */
+/** No userinfo endpoint; `email_verified` is text, and the name comes once, beside the code. */
 const apple: Profile = {
   ...google,
   endpoints: {
@@ -88,7 +88,7 @@ const apple: Profile = {
   cancelled: 'user_cancelled_authorize',
 }
 
-/** These two stand for every tenant: the issuer of their document is a template. */
+/** These two stand for every tenant: the issuer in their discovery document is a template. */
 const MANY_TENANTS = ['common', 'organizations']
 
 const microsoft: Profile = {
@@ -116,7 +116,7 @@ const microsoft: Profile = {
   userinfo: (person) => only(person, 'sub', 'name', 'email'),
 }
 
-/** OAuth 2.0 without OpenID; both addresses of its first page are in use. */
+/** OAuth 2.0 without OpenID; its authorization endpoint has two addresses. */
 const discord: Profile = {
   ...google,
   endpoints: {

@@ -5,7 +5,7 @@ import type { JWTPayload } from 'jose'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import type { Claims } from './misbehaving-provider-faults.ts'
 
-/** A key that signs, and what is published of it. */
+/** A signing key, and its public part. */
 export type SigningKey = { privateKey: KeyObject; publicKey: KeyObject; kid: string }
 
 /** A new RSA key. */
@@ -14,7 +14,7 @@ export const newSigningKey = async (): Promise<SigningKey> => {
   return { ...pair, kid: randomUUID() }
 }
 
-/** The key as a key set shows it. */
+/** The key as it is in a key set. */
 export const publishedKey = ({ publicKey, kid }: SigningKey): Claims => ({
   ...publicKey.export({ format: 'jwk' }),
   kid,
@@ -25,7 +25,7 @@ export const publishedKey = ({ publicKey, kid }: SigningKey): Claims => ({
 const HOUR = 3600
 const nowSeconds = (): number => Math.floor(Date.now() / 1000)
 
-/** Changes of an otherwise good ID token; undefined takes a claim away. */
+/** Changes of an otherwise valid ID token; undefined removes a claim. */
 const CLAIMS = {
   'wrong-aud': () => ({ aud: 'another-client' }),
   'no-aud': () => ({ aud: undefined }),
@@ -41,7 +41,7 @@ const CLAIMS = {
   'old-iat': () => ({ iat: nowSeconds() - 24 * HOUR }),
   'no-iat': () => ({ iat: undefined }),
   'not-yet-valid': () => ({ nbf: nowSeconds() + HOUR }),
-  /** Says that it is of another tenant than the one that issued it. */
+  /** Names another tenant than the one that issued it. */
   'other-tenant': () => ({ tid: randomUUID() }),
   'no-tenant': () => ({ tid: undefined }),
 } satisfies Record<string, (claims: Claims) => Claims>
@@ -53,7 +53,7 @@ const signed = (claims: JWTPayload, alg: string, key: KeyObject, kid?: string): 
 
 const well: Signer = (claims, { key }) => signed(claims, 'RS256', key.privateKey, key.kid)
 
-/** Other bits in the middle of the signature. */
+/** Changes bits in the middle of the signature. */
 const spoiled = (token: string): string => {
   const at = token.lastIndexOf('.') + 100
   return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
@@ -62,7 +62,7 @@ const spoiled = (token: string): string => {
 const SIGNERS = {
   'alg-none': (claims) => new UnsecuredJWT(claims).encode(),
   'hs256-client-secret': (claims, { clientSecret }) => signed(claims, 'HS256', createSecretKey(clientSecret, 'utf8')),
-  /** The key that everybody knows, taken for a shared secret. */
+  /** The public key, used as a shared secret. */
   'hs256-public-key': (claims, { key }) => {
     const pem = key.publicKey.export({ format: 'pem', type: 'spki' })
     return signed(claims, 'HS256', createSecretKey(Buffer.from(pem)), key.kid)
@@ -71,12 +71,12 @@ const SIGNERS = {
     const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' })
     return signed(claims, 'ES256', privateKey, randomUUID())
   },
-  /** A stranger's key under a name of its own, and under the name of the provider's. */
+  /** An attacker's key, with its own `kid` and with that of the provider's key. */
   'rs256-unknown-key': async (claims) => signed(claims, 'RS256', (await newSigningKey()).privateKey, randomUUID()),
   'rs256-usurped-kid': async (claims, { key }) => signed(claims, 'RS256', (await newSigningKey()).privateKey, key.kid),
   'signature-broken': async (claims, secrets) => spoiled(await well(claims, secrets)),
   'signature-missing': async (claims, secrets) => (await well(claims, secrets)).replace(/[^.]+$/, ''),
-  /** Other claims under a good signature of these. */
+  /** Other claims with the valid signature of these. */
   'claims-replaced': async (claims, secrets) => {
     const [head, , signature] = (await well(claims, secrets)).split('.')
     const replaced = Buffer.from(JSON.stringify({ ...claims, sub: 'somebody-else' })).toString('base64url')
@@ -93,7 +93,7 @@ const changesOf = (table: Record<string, (claims: Claims) => Claims>, name: stri
 const signerOf = (table: Record<string, Signer>, name: string | undefined): Signer =>
   (name === undefined ? undefined : table[name]) ?? well
 
-/** An ID token with these claims, good for an hour but for its fault. */
+/** An ID token with these claims, valid for an hour except for its fault. */
 export const idTokenOf = async (
   claims: Claims,
   { fault, ...secrets }: { fault: IdTokenFault | undefined; key: SigningKey; clientSecret: string },

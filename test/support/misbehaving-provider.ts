@@ -15,7 +15,7 @@ import { newOpenIdPerson } from './openid-provider-people.ts'
 import type { Callback, Choice } from './visit-to-provider.ts'
 import { visitProvider } from './visit-to-provider.ts'
 
-/** A request as it came; `endpoint` is undefined where there is none. */
+/** A request as it arrived; `endpoint` is undefined for an unknown path. */
 export type ProviderRequest = {
   endpoint: Endpoint | undefined
   method: string
@@ -26,7 +26,7 @@ export type ProviderRequest = {
   form: URLSearchParams
 }
 
-/** A provider that does well by default, and wrong what its `fault` says. */
+/** A provider that behaves well, except for its `fault`. */
 export type MisbehavingProvider = {
   /** The address that clients are configured with. */
   issuer: string
@@ -35,12 +35,12 @@ export type MisbehavingProvider = {
   clientSecret: string
   /** The faults from now on; can be set at any time. */
   fault: Fault
-  /** The claims about who sits at the provider; it asks nothing of them, and answers at once. */
+  /** The claims about the user of the provider, who is redirected at once, without a page. */
   person: Claims
-  /** Everything that came, in order. */
+  /** All requests, in order. */
   requests: ProviderRequest[]
   requestsFor(endpoint: Endpoint): ProviderRequest[]
-  /** Signs with a new key from now on and publishes that one alone. */
+  /** Signs with a new key from now on, and publishes only that key. */
   rotateKey(): Promise<void>
   /** Sends a user's browser through the provider; resolves to the final redirect. */
   visit(authorizationUrl: string | URL, options?: { person?: Claims; answer?: Choice }): Promise<Callback>
@@ -86,8 +86,8 @@ const createListener = (provider: MisbehavingProvider, situation: Situation) => 
 }
 
 /**
- * Starts a provider on a free port until the test, or the file when none is given, is over. Its `profile` gives it the
- * paths and ways of one that everybody knows; like Apple it can be told to take no secret but one that `team` signed.
+ * Starts a provider on a free port until the test ends, or the file when no test is given. Its `profile` makes it behave
+ * like a known provider; with `team` it accepts, like Apple, only client secrets that the team has signed.
  */
 export const startMisbehavingProvider = async ({
   t,

@@ -1,4 +1,4 @@
-// The package brings no types. These are what openid-provider.ts uses of it.
+// The package has no types. These are the parts that openid-provider.ts uses.
 declare module 'oidc-provider' {
   import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 

@@ -3,8 +3,8 @@ import type { Adapter, Stored } from 'oidc-provider'
 type Clients = (id: string) => Stored | undefined
 
 /**
- * Where one OpenID provider keeps what it knows, in memory and apart from every other. Clients are asked for each time,
- * so that they can change while the provider runs.
+ * The storage of one OpenID provider, in memory and separate from every other. Clients are looked up each time, so that
+ * they can change while the provider runs.
  */
 export const createAdapters = (client: Clients): ((model: string) => Adapter) => {
   const kept = new Map<string, Stored>()

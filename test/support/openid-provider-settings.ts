@@ -12,7 +12,7 @@ const signingKey = async () => {
 const MINUTES = 60
 const HOURS = 60 * MINUTES
 
-// Lifetimes, in seconds, are those of the package: unless they are given, it prints a notice for each.
+// The package's own lifetimes, in seconds: without them it prints a notice for each.
 const ttl = { AccessToken: HOURS, Grant: HOURS, IdToken: HOURS, Interaction: HOURS, Session: HOURS }
 
 /** Every user agrees to all requested scopes. */
@@ -28,7 +28,7 @@ const renderError = (context: Context, fault: object): void => {
   context.body = `<!doctype html><title>Error</title><pre>${escapeHtml(JSON.stringify(fault, null, 2))}</pre>`
 }
 
-/** How the provider behaves, save for where it keeps things. */
+/** All settings of the provider except its storage. */
 export const openIdSettings = async (people: Map<string, OpenIdPerson>) => ({
   claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
   conformIdTokenClaims: false,

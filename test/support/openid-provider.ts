@@ -18,7 +18,7 @@ export type OpenIdProvider = {
   clientSecret: string
   /** The user whom the provider offers to sign in. */
   person: OpenIdPerson
-  /** Lets the provider answer to that redirect URI of the first client, or of the one named. */
+  /** Registers a redirect URI of the first client, or of the one named. */
   allowRedirect(uri: string, clientId?: string): void
   addClient(client: { clientId: string; clientSecret: string }): void
   /** Sends a user's browser through the provider, a new browser without a `jar`; resolves to the final redirect. */
@@ -33,7 +33,7 @@ export type OpenIdProvider = {
 
 type Metadata = { client_id: string; client_secret: string; redirect_uris: string[] }
 
-/** The clients that there are by now, as the provider wants to know them. */
+/** The registered clients, in the provider's format. */
 const createClients = () => {
   const clients = new Map<string, Metadata>()
   const authorizationCode = { response_types: ['code'], grant_types: ['authorization_code'] }
@@ -53,7 +53,7 @@ const createClients = () => {
 }
 
 /**
- * The page that asks who is there. Agreement comes with signing in; where only that is asked for, it is all there is.
+ * The page on which the user signs in, which also gives consent; when only consent is asked for, it gives that.
  */
 const createInteraction =
   (provider: Provider, sitting: () => OpenIdPerson) => async (request: IncomingMessage, response: ServerResponse) => {
@@ -69,7 +69,7 @@ const createInteraction =
     return provider.interactionFinished(request, response, form.get('answer') === 'cancel' ? refused : agreed)
   }
 
-/** Starts an OpenID provider on a free port until the test, or the file when none is given, is over. */
+/** Starts an OpenID provider on a free port until the test ends, or the file when no test is given. */
 export const startOpenIdProvider = async ({
   t,
   host,
@@ -82,7 +82,7 @@ export const startOpenIdProvider = async ({
   clients.add({ clientId, clientSecret })
   const adapter = createAdapters(clients.find)
   const provider = new Provider(origin, { adapter, ...(await openIdSettings(people)) })
-  // Its error pages say what is wrong; it need not write it to the console too.
+  // Its error pages say what is wrong, so it need not print it.
   provider.silent = true
 
   const meet = (person: OpenIdPerson) => {

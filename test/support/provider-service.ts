@@ -6,7 +6,7 @@ import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 import type { TurnedClock } from './turned-clock.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
-/** A provider of the tests, of any kind. */
+/** A provider of any kind, as tests start it. */
 type Provider = {
   issuer?: string
   origin?: string
@@ -15,7 +15,7 @@ type Provider = {
   allowRedirect?(uri: string): void
 }
 
-/** The settings of providers, by name and in that order. */
+/** The settings of these providers, in their order. */
 export const providerSettings = (providers: Record<string, Provider>): Environment => {
   const each = Object.entries(providers).map(([name, { issuer, origin, clientId, clientSecret }]) => {
     const begin = `SVC_OAUTH_${name.toUpperCase()}`
@@ -25,13 +25,13 @@ export const providerSettings = (providers: Record<string, Provider>): Environme
   return Object.assign({ SVC_OAUTH_PROVIDERS: Object.keys(providers).join(',') }, ...each)
 }
 
-/** Lets the providers answer to a service at that address. */
+/** Registers the redirect URIs of a service at that address with the providers. */
 export const allowCallbacks = (providers: Record<string, Provider>, baseUrl: string): void => {
   for (const [name, provider] of Object.entries(providers))
     provider.allowRedirect?.(`${baseUrl}/auth/oauth/${name}/callback`)
 }
 
-/** Starts a service with providers, which may answer to it. */
+/** Starts a service with these providers, and registers its redirect URIs with them. */
 export const startServiceWith = async (
   providers: Record<string, Provider>,
   { env = {}, ...options }: { env?: Environment; cwd?: string; clock?: TurnedClock; t?: TestContext } = {},
@@ -58,13 +58,13 @@ export const pendingOn = ({ text }: Answer): string => {
   return value
 }
 
-/** The statuses of answers, the least first. */
+/** The statuses of responses, in ascending order. */
 export const statusesOf = (answers: Pick<Answer, 'status'>[]): number[] =>
   answers.map(({ status }) => status).sort((a, b) => a - b)
 
 const SESSION_COOKIES = ['svc_access', 'svc_refresh']
 
-/** A page with that status, and no session: neither in the answer nor in the browser. */
+/** A page with that status, and no session, neither in the response nor in the browser. */
 export const assertNoSession = (agent: UserAgent, answer: Answer, status: number): void => {
   assert.equal(answer.status, status, answer.location ?? answer.text)
   assert.match(answer.headers['content-type'] ?? '', /^text\/html\b/)

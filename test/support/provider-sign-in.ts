@@ -10,14 +10,14 @@ export const startAt = async (agent: UserAgent, name: string, form: Form = {}): 
   return answer.location
 }
 
-/** Comes back from a provider: by address, or by the form that it posts from its own site. */
+/** Returns from a provider by its redirect, or by the form that it posts from its own site. */
 export const returnFromProvider = async (agent: UserAgent, callback: Callback): Promise<Answer> => {
   const { pathname, search } = new URL(callback.url)
   if (callback.method === 'GET') return agent.get(pathname + search)
   const relayed = await agent.send({
     method: 'POST',
     path: pathname,
-    // As a browser does: none of our cookies, and it says from where it comes.
+    // As a browser sends it from another site: without our cookies, and with its origin.
     headers: {
       cookie: [],
       'content-type': 'application/x-www-form-urlencoded',
@@ -31,7 +31,7 @@ export const returnFromProvider = async (agent: UserAgent, callback: Callback): 
   return agent.get(relayed.location ?? '')
 }
 
-/** From the button back to the answer to the callback. `visit` is what is done at the provider. */
+/** A whole sign-in, to the response of the callback. `visit` is what happens at the provider. */
 export const signInBy = async (
   agent: UserAgent,
   name: string,

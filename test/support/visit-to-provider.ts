@@ -4,7 +4,7 @@ import { createCookieJar, parseSetCookie } from './cookie-jar.ts'
 /** What a user does at a provider: signs in, or cancels. */
 export type Choice = 'sign-in' | 'cancel'
 
-/** With what a provider sent the browser back: an address, or a form to post to one. */
+/** How a provider sends the browser back: to an address, or with a form that it posts to one. */
 export type Callback = { method: 'GET'; url: string } | { method: 'POST'; url: string; form: Record<string, string> }
 
 type Page = { url: URL; html: string }
@@ -34,7 +34,7 @@ const formOf = ({ url, html }: Page): Form => {
   return { action: new URL(attribute(opening, 'action') ?? '', url), fields, buttons }
 }
 
-/** Fills in what the page asks for, and no more: other pages of the provider have forms too. */
+/** Fills in the fields that the page has: other pages of the provider have other forms. */
 const filledIn = ({ fields, buttons }: Form, answers: Record<string, string>): Record<string, string> => {
   const asked = Object.entries(answers).filter(([name]) => name in fields || buttons.includes(name))
   return { ...fields, ...Object.fromEntries(asked) }
@@ -43,8 +43,8 @@ const filledIn = ({ fields, buttons }: Form, answers: Record<string, string>): R
 type Step = { url: URL; form?: Record<string, string> }
 
 /**
- * Goes through a provider's pages as a browser without scripts would, until something leads elsewhere. `answers` are
- * put into the fields and buttons of those names; `headers` go with each request. Fails on a page that leads nowhere.
+ * Goes through a provider's pages like a browser without scripts, until one leads to another site. `answers` are put
+ * into the fields and buttons of those names; `headers` are sent with each request. Fails on a page without a form.
  */
 export const visitProvider = async ({
   origin,

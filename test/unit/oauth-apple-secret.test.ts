@@ -12,7 +12,7 @@ let nowMs = T0
 const parts = { teamId: 'ABCDE12345', keyId: '12345ABCDE', clientId: 'com.example.web', privateKey: pem }
 const secret = createAppleSecret({ ...parts, clock: { now: () => nowMs } })
 
-test('Apple’s client secret is a JWT, signed with the developer’s key, as Apple wants it', async () => {
+test('Apple’s client secret is a JWT with the claims that Apple requires, signed with the developer’s key', async () => {
   const { payload, protectedHeader } = await jwtVerify(secret(), publicKey, {
     algorithms: ['ES256'],
     issuer: parts.teamId,
@@ -31,13 +31,13 @@ test('Apple’s client secret is a JWT, signed with the developer’s key, as Ap
   })
 })
 
-test('each is a new one, and lasts for five minutes', () => {
+test('each secret is new, and lasts for five minutes', () => {
   nowMs = T0 + 3_600_999
   const { iat, exp } = decodeJwt(secret())
   assert.deepEqual([iat, exp], [T0 / 1000 + 3600, T0 / 1000 + 3900])
 })
 
-test('it is no secret of another key', async () => {
+test('it does not verify with another key', async () => {
   const { publicKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   await assert.rejects(jwtVerify(secret(), other, { currentDate: new Date(nowMs) }))
 })

@@ -36,7 +36,7 @@ const reasonOf = (action: () => unknown): string | undefined => {
   return undefined
 }
 
-test('all that is read of claims', () => {
+test('the profile that is read from claims', () => {
   const claims = { email_verified: true, preferred_username: 'ann', hd: 'Example.com', picture: 'x', iss: 'y' }
   assert.deepEqual(read(claims, 'google'), {
     provider: 'corp',
@@ -119,7 +119,7 @@ describe('whether the email is verified, by kind', () => {
       assert.equal(read(claims, kind).emailVerified, expected))
   }
 
-  test('where its operator answers for the provider, unsaid is verified; said to be unverified is not', () => {
+  test('with trustsEmail, an email that is not stated to be verified counts; one stated to be unverified does not', () => {
     for (const kind of ['openid', 'gitlab', 'microsoft'] as const) {
       assert.equal(read({}, kind, { trustsEmail: true }).emailVerified, true, kind)
       assert.equal(read({ email_verified: false }, kind, { trustsEmail: true }).emailVerified, false, kind)
@@ -132,12 +132,12 @@ describe('whether the email is verified, by kind', () => {
 const emailProblem = (claims: object) => reasonOf(() => requireVerifiedEmail(read(claims)))
 
 describe('an email that must be verified', () => {
-  test('missing, or none', () => {
+  test('is missing or invalid', () => {
     for (const email of [undefined, null, '', 'x', 'a@b@c.example', 4711, {}, ['ann@example.com'], 'a@localhost']) {
       assert.equal(emailProblem({ email, email_verified: true }), 'email_missing', JSON.stringify(email))
     }
   })
-  test('unverified, and verified', () => {
+  test('is unverified, or verified', () => {
     assert.equal(emailProblem({ email_verified: false }), 'email_unverified')
     assert.equal(emailProblem({ email_verified: true }), undefined)
   })
@@ -149,7 +149,7 @@ const isLetIn = (claims: object, kind: ProviderKind = 'openid', allowedDomains =
 
 const verified = (email: string) => ({ email, email_verified: true })
 
-describe('domains that are let in', () => {
+describe('allowed domains', () => {
   const cases: [string, boolean][] = [
     ['a@example.com', true],
     ['A@EXAMPLE.com', true],
@@ -165,13 +165,13 @@ describe('domains that are let in', () => {
     test(`${email}: ${expected}`, () => assert.equal(isLetIn(verified(email)), expected))
   }
 
-  test('an unverified email, or none, counts for nothing', () => {
+  test('an unverified or missing email does not count', () => {
     assert.equal(isLetIn({ email: 'a@example.com', email_verified: false }), false)
     assert.equal(isLetIn({ email: undefined }), false)
     assert.equal(isLetIn({ email: '', hd: '' }, 'google'), false)
   })
 
-  test('Google’s hosted domain counts, of nobody else', () => {
+  test('the hosted domain counts at Google only', () => {
     const elsewhere = { ...verified('a@gmail.com'), hd: 'Example.com' }
     assert.equal(isLetIn(elsewhere, 'google'), true)
     for (const kind of ['openid', 'gitlab', 'microsoft', 'github'] as const)
@@ -181,7 +181,7 @@ describe('domains that are let in', () => {
     }
   })
 
-  test('where none are named, everybody is let in', () =>
+  test('without allowed domains, every user is allowed', () =>
     assert.equal(isLetIn({ email: undefined }, 'openid', []), true))
 })
 
@@ -225,19 +225,19 @@ describe('claims of GitHub', () => {
     assert.deepEqual(asked, ['https://api.github.com/user', 'https://api.github.com/user/emails?per_page=100'])
   })
 
-  test('an Enterprise Server has its API under its own address', async () => {
+  test('an Enterprise Server has its API below its own address', async () => {
     const { claims, asked } = identifyAtGithub(user, [], 'https://git.corp.example')
     await claims
     assert.equal(asked[0], 'https://git.corp.example/api/v3/user')
   })
 
-  test('no primary email, or no list: none', async () => {
+  test('without a primary email, or without a list, there is no email', async () => {
     for (const emails of [[], null, {}, 'x', [null], [{ email: 'a@example.com', primary: 'true', verified: true }]]) {
       assert.equal((await identifyAtGithub(user, emails).claims).email, undefined)
     }
   })
 
-  test('without a numeric id nobody is identified', async () => {
+  test('without a numeric id the profile is refused', async () => {
     for (const id of [undefined, null, '4711', 4711.5, 2 ** 60, Number.NaN]) {
       await assert.rejects(identifyAtGithub({ ...user, id }, []).claims, { reason: 'unverifiable' })
     }

@@ -31,7 +31,7 @@ const setUp = () => {
 }
 
 describe('the discovery document of a provider', () => {
-  test('is asked for when it is first needed, by many at once only once, and again after an hour', async () => {
+  test('is fetched when it is first needed, once for many at once, and again after an hour', async () => {
     const { issuer, asked, turnTo } = setUp()
     assert.equal(asked(), 0)
     assert.deepEqual(await Promise.all([issuer(), issuer(), issuer()]), ['1', '1', '1'])
@@ -41,7 +41,7 @@ describe('the discovery document of a provider', () => {
     assert.deepEqual(await Promise.all([issuer(), issuer()]), ['2', '2'])
   })
 
-  test('is asked for again by the next one when the provider was away', async () => {
+  test('is fetched again by the next sign-in after a failure', async () => {
     const { issuer, asked, away } = setUp()
     away(true)
     await assert.rejects(issuer())
@@ -51,7 +51,7 @@ describe('the discovery document of a provider', () => {
     assert.equal(asked(), 3)
   })
 
-  test('still holds when it cannot be asked again, which is tried once a minute', async () => {
+  test('still counts while it cannot be fetched again, which is tried once a minute', async () => {
     const { issuer, asked, turnTo, away } = setUp()
     await issuer()
     turnTo(2 * HOUR)
@@ -69,7 +69,7 @@ describe('the discovery document of a provider', () => {
     assert.deepEqual([await issuer(), asked()], ['4', 4])
   })
 
-  test('is asked for at once after it was found to be old, and no sooner', async () => {
+  test('is fetched again after it was found to be outdated, and not before', async () => {
     const { issuer, asked, forget } = setUp()
     await issuer()
     forget()
@@ -78,7 +78,7 @@ describe('the discovery document of a provider', () => {
     assert.equal(asked(), 2)
   })
 
-  test('was found to be old while the provider is away: it is gone on with, and asked for again after a minute', async () => {
+  test('that is outdated still counts while the provider does not answer, and is fetched again after a minute', async () => {
     const { issuer, asked, forget, away, turnTo } = setUp()
     await issuer()
     forget()
@@ -92,7 +92,7 @@ describe('the discovery document of a provider', () => {
     assert.deepEqual([await issuer(), asked()], ['3', 3])
   })
 
-  test('found to be old before anything is known changes nothing', async () => {
+  test('that was never fetched cannot be outdated', async () => {
     const { issuer, asked, forget } = setUp()
     forget()
     assert.deepEqual([await issuer(), asked()], ['1', 1])

@@ -13,7 +13,7 @@ const stand = await startMisbehavingProvider({ profile: 'microsoft' })
 const { clientId, clientSecret } = stand
 const exchange = createProviderFetch(stand.origin)
 
-/** Addresses at Microsoft for those of the stand-in, save the issuer, which its tokens bear. */
+/** Microsoft's addresses in place of those of the stand-in, except for the issuer, which is in its tokens. */
 const atMicrosoft = (document: unknown) =>
   Object.fromEntries(
     Object.entries(document as Record<string, unknown>).map(([name, value]) => [
@@ -68,7 +68,7 @@ const issuerOf = (tenant: unknown) => `${stand.origin}/${String(tenant)}/v2.0`
 
 describe('Microsoft', () => {
   for (const tenant of ['common', 'organizations']) {
-    test(`${tenant}: who vouches is the tenant of the person`, async () => {
+    test(`${tenant}: the issuer is the tenant of the user`, async () => {
       const { issuer, subject, email, emailVerified } = await signIn(tenant)
       assert.deepEqual([issuer, subject], [issuerOf(tid), sub])
       assert.equal(email?.shown, stand.person.email)
@@ -78,14 +78,14 @@ describe('Microsoft', () => {
     })
   }
 
-  test('unless verified claims say so', async () => {
+  test('its emails are verified only if verified claims say so', async () => {
     assert.equal((await signIn('common', { xms_edov: true })).emailVerified, true)
     const proven = { verified_primary_email: [stand.person.email] }
     assert.equal((await signIn('common', proven)).emailVerified, true)
     assert.equal((await signIn('common', { email_verified: true })).emailVerified, false)
   })
 
-  test('a token that says another tenant than its issuer, or none, is refused', async () => {
+  test('a token that names another tenant than its issuer, or none, is refused', async () => {
     for (const idToken of ['other-tenant', 'no-tenant', 'wrong-iss', 'no-iss'] as const) {
       stand.fault = { idToken }
       await assert.rejects(signIn('common'), { reason: 'unverifiable' }, idToken)
@@ -93,7 +93,7 @@ describe('Microsoft', () => {
     stand.fault = {}
   })
 
-  test('of one tenant alone, people of others are refused', async () => {
+  test('with one tenant configured, users of others are refused', async () => {
     assert.equal((await signIn(own)).issuer, issuerOf(tid))
     await assert.rejects(signIn(own, { tid: randomUUID() }), { reason: 'unverifiable' })
   })
