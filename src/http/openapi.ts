@@ -5,7 +5,7 @@ import type { Documentation, ResponseHeader, Route } from './route.ts'
 type JsonRoute = Extract<Route, { responseKind: 'json' }>
 type DocumentedResponse = Documentation['responses'][number]
 
-/** Versions of the API, not of the program: an attacker need not be told which release runs. */
+/** The version of the API, not of the program: it does not show attackers which release runs. */
 const API_VERSION = 'v1'
 
 const TAGS: Record<Documentation['tag'], string> = {

@@ -25,7 +25,7 @@ const failed = (thrown: unknown): boolean => thrown instanceof AppError && wasDo
 
 const succeeded = (thrown: unknown): boolean => thrown === undefined
 
-/** An invalid field does not count. A taken name does: the response tells that an account has it. */
+/** An invalid field does not count. A taken name does: the response shows that an account has it. */
 const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
@@ -78,16 +78,16 @@ export interface RateLimits {
   /** Counts a try, whatever its outcome; `rate_limited` when there were too many. */
   count: (name: LimitName, key: string) => void
   /**
-   * Runs `action`, and counts it in each of these limits whose rule says so. `rate_limited` when one of them is reached:
-   * then `action` is not run, and nothing is counted.
+   * Runs `action`, and counts it in those of the limits whose rule (`counts`) applies to its outcome. When one of the
+   * limits is reached, `action` does not run, nothing is counted, and the error is `rate_limited`.
    */
   attempt: <T>(limits: LimitedBy[], action: () => Promise<T>) => Promise<T>
 }
 
 /**
- * Counts tries in fixed windows, in this process. A window begins with the first try that counts. A try that
- * is under way occupies each of its limits, so that many tries at once do not exceed one. Whether it counts is decided
- * when its work has ended.
+ * Counts tries in fixed windows, in this process. A window begins with the first try that counts. Tries under way are
+ * added to those that counted, so that many tries at once do not exceed a limit. Whether a try counts is decided when its
+ * work has ended.
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
   // `maxSize` and not `max`, which would reserve the memory of all counters at once.

@@ -3,7 +3,7 @@ import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.
 import type { RequestCookies } from './cookies.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
-/** The request as handlers see it, without the web framework, and the cookies of its response. */
+/** The request as handlers see it, without sockets, and the cookies of its response. */
 export interface RequestContext {
   /** The value of `X-Request-Id`. */
   requestId: string

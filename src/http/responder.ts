@@ -36,8 +36,8 @@ interface ErrorDetails {
 export interface Responder {
   send: (outgoing: ServerResponse, context: IncomingRequest, to: Destination, response: HttpResponse) => void
   /**
-   * Sends an error as a page or as JSON, as the route's response kind demands; the cause goes to the log only. A page is
-   * not shown to a user who must sign in again first: the browser is redirected to re-authentication instead.
+   * Sends an error in the response kind of the route; its cause goes to the log only. Where the user must sign in again
+   * first, an HTML route redirects the browser to re-authentication instead.
    */
   sendError: (
     outgoing: ServerResponse,
@@ -117,9 +117,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     sendError(outgoing, context, to, thrown, { headers, facts } = {}) {
       const error = toAppError(thrown)
       const destination: Destination = { ...to, responseKind: to.responseKind === 'json' ? 'json' : 'html' }
-      const response = toResponse(error, context, destination.responseKind)
-      const status = outgoing.destroyed ? SENDER_GONE : write(outgoing, context, response, destination, headers)
-      logRequest(destination, context, status, 'redirect' in response ? undefined : error, facts)
+      const response = outgoing.destroyed ? undefined : toResponse(error, context, destination.responseKind)
+      const status = response ? write(outgoing, context, response, destination, headers) : SENDER_GONE
+      const isRedirected = response !== undefined && 'redirect' in response
+      logRequest(destination, context, status, isRedirected ? undefined : error, facts)
     },
   }
 }

@@ -13,7 +13,7 @@ export const createLogout = (deps: RouteDeps) => ({
   async submit(context: RequestContext): Promise<HttpResponse> {
     const ended = await findBrowserSessions(deps, context)
     for (const { sessionId } of ended) await deps.sessions.end(sessionId)
-    // A login in another tab may have replaced the session a moment ago: the user wants that one to end too.
+    // A login in another tab may have replaced this session a moment ago: its new session ends too.
     if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
     for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
     context.signOut()

@@ -94,7 +94,7 @@ const toResponse = (requestId: string, security: readonly string[], refusal: Mal
   const body = toErrorJson(error, requestId)
   const all = ['x-request-id', requestId, ...security, 'cache-control', 'no-store', ...headers]
   all.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(body)), 'connection', 'close')
-  const lines = all.map((text, place) => (place % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
+  const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('')
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`
 }
 
