@@ -31,9 +31,9 @@ export const withoutZone = (address: string): string => {
  * address in a /64 owns all of them. Text that is not an address is returned unchanged.
  */
 export const networkOf = (address: string): string => {
-  const known = canonicalAddress(address) ?? address
-  if (!known.includes(':')) return known
-  const [head = '', tail = ''] = known.split('::')
+  const canonical = canonicalAddress(address) ?? address
+  if (!canonical.includes(':')) return canonical
+  const [head = '', tail = ''] = canonical.split('::')
   const [first, last] = [groupsOf(head), groupsOf(tail)]
   const zeros = Array.from({ length: 8 - first.length - last.length }, () => '0')
   return `${[...first, ...zeros, ...last].slice(0, 4).join(':')}::/64`

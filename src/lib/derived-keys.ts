@@ -64,8 +64,8 @@ const deriveKeys = (secret: Uint8Array): DerivedKeys => {
   const keys = new Map<string, KeyObject>()
   return {
     for(purpose) {
-      const known = keys.get(purpose)
-      if (known) return known
+      const existing = keys.get(purpose)
+      if (existing) return existing
       const key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, 'svc', purpose, 32)))
       keys.set(purpose, key)
       return key

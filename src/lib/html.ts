@@ -10,10 +10,7 @@ export interface HtmlFragment {
 /** What a template takes. Text is escaped; undefined and false leave nothing behind. */
 export type HtmlValue = string | number | false | undefined | HtmlFragment | readonly HtmlValue[]
 
-/**
- * Makes HTML of a template, all values escaped (attributes must stand in quotes). Throws `TypeError` on any other
- * value.
- */
+/** Makes HTML of a template and escapes its values; attributes must be quoted. Throws `TypeError` on any other value. */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): HtmlFragment => {
   let text = strings[0] ?? ''
   for (let index = 0; index < values.length; index += 1) text += render(values[index]) + (strings[index + 1] ?? '')
@@ -33,7 +30,7 @@ const render = (value: HtmlValue): string => {
   throw new TypeError('A template takes text, numbers and fragments only')
 }
 
-/** The type does not keep promises and parsed input out where a caller casts. */
+/** Checked at run time too: a cast could get a promise or parsed input past the type. */
 const isFragment = (value: unknown): value is HtmlFragment =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, markup)
 

@@ -75,7 +75,7 @@ describe('many processes, once broken', () => {
     const target = readPostgresUrl(`postgres://svc@127.0.0.1:${address.port}/svc?sslmode=disable`)
     const waits: string[] = []
     const reached = negotiateConnection(target, { waitMs: 1, onWait: ({ message }) => void waits.push(message) })
-    await assert.rejects(reached, /does not let svc in: check user and password/)
+    await assert.rejects(reached, /denies access: check user and password/)
     assert.deepEqual(waits, [])
   })
 })

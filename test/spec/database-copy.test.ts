@@ -415,7 +415,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.match(stderr, /tables of another program, users\n/)
   })
 
-  test('a source that does not exist, is no database of svc, or is the target is refused, and nothing is created', async (t) => {
+  test('a source that does not exist, is not a database of svc, or is the target is refused, and nothing is created', async (t) => {
     const folder = temporaryDirectory(t)
     const missing = sqliteAt(path.join(folder, 'missing.db'))
     const target = sqliteAt(path.join(folder, 'target.db'))
@@ -423,7 +423,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     assert.equal(none.code, 1)
     assert.match(none.stderr, /no database .*missing\.db/)
     writeFileSync(path.join(folder, 'empty.db'), '')
-    assert.match((await copy(sqliteAt(path.join(folder, 'empty.db')), target)).stderr, /no database of svc/)
+    assert.match((await copy(sqliteAt(path.join(folder, 'empty.db')), target)).stderr, /is not a database of svc/)
     assert.equal(existsSync(path.join(folder, 'missing.db')), false)
     assert.equal(existsSync(path.join(folder, 'target.db')), false)
     const from = await restingPlace(t)

@@ -176,12 +176,12 @@ describe('sslmode means what it means to libpq', () => {
     ],
     ...['broken.pem', 'empty.pem', 'server.key'].map((name): [string, RegExp, () => Case] => [
       `a root without a certificate is told by its parameter, and nobody is trusted in its place: ${name}`,
-      /What is in sslrootcert .*cannot be used/,
+      /The content of sslrootcert .*cannot be used/,
       () => ({ mode: 'verify-ca', user: 'either', parameters: `&sslrootcert=${at(name)}` }),
     ]),
     [
       'a key that is not that of the certificate is told by its parameters',
-      /What is in sslcert, sslkey and sslpassword .*cannot be used/,
+      /The content of sslcert, sslkey and sslpassword .*cannot be used/,
       () => ({
         mode: 'require',
         user: 'either',

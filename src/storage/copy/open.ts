@@ -97,14 +97,14 @@ export const openTarget = (location: DatabaseLocation, from: string, clock: Cloc
 }
 
 const requireCurrentSchema = async (db: Database, name: string): Promise<void> => {
-  const known = await findPendingMigrations(db.dialect, undefined)
+  const all = await findPendingMigrations(db.dialect, undefined)
   const pending = await findPendingMigrations(db.dialect, db)
-  if (pending.length === known.length) throw new AppError('not_found', `${name} is no database of svc`)
+  if (pending.length === all.length) throw new AppError('not_found', `${name} is not a database of svc`)
   if (pending.length > 0) {
     throw new AppError('conflict', `the schema of ${name} is not up to date: run svc migrate with it first`)
   }
   const applied = await db.all<{ name: string }>('SELECT name FROM migrations')
-  const newer = applied.filter((migration) => !known.includes(migration.name))
+  const newer = applied.filter((migration) => !all.includes(migration.name))
   if (newer.length === 0) return
   const names = newer.map((migration) => migration.name).join(', ')
   throw new AppError('conflict', `${name} was made by a newer svc, which must do the copying (it has ${names})`)

@@ -21,11 +21,11 @@ const UNIQUE_VIOLATION = '23505'
 const TRANSIENT_FAILURES: Record<string, string> = {
   '08': 'cannot be reached',
   '25006': 'is read-only',
-  '25P': 'gave up a transaction that took too long',
-  '28': 'does not let svc in',
+  '25P': 'ended a transaction that took too long',
+  '28': 'denies access to svc',
   '3D000': 'does not exist',
-  '40': 'has too many changes at once',
-  '42501': 'does not let svc do this',
+  '40': 'has too many conflicting transactions',
+  '42501': 'denies svc a permission',
   '53': 'has no room or connections left',
   '53100': 'is full',
   '53300': 'has no connections left',
@@ -57,7 +57,7 @@ export const isRetryable = (translated: unknown): boolean => {
 /** The message of `pg` when neither a free nor a new connection came in time. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 
-/** SQLSTATE codes that end the connection. The severity would tell as well, but it may be translated. */
+/** SQLSTATE codes that end the connection. The severity would show it too, but it may be translated. */
 const ENDS_CONNECTION = /^(?:08|57P|25P0[345])/
 
 /** Whether the connection must not be reused: it is closed or closing, or leads to a server that is read-only. */
@@ -111,7 +111,7 @@ export const isPoolerMisconfigured = (error: unknown): boolean =>
 /** Turns an error of the driver into one that `Database` documents. */
 export const translatePostgresError = (error: unknown): unknown => {
   if (error instanceof AppError || !(error instanceof Error)) return error
-  if (error.message === POOL_EXHAUSTED) return unavailable('The database has too much to do.', error)
+  if (error.message === POOL_EXHAUSTED) return unavailable('The database is overloaded.', error)
   if (!isServerError(error)) return unavailable('The database cannot be reached.', error)
   hideValues(error)
   // The schema names each uniqueness constraint `table.column`.

@@ -84,9 +84,9 @@ const toUnavailable = ({ redactedUrl }: ConnectionInfo, settingName: string, err
 const adviceFor = (error: Error): string => {
   const code = 'code' in error ? String(error.code) : ''
   if (code.startsWith('28') || isMissingPassword(error))
-    return 'does not let svc in: check user and password, and pg_hba.conf of the server'
+    return 'denies access: check user and password, and pg_hba.conf of the server'
   if (code === '3D000') return 'does not exist: create it, and svc makes its tables'
-  if (code === '42501') return 'does not let this user connect: GRANT CONNECT'
+  if (code === '42501') return 'does not allow this user to connect: GRANT CONNECT'
   if (isEncryptionFailure(error)) return 'cannot be reached with this sslmode'
   return 'does not answer: check host and port, and whether the server runs'
 }

@@ -88,7 +88,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
       // A query that times out costs its connection, and connections are scarce already when one was so long in coming.
       if (deadline - performance.now() < timeoutMs * MIN_SHARE_LEFT) {
         client.release()
-        throw unavailable('The database has too much to do.')
+        throw unavailable('The database is overloaded.')
       }
       let lost: Error | undefined
       const pooled: PooledConnection = {

@@ -118,7 +118,7 @@ const runTransaction = async <T>(connection: PooledConnection, work: () => Promi
     const result = await work()
     const { command } = await connection.query({ text: 'COMMIT' })
     // The command is ROLLBACK when a statement had failed.
-    if (command !== 'COMMIT') throw new AppError('internal_error', 'The database took back a transaction.')
+    if (command !== 'COMMIT') throw new AppError('internal_error', 'The database rolled back a transaction.')
     return result
   } catch (error) {
     await connection.query({ text: 'ROLLBACK' }).catch(() => {})

@@ -37,7 +37,7 @@ export const createRowBatcher = <Row extends { id: string }, Mapped>({
     for (const [id, waiter] of waiting) {
       if (waiter.sinceMs >= expiredBeforeMs) return
       waiting.delete(id)
-      waiter.reject(unavailable('The database has too much to do.'))
+      waiter.reject(unavailable('The database is overloaded.'))
     }
   }
 

@@ -87,7 +87,7 @@ const explainUnusable = <T>(parameters: string, work: () => T): T => {
   try {
     return work()
   } catch (error) {
-    const message = `What is in ${parameters} of the database's URL cannot be used.`
+    const message = `The content of ${parameters} in the database's URL cannot be used.`
     throw new AppError('unavailable', message, { cause: error })
   }
 }

@@ -13,7 +13,7 @@ interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
 }
 
 /**
- * Caches rows until another process commits, which `PRAGMA data_version` tells at almost no cost
+ * Caches rows until another process commits, which `PRAGMA data_version` shows at almost no cost
  * (docs/decisions/005-row-cache.md). A row is read and cached in one synchronous step, so that no commit of this process
  * can come in between.
  */

@@ -7,8 +7,8 @@ const ROW_LOCK = / FOR (?:UPDATE|SHARE)$/
 export const createStatementCache = (connection: DatabaseSync): ((sql: string) => StatementSync) => {
   const prepared = new Map<string, StatementSync>()
   return (sql) => {
-    const known = prepared.get(sql)
-    if (known) return known
+    const existing = prepared.get(sql)
+    if (existing) return existing
     const statement = connection.prepare(sql.replace(ROW_LOCK, '').replaceAll('server_time()', 'NULL'))
     prepared.set(sql, statement)
     return statement
