@@ -16,19 +16,19 @@ interface CleanupDeps {
   onDeleted?: (job: string, deleted: number) => void
 }
 
-/** A process that takes longer is dead, or so slow that a second one does no harm. */
+/** A process that takes longer has died, or is so slow that a second process does no harm. */
 const LONGEST_JOB_MS = 600_000
 
+/** Deletes expired rows at an interval, one job after the other. Of several processes, one runs each job. */
 export interface Cleanup {
   start(): void
   /** Resolves when the job under way has ended. */
   stop(): Promise<void>
 }
 
-/** Deletes expired rows at an interval, one job after the other. Of several processes, one runs each job. */
 export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: CleanupDeps): Cleanup => {
   let timer: NodeJS.Timeout | undefined
-  let round: Promise<void> | undefined
+  let running: Promise<void> | undefined
 
   const runReserved = async ({ name, run }: Job): Promise<void> => {
     if (!(await reserve(name, LONGEST_JOB_MS))) return
@@ -52,14 +52,14 @@ export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: Cle
   return {
     start() {
       timer = setInterval(() => {
-        round ??= runAll().finally(() => {
-          round = undefined
+        running ??= runAll().finally(() => {
+          running = undefined
         })
       }, intervalMs).unref()
     },
     async stop() {
       clearInterval(timer)
-      await round
+      await running
     },
   }
 }

@@ -3,7 +3,7 @@ import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
-import { disconnectAllIn } from './oauth/disconnection.ts'
+import { disconnectAll } from './oauth/disconnection.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createAccessTokens } from './sessions/access-token.ts'
 import { createSecretRotation, type SecretRotation } from './sessions/secret-rotation.ts'
@@ -88,7 +88,7 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     announce: webhooks.announce,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
-    disconnectProviders: disconnectAllIn,
+    disconnectProviders: disconnectAll,
     ...sessions.rules,
   })
   const oauth = createOAuth({

@@ -10,29 +10,32 @@ const EXIT_CONFIG = 78
 const EXIT_FAILURE = 1
 const STDERR = 2
 
-/** The command `svc`. Sets the exit code; nothing that goes wrong shows a stack. */
+/** The command `svc`. Sets the exit code; an error is one line on standard error, without a stack. */
 export const main = async (args: string[]): Promise<void> => {
-  // Whatever is written (database, log of the database, secret, backups) is for the owner alone.
+  // Only the owner may read the files that svc writes: database, root secret, backups.
   process.umask(0o077)
   try {
-    // A worker has the settings of its supervisor, whatever has become of .env since.
+    // Before .env is read: a worker has the settings of its supervisor, even if .env has changed since.
     if (args[0] === WORKER_COMMAND && (await becameWorker())) return
-    const given = new Set(Object.keys(process.env))
-    loadEnvFile()
-    dropDriverSettings()
-    const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
-    const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
-    if (args[0] === 'serve' && args.length === 1) await runServe(loadConfig())
-    else {
-      const { runProgram } = await import('./cli/program.ts')
-      const serve = () => runServe(loadConfig())
-      await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
-    }
+    await runCommand(args)
   } catch (error) {
     report(error)
-    // A channel to a supervisor would keep alive what has failed.
+    // The open channel to the supervisor would keep a failed worker alive.
     if (process.connected) process.exit()
   }
+}
+
+const runCommand = async (args: string[]): Promise<void> => {
+  const given = new Set(Object.keys(process.env))
+  loadEnvFile()
+  dropDriverSettings()
+  const fromEnvFile = new Set(Object.keys(process.env).filter((name) => !given.has(name)))
+  const loadConfig = (): Config => readConfig(process.env, readText, { fromEnvFile, modeOf })
+  const serve = () => runServe(loadConfig())
+  // Without the parser of arguments, which takes its time to load.
+  if (args[0] === 'serve' && args.length === 1) return serve()
+  const { runProgram } = await import('./cli/program.ts')
+  await runProgram(args, { loadConfig, serve, environment: process.env, fromEnvFile })
 }
 
 const write = (text: string): boolean => process.stderr.write(text)
@@ -48,14 +51,14 @@ const loadEnvFile = (): void => {
   }
 }
 
-/** The driver of PostgreSQL reads PGOPTIONS, PGPASSWORD and the like by itself: `svc config` would not tell of them. */
+/** The driver of PostgreSQL reads PGOPTIONS, PGPASSWORD and others by itself: `svc config` would not show them. */
 const dropDriverSettings = (): void => {
   for (const name of Object.keys(process.env)) if (/^(?:NODE_)?PG/.test(name)) delete process.env[name]
 }
 
 const readText = (path: string): string => readFileSync(path, 'utf8')
 
-/** Undefined where the file is missing or cannot be looked at, and on Windows, where the bits mean nothing. */
+/** The permission bits; undefined where the file cannot be examined, and on Windows, where they mean nothing. */
 const modeOf = (path: string): number | undefined => {
   try {
     return process.platform === 'win32' ? undefined : statSync(path).mode
@@ -72,7 +75,7 @@ const runServe = async (config: Config): Promise<void> => {
   return serve(config, { log: openLog(config), greet: process.stderr.isTTY ? write : undefined })
 }
 
-/** Resolves to whether there is a supervisor, for which it works from then on. */
+/** Whether this process has a supervisor; if so, it serves as its worker from now on. */
 const becameWorker = async (): Promise<boolean> => {
   const { default: cluster } = await import('node:cluster')
   if (!cluster.worker) return false
@@ -90,7 +93,7 @@ const report = (error: unknown): void => {
   }
   const message =
     error instanceof AppError ? error.message : `unexpected failure: ${(error as Error)?.message ?? error}`
-  // What went wrong underneath helps with a failure of ours; with a mistake of the caller's, the message says it all.
+  // The cause helps where svc or the database has failed. Where the user has made a mistake, the message says it all.
   const isOurs = error instanceof AppError && (error.code === 'internal_error' || error.code === 'unavailable')
   const cause = isOurs && error.cause instanceof Error ? ` (${error.cause.message})` : ''
   process.stderr.write(`svc: ${message}${cause}\n`)

@@ -173,10 +173,10 @@ const loadMetrics = async (
 
 const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
   const { db, clock, sessions, webhooks, oauth, signingKeys } = core
-  const shortestMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
+  const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
-    { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestMs }) },
+    { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestLifetimeMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },

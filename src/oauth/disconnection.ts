@@ -20,7 +20,7 @@ export interface Disconnection {
 /**
  * Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers.
  */
-export const disconnectAllIn = async (transaction: Queries, userId: string): Promise<string[]> => {
+export const disconnectAll = async (transaction: Queries, userId: string): Promise<string[]> => {
   const linked = await findIdentitiesOfUser(transaction, userId)
   await deleteIdentitiesOfUser(transaction, userId)
   return linked.map(({ provider }) => provider)

@@ -33,7 +33,7 @@ interface KeyRingDeps {
 }
 
 /** Makes the ring of these keys, newest first. Key objects of `former` are used again. */
-export const toRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, former?: KeyRing): KeyRing => {
+export const createKeyRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, former?: KeyRing): KeyRing => {
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
   if (!newest) throw new AppError('internal_error', 'There is no signing key.')
   const good = keys.filter((key) => verifiesUntilMs(key, deps) > nowMs)

@@ -3,7 +3,7 @@ import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { open, seal } from '../lib/secrets.ts'
 import type { Queries } from '../storage/database.ts'
-import { findKeys, type KeyRecord, noteResealed, replaceSealed } from './key-store.ts'
+import { findKeys, type KeyRecord, recordResealing, replaceSealed } from './key-store.ts'
 
 /** The purpose of the key that private keys are sealed with. */
 const SEALING = 'signing keys'
@@ -39,7 +39,7 @@ export const createKeySealing = (rootSecret: RootSecret) => {
       rootSecret.refresh()
       let resealed = 0
       for (const key of await findKeys(transaction)) if (await resealOne(transaction, key)) resealed += 1
-      if (resealed > 0) await noteResealed(transaction, nowMs)
+      if (resealed > 0) await recordResealing(transaction, nowMs)
       return resealed
     },
   }

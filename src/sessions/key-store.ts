@@ -83,7 +83,7 @@ export const replaceSealed = (db: Queries, id: string, privateJwkSealed: string)
 const RESEALED = 'root secret since'
 
 /** Records when the keys were sealed with another root secret. */
-export const noteResealed = (db: Queries, nowMs: number): Promise<number> =>
+export const recordResealing = (db: Queries, nowMs: number): Promise<number> =>
   db.run(
     'INSERT INTO installation (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
     RESEALED,

@@ -4,7 +4,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, toRing } from './key-ring.ts'
+import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, createKeyRing } from './key-ring.ts'
 import { createKeySealing } from './key-sealing.ts'
 import {
   deleteKeysRetiredBefore,
@@ -95,7 +95,7 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   }
 
   const reload = coalesce(async (): Promise<KeyRing> => {
-    ring = toRing(await findKeys(db), clock.now(), ringDeps, ring)
+    ring = createKeyRing(await findKeys(db), clock.now(), ringDeps, ring)
     return ring
   })
 

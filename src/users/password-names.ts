@@ -7,36 +7,36 @@ const MIN_LENGTH = 3
 /** Longer texts are refused as names elsewhere. */
 const MAX_LENGTH = 256
 
-/** The letters and digits of a text, in lower case. */
-const plain = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join('')
+/** In lower case. */
+const lettersAndDigits = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}]/gu) ?? []).join('')
 
-const isLetter = (character: string): boolean => /\p{L}/u.test(character)
+const hasLetter = (text: string): boolean => /\p{L}/u.test(text)
 
 /**
- * From the first letter of a plain text to the last. A regular expression for the end would take time that grows with
+ * From the first letter of a text to the last. A regular expression for the end would take time that grows with
  * the square of the length.
  */
-const coreOf = (text: string): string => {
+const letterSpanOf = (text: string): string => {
   const characters = [...text]
-  return characters.slice(characters.findIndex(isLetter), characters.findLastIndex(isLetter) + 1).join('')
+  return characters.slice(characters.findIndex(hasLetter), characters.findLastIndex(hasLetter) + 1).join('')
 }
 
-/** Whether a plain password is a plain name with nothing but digits before and after it. */
-const isPadded = (password: string, name: string): boolean => {
-  if (name.length < MIN_LENGTH || !isLetter(name)) return name !== '' && password === name
+/** Whether a password is a name with nothing but digits before and after it; both are letters and digits only. */
+const isNameWithDigits = (password: string, name: string): boolean => {
+  if (name.length < MIN_LENGTH || !hasLetter(name)) return name !== '' && password === name
   const [before = '', ...after] = password.split(name)
-  return after.length === 1 && !isLetter(before + after.join(''))
+  return after.length === 1 && !hasLetter(before + after.join(''))
 }
 
 /** Whether a password is one of these names, in any case, alone or with nothing but digits and punctuation added. */
-export const isMadeOf = (password: string, names: readonly string[]): boolean => {
-  const given = plain(password)
-  const core = coreOf(given)
+export const consistsOfName = (password: string, names: readonly string[]): boolean => {
+  const entered = lettersAndDigits(password)
+  const span = letterSpanOf(entered)
   const possible = names.filter(({ length }) => length <= MAX_LENGTH)
   return possible.some((name) => {
     if (name.toLowerCase() === password.toLowerCase()) return true
-    const wanted = plain(name)
-    return isPadded(given, wanted) || (core.length >= MIN_LENGTH && core === coreOf(wanted))
+    const wanted = lettersAndDigits(name)
+    return isNameWithDigits(entered, wanted) || (span.length >= MIN_LENGTH && span === letterSpanOf(wanted))
   })
 }
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
-import { accountNames, isMadeOf } from './password-names.ts'
+import { accountNames, consistsOfName } from './password-names.ts'
 
 const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 256
@@ -43,13 +43,13 @@ const problemOf = (
     return ['password_repeats', 'This password is the same few characters again and again.']
   }
   if (isCommon(password)) return ['password_common', 'This password is on the list of commonly used ones.']
-  if (isMadeOf(password, accountNames(names))) {
+  if (consistsOfName(password, accountNames(names))) {
     return [
       'password_same_as_account',
       'The password must not be the email address or the username, nor these with digits or punctuation added.',
     ]
   }
-  if (isMadeOf(password, siteNames)) {
+  if (consistsOfName(password, siteNames)) {
     return [
       'password_same_as_site',
       'The password must not be the name of this site or its host, nor these with digits or punctuation added.',

@@ -177,8 +177,8 @@ describe('expired sessions', () => {
       await insertSession(transaction, newSession(user.id, { id: idAt(nowMs, 1), expiresAtMs: nowMs }))
     })
     const clock = { now: () => nowMs + 1 }
-    assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 866)
-    assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 0)
+    assert.equal(await deleteExpiredSessions({ db, clock, shortestLifetimeMs: 1000 }), 866)
+    assert.equal(await deleteExpiredSessions({ db, clock, shortestLifetimeMs: 1000 }), 0)
     const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM sessions')
     assert.equal(row?.count, 435, 'the youngest is not looked at yet')
   })
@@ -195,7 +195,7 @@ testOnPostgres('a cleanup by a replica whose clock is ahead deletes no session b
       newSession(user.id, { id: idAt(nowMs - 5000, leftMs > 0 ? 1 : 2), expiresAtMs: nowMs + leftMs }),
     )
   const clock = { now: () => nowMs + 60_000 }
-  assert.equal(await deleteExpiredSessions({ db, clock, shortestMs: 1000 }), 1)
+  assert.equal(await deleteExpiredSessions({ db, clock, shortestLifetimeMs: 1000 }), 1)
 })
 
 test('the signing key comes with the session: the newest that is not retired', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { readEmail } from '../../src/users/email.ts'
-import { accountNames, isMadeOf } from '../../src/users/password-names.ts'
+import { accountNames, consistsOfName } from '../../src/users/password-names.ts'
 
 /** The maximum length of a form. */
 const LENGTH = 16_000
@@ -28,7 +28,7 @@ test(
     const name = `a${'1'.repeat(LENGTH)}a`
     for (let round = 0; round < ROUNDS; round += 1) {
       await setImmediate()
-      assert.equal(isMadeOf('correct horse battery', accountNames([name, `${name}@${name}`, name])), false)
+      assert.equal(consistsOfName('correct horse battery', accountNames([name, `${name}@${name}`, name])), false)
     }
   },
 )
