@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { isUuid } from '../lib/uuid.ts'
+import { encodePart, type Json, readPart } from './compact-jwt.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
 import type { KeyRing, SigningKey } from './key-ring.ts'
 
@@ -55,6 +56,7 @@ const MAX_REMEMBERED_TOKENS = 12_000
 // RFC 7515 section 3.1: three parts of unpadded base64url.
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const MAX_LENGTH = 8192
+const SIGNATURE_LENGTH = 86
 // Header parameters that change how a token is read: critical extensions (RFC 7515 section 4.1.11), of which svc knows
 // none, and an unencoded payload (RFC 7797).
 const REFUSED_PARAMETERS = ['crit', 'b64']
@@ -79,14 +81,14 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
   const verify = (token: string, ring: KeyRing): TokenReading => {
     if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined
     const [header = '', payload = '', signature = ''] = token.split('.')
-    const { alg, typ, kid, ...rest } = readJson(header)
+    const { alg, typ, kid, ...rest } = readPart(header)
     // RFC 8725 sections 3.1 and 3.11: one algorithm, and no token of another type.
     if (alg !== 'ES256' || typ !== 'at+jwt' || typeof kid !== 'string' || !KEY_ID.test(kid)) return undefined
     if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(rest, name))) return undefined
     const key = ring.verifying.get(kid)
     if (!key) return 'unknown key'
     if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
-    const claims = readJson(payload)
+    const claims = readPart(payload)
     return isOurs(claims) ? remember(token, claims, kid) : undefined
   }
 
@@ -112,8 +114,8 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
   return {
     issue(claims, key) {
       const all: AccessClaims = { iss: issuer, ...claims, jti: randomUUID() }
-      const header = encodeJson({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
-      const message = `${header}.${encodeJson(all)}`
+      const header = encodePart({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
+      const message = `${header}.${encodePart(all)}`
       const token = `${message}.${signEs256(key.privateKey, message)}`
       remember(token, all, key.id)
       return token
@@ -132,33 +134,11 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
 /** The session that an unverified token names; undefined where it names none. */
 export const readSessionId = (token: string): string | undefined => {
   if (token.length > MAX_LENGTH) return undefined
-  const { sid } = readJson(token.split('.')[1] ?? '')
+  const { sid } = readPart(token.split('.')[1] ?? '')
   return isUuid(sid) ? sid : undefined
 }
 
-const SIGNATURE_LENGTH = 86
 const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
-
-const encodeJson = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-type Json = Record<string, unknown>
-
-/**
- * The object in a part of a token; an empty one unless the part is spelled exactly as this service spells it. Otherwise
- * two readers could understand it differently: of two members of the same name in JSON, one takes the first and another
- * the last, and base64url has spare bits.
- */
-const readJson = (part: string): Json => {
-  try {
-    const text = Buffer.from(part, 'base64url').toString('utf8')
-    const value: unknown = JSON.parse(text)
-    return isJson(value) && encodeJson(value) === part ? value : {}
-  } catch {
-    return {}
-  }
-}
-
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null
 
 /** Whether the time before which a token is not good has passed (RFC 7519 section 4.1.5); absent counts as passed. */
 const hasBegun = (notBefore: unknown, nowMs: number): boolean =>

@@ -18,11 +18,7 @@ interface ExpiryDeps {
  * Deletes expired sessions, in small batches and in order of id. That is the order of their start, so that it can stop
  * at the first session that is too young to have expired. Resolves to how many were deleted.
  */
-export const deleteExpiredSessions = async ({
-  db,
-  clock,
-  shortestLifetimeMs: shortestMs,
-}: ExpiryDeps): Promise<number> => {
+export const deleteExpiredSessions = async ({ db, clock, shortestLifetimeMs }: ExpiryDeps): Promise<number> => {
   const before = leastUuidAt(clock.now() - shortestLifetimeMs)
   let after = ''
   let deleted = 0

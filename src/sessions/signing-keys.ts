@@ -1,9 +1,9 @@
-import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
 import { coalesce } from '../lib/coalesce.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { generateKey } from './generate-key.ts'
 import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, createKeyRing } from './key-ring.ts'
 import { createKeySealing } from './key-sealing.ts'
 import {
@@ -78,21 +78,8 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   const ringDeps = { graceMs, openPrivateKey: sealing.open }
   let ring: KeyRing | undefined
 
-  const generate = (signsAtMs: number | null): KeyRecord => {
-    const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const publicJwk = pair.publicKey.export({ format: 'jwk' })
-    const id = thumbprint(publicJwk)
-    const privateJwkSealed = sealing.seal(pair.privateKey.export({ format: 'jwk' }), id)
-    return {
-      id,
-      publicJwk,
-      privateJwkSealed,
-      createdAtMs: clock.now(),
-      signsAtMs,
-      retiredAtMs: null,
-      revokedAtMs: null,
-    }
-  }
+  const generate = (signsAtMs: number | null): KeyRecord =>
+    generateKey({ sealPrivateKey: sealing.seal, nowMs: clock.now(), signsAtMs })
 
   const reload = coalesce(async (): Promise<KeyRing> => {
     ring = createKeyRing(await findKeys(db), clock.now(), ringDeps, ring)
@@ -175,7 +162,3 @@ const toSummary = (key: KeyRecord, state: KeyState): KeySummary => ({
   retiredAtMs: key.retiredAtMs,
   revokedAtMs: key.revokedAtMs,
 })
-
-/** RFC 7638 section 3 for a key on a NIST curve. */
-const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>
-  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url')

@@ -1,3 +1,4 @@
+import { AppError } from '../lib/errors.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** A user as operators see one; the JSON API shows less (CONTRACT.md 2.1). */
@@ -62,6 +63,13 @@ export const lockUserToChange = async (db: Queries, id: string): Promise<void> =
 }
 
 export const findUserById = (db: Queries, id: string) => findBy(db, 'id', id)
+/** By id; `not_found` when there is no such user. */
+export const requireUserById = async (db: Queries, id: string): Promise<UserRecord> => {
+  const user = await findUserById(db, id)
+  if (user) return user
+  throw new AppError('not_found', `There is no user ${id}.`)
+}
+
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 

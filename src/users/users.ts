@@ -1,25 +1,21 @@
 import type { Caller } from '../lib/bounded-queue.ts'
-import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { createAdministration } from './administration.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
-import { requireRoles } from './roles.ts'
 import {
   deleteUser,
   findUserByEmail,
   findUserById,
   findUserByUsername,
   findUsers,
+  requireUserById,
   type User,
-  type UserRecord,
-  updateDisabled,
-  updatePasswordHash,
-  updateRoles,
   updateUsername,
 } from './user-store.ts'
 import { requireUsername } from './username.ts'
@@ -83,17 +79,10 @@ interface DeletionConfirmation {
 }
 
 export const createUsers = (deps: UsersDeps): Users => {
-  const { db, passwords, announce, endSessions, requireSession, requireRecentAuthentication, userChanged } = deps
-  const { disconnectProviders, requireGoodPassword } = deps
+  const { db, announce, requireSession, requireRecentAuthentication, userChanged } = deps
   const { create, createFromProfile } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
   const changeOrSetPassword = createPasswordChange({ ...deps, requireOwnPassword })
-
-  const requireUser = async (id: string): Promise<UserRecord> => {
-    const user = await findUserById(db, id)
-    if (!user) throw new AppError('not_found', `There is no user ${id}.`)
-    return user
-  }
 
   /** Deletes a user unless `requirePermission` throws. */
   const remove = (id: string, requirePermission?: (transaction: Transaction) => Promise<unknown>): Promise<void> =>
@@ -115,11 +104,11 @@ export const createUsers = (deps: UsersDeps): Users => {
     },
 
     async changeOrSetPassword(id, entered, caller) {
-      return changeOrSetPassword(await requireUser(id), entered, caller)
+      return changeOrSetPassword(await requireUserById(db, id), entered, caller)
     },
 
     async hasPassword(id) {
-      return (await requireUser(id)).passwordHash !== null
+      return (await requireUserById(db, id)).passwordHash !== null
     },
 
     async changeUsername(id, entered, sessionId) {
@@ -136,42 +125,14 @@ export const createUsers = (deps: UsersDeps): Users => {
     },
 
     async deleteOwn(id, { password, sessionId }, caller) {
-      const user = await requireUser(id)
+      const user = await requireUserById(db, id)
       if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', caller)
       const requirePermission = user.passwordHash === null ? requireRecentAuthentication : requireSession
       await remove(id, (transaction) => requirePermission(transaction, sessionId, id))
     },
 
     delete: (id) => remove(id),
-
-    async setPassword(id, entered, { keepProviders = false } = {}) {
-      const user = await requireUser(id)
-      const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
-      return db.inTransaction(async (transaction) => {
-        // First: it locks the user, so that no provider is connected at the same moment.
-        await updatePasswordHash(transaction, id, hash)
-        // An attacker who has connected a provider could sign in again by it.
-        const disconnected = keepProviders ? [] : await disconnectProviders(transaction, id)
-        await endSessions(transaction, id)
-        return disconnected
-      })
-    },
-
-    async setRoles(id, roles) {
-      const checked = requireRoles(roles)
-      await db.inTransaction(async (transaction) => {
-        await updateRoles(transaction, id, checked)
-        await userChanged(transaction, id)
-      })
-    },
-
-    async setDisabled(id, disabled) {
-      await db.inTransaction(async (transaction) => {
-        await updateDisabled(transaction, id, disabled)
-        if (disabled) await endSessions(transaction, id)
-        await userChanged(transaction, id)
-      })
-    },
+    ...createAdministration(deps),
 
     list: (page) => findUsers(db, page),
 

@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import type { OutboxEvent } from './outbox-store.ts'
+import type { OutboxEvent } from './outbox-event.ts'
 
 /** The outcome of an attempt; `interrupted` if its process died before the end. */
 export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const

@@ -3,7 +3,9 @@ import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { type DeliveryOutcome, recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './delivery.ts'
-import { claimEvent, closeEvent, findDueEvents, type OutboxEvent, postponeEvent } from './outbox-store.ts'
+import type { OutboxEvent } from './outbox-event.ts'
+import { claimEvent, closeEvent, findDueEvents, postponeEvent } from './outbox-store.ts'
+import { backoffMs, isTemporary } from './retry-policy.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
 interface DispatcherDeps {
@@ -20,8 +22,6 @@ const AT_ONCE = 8
 const POLL_MS = 1000
 /** Time after the timeout of an attempt by which its process has stored the result, or is dead. */
 const CLAIM_MARGIN_MS = 5000
-const FIRST_RETRY_MS = 1000
-const LONGEST_RETRY_MS = 3_600_000
 
 /** Delivers events: one after the other for each user, and of several users in parallel. */
 interface Dispatcher {
@@ -147,11 +147,3 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     },
   }
 }
-
-/** Network errors, 408, 429 and 5xx: the receiver may accept the event later. */
-const isTemporary = (status: number | null): boolean =>
-  status === null || status === 408 || status === 429 || status >= 500
-
-/** The delay doubles with each attempt. Its random part prevents that many events return at the same time. */
-const backoffMs = (attempts: number): number =>
-  Math.round(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2))

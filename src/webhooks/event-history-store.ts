@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { type EventRow, OUTBOX_COLUMNS, type OutboxEvent, toEvent } from './outbox-store.ts'
+import { type EventRow, OUTBOX_COLUMNS, type OutboxEvent, toEvent } from './outbox-event.ts'
 
 export const findEvent = async (db: Queries, id: string): Promise<OutboxEvent | undefined> => {
   const row = await db.get<EventRow>(`SELECT ${OUTBOX_COLUMNS} FROM webhook_events WHERE id = ?`, id)

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { forgetEarlyAttempts } from './attempt-store.ts'
 import { findFailedEvents, reopenEvent } from './event-history-store.ts'
-import type { OutboxEvent } from './outbox-store.ts'
+import type { OutboxEvent } from './outbox-event.ts'
 
 /** Events per transaction, so that other users of the database do not wait for all of them. */
 const BATCH = 100

@@ -1,27 +1,23 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { type Clock, toTimestamp } from '../lib/time.ts'
+import type { Clock } from '../lib/time.ts'
 import { uuidAfter } from '../lib/uuid.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type DeliveryAttempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './delivery.ts'
 import { createDispatcher } from './dispatcher.ts'
+import { createBody } from './event-body.ts'
 import { findEvent, findLatestEvents } from './event-history-store.ts'
 import type { EventType } from './event-types.ts'
-import {
-  deleteClosedEvents,
-  findLastOpenId,
-  findOutboxLoad,
-  insertEvent,
-  type OutboxEvent,
-  type OutboxLoad,
-} from './outbox-store.ts'
+import type { OutboxEvent } from './outbox-event.ts'
+import { deleteClosedEvents, findLastOpenId, findOutboxLoad, insertEvent, type OutboxLoad } from './outbox-store.ts'
 import { reopen, reopenFailed } from './redelivery.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
 export { DELIVERY_OUTCOMES, type DeliveryAttempt, type DeliveryOutcome } from './attempt-store.ts'
-export type { OutboxEvent, OutboxLoad } from './outbox-store.ts'
+export type { OutboxEvent } from './outbox-event.ts'
+export type { OutboxLoad } from './outbox-store.ts'
 export type { WebhookSettings } from './webhook-settings.ts'
 
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
@@ -94,7 +90,7 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       // Events of a user are sent in the order of their ids, which neither clocks nor random bits must upset.
       const id = uuidAfter(await findLastOpenId(transaction, userId))
       const createdAtMs = clock.now()
-      const body = bodyOf({ id, type, createdAtMs, userId })
+      const body = createBody({ id, type, createdAtMs, userId })
       await insertEvent(transaction, { id, type, userId, createdAtMs, body })
       transaction.afterCommit(() => dispatcher?.wake())
     },
@@ -107,7 +103,7 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       const endpoint = requireSettings()
       const id = randomUUIDv7()
       const type = 'webhook.test'
-      const body = bodyOf({ id, type, createdAtMs: clock.now(), userId: '00000000-0000-0000-0000-000000000000' })
+      const body = createBody({ id, type, createdAtMs: clock.now(), userId: '00000000-0000-0000-0000-000000000000' })
       return deliver(endpoint, { id, type, body })
     },
 
@@ -147,14 +143,3 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
     },
   }
 }
-
-interface Content {
-  id: string
-  type: string
-  createdAtMs: number
-  userId: string
-}
-
-/** Specification section 6.3. */
-const bodyOf = ({ id, type, createdAtMs, userId }: Content): string =>
-  JSON.stringify({ id, type, created_at: toTimestamp(createdAtMs), data: { user_id: userId } })

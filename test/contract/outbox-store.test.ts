@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Database } from '../../src/storage/database.ts'
 import { findEvent, findLatestEvents, reopenEvent } from '../../src/webhooks/event-history-store.ts'
+import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
 import {
   claimEvent,
   closeEvent,
@@ -10,7 +11,6 @@ import {
   findDueEvents,
   findOutboxLoad,
   insertEvent,
-  type OutboxEvent,
   postponeEvent,
 } from '../../src/webhooks/outbox-store.ts'
 import { freshDatabase } from './databases.ts'

@@ -2,7 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import type { KeyRecord } from '../../src/sessions/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import type { UserRecord } from '../../src/users/user-store.ts'
-import type { OutboxEvent } from '../../src/webhooks/outbox-store.ts'
+import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'
 
 /** Later than any 32-bit number. */
 export const T0 = 1_795_000_000_000
