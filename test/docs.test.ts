@@ -70,10 +70,11 @@ const sectionsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
 
 /**
- * Sections cited as `CONTRACT.md 4.2` or `CONTRACT.md 4.1 and 4.2` that do not exist. A comment may wrap in between.
+ * Sections cited as `CONTRACT.md 4.2`, `CONTRACT.md 4.1 and 4.2`, or `§4.2` at the beginning of a test's title, that do
+ * not exist. A comment may wrap in between.
  */
 const findUnknownSections = (name: string, text: string, sections: readonly string[]): string[] =>
-  [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+/g)]
+  [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+|(?<=['`])§\d+(?:\.\d+)*/g)]
     .flatMap(([citation]) => [...citation.matchAll(/\d+(?:\.\d+)*/g)].map(([number]) => number))
     .filter((number) => !sections.includes(number))
     .map((number) => `${name}: ${number}`)
@@ -184,5 +185,6 @@ describe('the documents', () => {
     const text =
       '/** CONTRACT.md 4.2, CONTRACT.md 4.1 and 4.3; CONTRACT.md\n * 5.9. In CONTRACT.md, 12 lines; CONTRACT.md 4. */'
     assert.deepEqual(findUnknownSections('x.ts', text, sections), ['x.ts: 4.3', 'x.ts: 5.9'])
+    assert.deepEqual(findUnknownSections('x.ts', "test('§4.2 a', test(`§4.7 b`", sections), ['x.ts: 4.7'])
   })
 })

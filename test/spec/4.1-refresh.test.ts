@@ -18,7 +18,7 @@ const assertChangesNothing = async (answer: Answer, agent: UserAgent) => {
   assert.equal((await agent.refresh()).status, 200, 'the refresh token is still the current one')
 }
 
-test('§4.1 success: 200 OK with an empty body, and new session cookies are set', async () => {
+test('§3.2 success: 200 OK with an empty body, and new session cookies are set', async () => {
   const { agent } = await signedUp(service)
   const before = { access: accessToken(agent), refresh: agent.cookies.get('svc_refresh') }
   const answer = await agent.refresh('audience=app')
@@ -30,14 +30,14 @@ test('§4.1 success: 200 OK with an empty body, and new session cookies are set'
   await assertSignedIn(agent)
 })
 
-test('§4.1 issues a new access token for the requested token audience', async () => {
+test('§3.2 issues a new access token for the requested token audience', async () => {
   const { agent } = await signedUp(service)
   await agent.refresh('audience=reports.example.com')
   const { payload } = await verifyAccessToken(service, accessToken(agent))
   assert.equal(payload.aud, 'reports.example.com')
 })
 
-test('§4.1 requires the svc_refresh cookie, and not the access cookie', async () => {
+test('§3.2 requires the svc_refresh cookie, and not the access cookie', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_access')
   assert.equal((await agent.refresh()).status, 200)

@@ -27,7 +27,7 @@ test('§4.2 GET /auth/login shows the login page with email and password', async
   for (const name of ['email', 'password', 'csrf_token']) assert.ok(fieldNames(answer.text).includes(name), name)
 })
 
-test('§4.2 rule 5: OAuth providers are offered on the login page only when configured', async () => {
+test('§4.2 OAuth providers are offered on the login page only when configured', async () => {
   const { text } = await createUserAgent(service).get('/auth/login')
   assert.deepEqual([...new Set(formActions(text))], ['/auth/login'])
   assert.doesNotMatch(text, /href="[^"]*(oauth|google|github|microsoft|provider)/i)
@@ -40,7 +40,7 @@ test('§4.2 GET /auth/signup shows the signup page for creating an account', asy
 })
 
 for (const page of ['/auth/login', '/auth/signup']) {
-  test(`§4.2 the form of ${page} contains the token of the cookie and works with its fields alone`, async () => {
+  test(`§5.2 the form of ${page} contains the token of the cookie and works with its fields alone`, async () => {
     const agent = createUserAgent(service)
     const { text } = await agent.get(`${page}?return_to=%2Fshop%3Fa%3D1%26b%3D2`)
     const csrf = field('csrf_token').exec(text)
@@ -56,17 +56,17 @@ for (const page of ['/auth/login', '/auth/signup']) {
   })
 }
 
-test('§4.2 rule 1: return_to is the path to which the user is redirected after successful login', async () => {
+test('§4.5 return_to is the path to which the user is redirected after successful login', async () => {
   const { person } = await signedUp(service)
   assertRedirect(await logIn(createUserAgent(service), person, { return_to: '/shop?a=1#top' }), '/shop?a=1#top')
 })
 
-test('§4.2 rule 1: return_to is the path to which the user is redirected after successful signup', async () => {
+test('§4.5 return_to is the path to which the user is redirected after successful signup', async () => {
   const answer = await signUp(createUserAgent(service), { ...newPerson(), return_to: '/welcome' })
   assertRedirect(answer, '/welcome')
 })
 
-test('§4.2 rule 1: return_to may be in the query of the form; the field takes precedence', async () => {
+test('§4.5 return_to may be in the query of the form; the field takes precedence', async () => {
   const { person } = await signedUp(service)
   const post = (path: string, form = {}) =>
     createUserAgent(service).post(path, { email: person.email, password: person.password, ...form })
@@ -74,14 +74,14 @@ test('§4.2 rule 1: return_to may be in the query of the form; the field takes p
   assertRedirect(await post('/auth/login?return_to=%2Fquery', { return_to: '/field' }), '/field')
 })
 
-test('§4.2 rule 1: when return_to is absent, the redirect target is /', async () => {
+test('§4.5 when return_to is absent, the redirect target is /', async () => {
   const person = newPerson()
   assertRedirect(await signUp(createUserAgent(service), person), '/')
   assertRedirect(await logIn(createUserAgent(service), person), '/')
 })
 
 for (const path of ['/auth/login', '/auth/signup']) {
-  test(`§4.2 rule 2: external URLs are rejected by GET and POST ${path}`, async () => {
+  test(`§4.5 external URLs are rejected by GET and POST ${path}`, async () => {
     const agent = createUserAgent(service)
     const person = newPerson()
     const external = 'https://evil.example/'
@@ -92,7 +92,7 @@ for (const path of ['/auth/login', '/auth/signup']) {
   })
 }
 
-test('§4.2 rule 3: after successful signup, the service creates a session', async () => {
+test('§4.2 after successful signup, the service creates a session', async () => {
   const { agent, person } = await signedUp(service)
   assert.equal((await currentUser(agent)).email, person.email)
   await assertCanLogIn(service, person)
@@ -105,7 +105,7 @@ test('§4.2 POST /auth/logout logs out the current session, CSRF token in the hi
   await assertSignedOut(before)
 })
 
-test('§4.2 POST /auth/logout accepts the CSRF token in the header X-CSRF-Token, without a body', async () => {
+test('§5.2 POST /auth/logout accepts the CSRF token in the header X-CSRF-Token, without a body', async () => {
   const { agent } = await signedUp(service)
   const before = agent.copy()
   const headers = { 'x-csrf-token': agent.cookies.get('svc_csrf') }
@@ -113,7 +113,7 @@ test('§4.2 POST /auth/logout accepts the CSRF token in the header X-CSRF-Token,
   await assertSignedOut(before)
 })
 
-test('§4.2 rule 4: after logout, the service clears the authentication cookies and redirects the user to /', async () => {
+test('§4.2 after logout, the service clears the authentication cookies and redirects the user to /', async () => {
   const { agent } = await signedUp(service)
   const answer = await logOut(agent)
   assertRedirect(answer, '/')
@@ -148,7 +148,7 @@ for (const [what, token] of [
   ['no token', [] as string[]],
   ['a wrong token', 'x'.repeat(43)],
 ] as const) {
-  test(`§4.2 the token must match the svc_csrf cookie: logout with ${what} is 403 and logs nobody out`, async () => {
+  test(`§5.2 the token must match the svc_csrf cookie: logout with ${what} is 403 and logs nobody out`, async () => {
     const { agent } = await signedUp(service)
     assertErrorPage(await agent.post('/auth/logout', { csrf_token: token }), 403)
     await assertSignedIn(agent)

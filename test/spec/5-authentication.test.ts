@@ -21,19 +21,19 @@ test('§5.1 svc_access authenticates API requests: it is sufficient and necessar
   assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
 })
 
-test('§5.2 rule 1: the refresh and CSRF cookies do not replace the access cookie', async () => {
+test('§4.1 the refresh and CSRF cookies do not replace the access cookie', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_access')
   assertJsonError(await agent.get('/auth/api/v1/user'), 401, 'unauthorized')
 })
 
-test('§5.2 rule 2: the refresh endpoint is authenticated by the svc_refresh cookie instead', async () => {
+test('§3.2 the refresh endpoint is authenticated by the svc_refresh cookie instead', async () => {
   const { agent } = await signedUp(service)
   agent.cookies.delete('svc_access')
   assert.equal((await agent.refresh()).status, 200)
 })
 
-test('§5.2 rule 2: the access cookie of one user and the refresh cookie of another: the refresh cookie decides', async () => {
+test('§3.2 the access cookie of one user and the refresh cookie of another: the refresh cookie decides', async () => {
   const [one, other] = await Promise.all([signedUp(service), signedUp(service)])
   one.agent.cookies.set('svc_refresh', other.agent.cookies.get('svc_refresh') ?? '', '/auth')
   // The CSRF token is bound to the session that is refreshed.
@@ -43,14 +43,14 @@ test('§5.2 rule 2: the access cookie of one user and the refresh cookie of anot
   assert.equal(user.email, other.person.email)
 })
 
-test('§5.2 rule 3: the value in X-CSRF-Token must equal the svc_csrf cookie', async () => {
+test('§5.2 the value in X-CSRF-Token must equal the svc_csrf cookie', async () => {
   const { agent } = await signedUp(service)
   assertJsonError(await agent.refresh('audience=app', { 'x-csrf-token': [] }), 403, 'forbidden')
   assertJsonError(await agent.refresh('audience=app', { 'x-csrf-token': 'other' }), 403, 'forbidden')
   assert.equal((await agent.refresh('audience=app')).status, 200)
 })
 
-test('§5.2 rule 5: helpers of applications use the same endpoint: cookies passed on by a backend are enough', async () => {
+test('§4.1 helpers of applications use the same endpoint: cookies passed on by a backend are enough', async () => {
   const { agent, person } = await signedUp(service)
   const cookie = agent.cookies.header('/auth/api/v1/user')
   const response = await fetch(`http://127.0.0.1:${service.port}/auth/api/v1/user`, {

@@ -53,7 +53,7 @@ test('§6.1 the command line creates and deletes users with the same events; the
   )
 })
 
-test('§6.5 rule 1: a webhook is sent after the action has succeeded: never for a signup that failed', async () => {
+test('§6.5 a webhook is sent after the action has succeeded: never for a signup that failed', async () => {
   const { agent, person } = await signedUp(service)
   const { id } = await currentUser(agent)
   await receiver.receivedEvent(eventOf('user.created', id))
@@ -82,7 +82,7 @@ test('§6.1 no other change of a user causes an event: login, refresh, password 
   )
 })
 
-test('§6.5 rule 1: when the event arrives, a new user can already log in, and a deleted one no longer', async () => {
+test('§6.5 when the event arrives, a new user can already log in, and a deleted one no longer', async () => {
   const person = newPerson()
   const seen: Promise<string>[] = []
   receiver.answerWith(({ event }, response) => {
