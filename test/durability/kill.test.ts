@@ -7,6 +7,7 @@ import { listUsers } from '../support/operator.ts'
 import type { Person } from '../support/people.ts'
 import { newPerson, signedUp, signUp } from '../support/people.ts'
 import { startServiceProcess } from '../support/service-process.ts'
+import { turnedProcessClock } from '../support/turned-process-clock.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const csrfToken = 'x'.repeat(43)
@@ -59,12 +60,13 @@ describe('kill -9', { concurrency: 2 }, () => {
   }
 
   test('a token that is replayed after the grace period: the session stays revoked after kill -9 and a restart', async (t) => {
-    const service = await startServiceProcess({ t, env: { SVC_REFRESH_GRACE: '1s' } })
-    for (let trial = 0; trial < 5; trial++) {
+    const clock = turnedProcessClock(t)
+    const service = await startServiceProcess({ t, env: clock.env })
+    for (let trial = 1; trial <= 5; trial++) {
       const { agent } = await signedUp(service)
       const thief = agent.copy()
       assert.equal((await agent.refresh()).status, 200)
-      await sleep(1200)
+      await clock.turnTo(trial * 31_000)
       assert.equal((await thief.refresh()).status, 401)
       await service.kill()
       await service.restart()
@@ -85,10 +87,13 @@ describe('kill -9', { concurrency: 2 }, () => {
 
   test('a first start killed at any point leaves nothing that blocks the next start', async (t) => {
     const service = await startServiceProcess({ t })
-    for (let trial = 0; trial < 15; trial++) {
+    const begunMs = performance.now()
+    await service.restart({ env: { SVC_DATABASE_URL: 'sqlite:new/svc.db' } })
+    const startMs = performance.now() - begunMs
+    for (let trial = 1; trial <= 8; trial++) {
       const SVC_DATABASE_URL = `sqlite:new-${trial}/svc.db`
       const start = service.restart({ env: { SVC_DATABASE_URL } })
-      const killed = sleep(20 + trial * 12).then(() => service.kill())
+      const killed = sleep((startMs * trial) / 9).then(() => service.kill())
       await Promise.allSettled([start, killed])
       await service.restart()
       const { person } = await signedUp(service)

@@ -7,6 +7,7 @@ import { assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { operate, setRoles } from '../support/operator.ts'
 import { currentUser, loggedIn, signedUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
+import { turnedClock } from '../support/turned-clock.ts'
 
 const service = await startService()
 
@@ -78,13 +79,14 @@ test('iss is SVC_BASE_URL for any Host and X-Forwarded-Host', async (t) => {
 })
 
 test('SVC_ACCESS_TOKEN_TTL: an expired access token is refused, and a refresh issues the next', async (t) => {
-  const quick = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: '2s' } })
+  const clock = turnedClock()
+  const quick = await startService({ t, clock, env: { SVC_ACCESS_TOKEN_TTL: '2m' } })
   const { agent } = await signedUp(quick)
   const token = accessToken(agent)
   const { exp = 0, iat = 0 } = claimsOf(token)
-  assert.equal(exp - iat, 2)
+  assert.equal(exp - iat, 120)
   await assertSignedIn(agent)
-  await new Promise((resolve) => setTimeout(resolve, 2100))
+  await clock.turnTo(121_000)
   assertJsonError(await agent.get('/auth/api/v1/user', { cookie: `svc_access=${token}` }), 401, 'unauthorized')
   assert.equal((await agent.refresh()).status, 200)
   await assertSignedIn(agent)

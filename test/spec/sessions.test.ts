@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { accessToken, claimsOf, keyTap } from '../support/access-tokens.ts'
 import { assertJsonError, assertRedirect, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
 import { openDatabase, rootSecret } from '../support/database.ts'
@@ -12,6 +11,7 @@ import { loggedIn, logIn, logOut, newPerson, signedUp } from '../support/people.
 import { startService } from '../support/service.ts'
 import { startServiceProcess } from '../support/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { turnedClock } from '../support/turned-clock.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
@@ -102,17 +102,20 @@ test('a login that races with the deletion of the account gets no valid session'
   }
 })
 
-describe('session lifetime', { concurrency: 3 }, () => {
+describe('session lifetime', () => {
+  const MINUTE = 60_000
+
   test('absolute: refreshes do not extend a session beyond it', async (t) => {
-    const brief = await startService({ t, env: { SVC_SESSION_TTL: '5s', SVC_SESSION_IDLE_TTL: '5s' } })
+    const clock = turnedClock()
+    const brief = await startService({ t, clock, env: { SVC_SESSION_TTL: '1h', SVC_SESSION_IDLE_TTL: '1h' } })
     const { agent } = await signedUp(brief)
     const start = agent.copy()
-    await sleep(1000)
-    assert.equal((await agent.refresh()).status, 200)
-    await sleep(1000)
-    assert.equal((await agent.refresh()).status, 200)
+    for (const minute of [30, 58]) {
+      await clock.turnTo(minute * MINUTE)
+      assert.equal((await agent.refresh()).status, 200)
+    }
     const [token, refresh] = [accessToken(agent), agent.cookies.get('svc_refresh')]
-    await sleep(3300)
+    await clock.turnTo(61 * MINUTE)
     for (const visitor of [agent, start]) {
       visitor.cookies.set('svc_refresh', refresh ?? '', '/auth')
       visitor.cookies.set('svc_access', token)
@@ -124,11 +127,12 @@ describe('session lifetime', { concurrency: 3 }, () => {
   })
 
   test('idle: a session that is refreshed continues, one that is not ends', async (t) => {
-    const brief = await startService({ t, env: { SVC_SESSION_IDLE_TTL: '3s' } })
+    const clock = turnedClock()
+    const brief = await startService({ t, clock, env: { SVC_SESSION_IDLE_TTL: '1h' } })
     const [busy, idle] = await Promise.all([signedUp(brief), signedUp(brief)])
     const [token, csrf] = [idle.agent.cookies.get('svc_refresh') ?? '', idle.agent.cookies.get('svc_csrf') ?? '']
-    for (let second = 0; second < 4; second++) {
-      await sleep(1000)
+    for (const minute of [20, 40, 61]) {
+      await clock.turnTo(minute * MINUTE)
       assert.equal((await busy.agent.refresh()).status, 200)
     }
     idle.agent.cookies.set('svc_refresh', token, '/auth')
