@@ -8,7 +8,7 @@ import { createUserAgent } from './user-agent.ts'
 
 const preload = new URL('./key-tap.ts', import.meta.url).href
 
-/** The environment in which a service tells a test its private key, in `directory`. */
+/** The environment in which a service writes its private key to a file in `directory`. */
 export const keyTap = (directory: string): { NODE_OPTIONS: string; TEST_KEY_FILE: string } => ({
   NODE_OPTIONS: `--import=${preload}`,
   TEST_KEY_FILE: path.join(directory, 'private-key.json'),
@@ -40,7 +40,7 @@ export const verifyAccessToken = async (service: { url: string }, token: string)
 /** The claims of a token, unverified. */
 export const claimsOf = (token: string): JWTPayload => decodeJwt(token)
 
-/** Changes to a genuine token: claims and header fields laid over its own, undefined takes one away. */
+/** Changes to a genuine token: claims and header fields that override its own; undefined removes one. */
 export type Changes = { claims?: Record<string, unknown>; header?: Record<string, unknown> }
 
 /** Signs a changed copy of a genuine token with any key. */
@@ -53,19 +53,19 @@ export const forge = (
   return new SignJWT({ ...decodeJwt(token), ...claims }).setProtectedHeader(protectedHeader).sign(key)
 }
 
-/** Signs the very texts that are given, which need not be what a library would write. */
+/** Signs exactly the given texts, which a library might write differently. */
 export const signTexts = async (header: string, payload: string, key: CryptoKey): Promise<string> => {
   const message = [header, payload].map((text) => Buffer.from(text).toString('base64url')).join('.')
   return `${message}.${await signMessage(message, key)}`
 }
 
-/** The signature of a header and a payload as they are in a token. */
+/** The signature of an encoded header and payload. */
 export const signMessage = async (message: string, key: CryptoKey): Promise<string> => {
   const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
   return Buffer.from(await crypto.subtle.sign(algorithm, key, Buffer.from(message))).toString('base64url')
 }
 
-/** The same part of a token or signature with a bit set that decoders ignore. */
+/** The same part of a token with a bit set that decoders ignore. */
 export const withSpareBit = (part: string): string => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   assert.notEqual(part.length % 4, 0, 'a part that has spare bits')

@@ -3,10 +3,10 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 /** A certificate and its private key, PEM. */
 export type Certificate = { certificate: string; key: string }
 
-/** An authority of its own, which nobody knows. */
+/** A new certificate authority, which no system trusts. */
 export type Authority = { root: string; issue(commonName: string, dnsName?: string): Certificate }
 
-// X.690: a tag, a length and the content.
+// X.690: tag, length and content.
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
   const { length: size } = content
@@ -59,7 +59,7 @@ const certify = ({ serial, issuer, subject, publicKey, extensions, signedWith }:
 
 const newKeys = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 
-/** Makes an authority, which makes certificates for servers and clients. */
+/** Creates an authority, which issues certificates for servers and clients. */
 export const createAuthority = (issuer: string): Authority => {
   const own = newKeys()
   let serial = 1

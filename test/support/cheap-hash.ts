@@ -5,8 +5,8 @@ import type { Person } from './people.ts'
 import type { Service } from './service.ts'
 
 /**
- * Gives an account a hash of its password that takes no time to verify, for tests that guess at it many times. A login
- * with the right password replaces it by one at the full cost.
+ * Gives an account a cheap hash of its password, for tests that try many passwords. A login with the right password
+ * replaces it with one at the full cost.
  */
 export const giveCheapHash = async (service: Service, { email, password }: Person, t: TestContext): Promise<void> => {
   const cheap = await hash(Buffer.from(password), { memoryCost: 8, timeCost: 1, parallelism: 1 })

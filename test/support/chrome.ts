@@ -16,7 +16,7 @@ interface Program {
 const HOW_TO_GET_ONE =
   'No browser for the tests: install Google Chrome, or set SVC_TEST_CHROME to the executable of a Chrome or Chromium.'
 
-// The archive names its fonts by the one folder it is used to; these stand beside it, wherever that is.
+// The archive has a fixed folder for its fonts. This configuration uses the folder beside it.
 const FONTS_CONF =
   '<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>'
 
@@ -40,7 +40,7 @@ const unpackInto = async (folder: string, archive: string): Promise<void> => {
     env: {
       ...process.env,
       SVC_TEST_CHROME_ARCHIVE: archive,
-      // Makes it unpack the shared libraries that a bare machine lacks, too.
+      // Also unpacks the shared libraries that a minimal machine lacks.
       AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x',
       TMPDIR: folder,
     },
@@ -49,7 +49,7 @@ const unpackInto = async (folder: string, archive: string): Promise<void> => {
   await writeFile(join(folder, 'fonts/fonts.conf'), FONTS_CONF)
 }
 
-/** Unpacks beside the packages, once for all test processes: each into a folder of its own, the first rename wins. */
+/** Unpacks beside the packages, once for all test processes: each uses its own folder, and the first rename wins. */
 const unpackForAll = async (kept: string, archive: string): Promise<void> => {
   await mkdir(join(kept, '..'), { recursive: true })
   const mine = await mkdtemp(`${kept}.partial-`)
@@ -70,7 +70,7 @@ const keptFolder = async (archive: string): Promise<string> => {
   return join(cache, `svc-test-chromium-${manifest.version}`)
 }
 
-/** The folder of the unpacked archive: shared where that can be, else inside `scratch`, which goes with the browser. */
+/** The folder of the unpacked archive: shared if possible, else in `scratch`, which is removed with the browser. */
 const unpackedFolder = async (scratch: string): Promise<string> => {
   const archive = import.meta.resolve('@sparticuz/chromium')
   const kept = await keptFolder(archive)
@@ -111,8 +111,8 @@ const chooseProgram = async (scratch: string): Promise<Program> => {
 }
 
 /**
- * A headless browser with an empty profile; `close()` it. `SVC_TEST_CHROME` names an executable of one's own, else it
- * is the one from the packages (Linux, x64) or an installed Chrome. Throws with an instruction where there is none.
+ * Starts a headless browser with an empty profile; the caller closes it. It is the executable in `SVC_TEST_CHROME`, the
+ * one from the packages (Linux, x64), or an installed Chrome. Without any of them it throws with an instruction.
  */
 export const launchChrome = async (): Promise<Browser> => {
   const scratch = await mkdtemp(join(tmpdir(), 'svc-test-chrome-'))

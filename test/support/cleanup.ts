@@ -5,7 +5,7 @@ type Undo = () => unknown
 
 let exitsOnSignals = false
 
-// A signal would end this process without its 'exit' event, on which children are killed and folders removed.
+// A signal would end this process without its 'exit' event, which kills children and removes folders.
 const exitOnSignals = () => {
   if (exitsOnSignals) return
   exitsOnSignals = true
@@ -19,11 +19,10 @@ const actAll = (): void => {
 }
 
 /**
- * Has something done when this process ends before it has cleaned up, the latest first, until the returned function is
- * called.
+ * Runs a function if this process ends before the cleanup, the latest first. The returned function cancels it.
  */
 export const beforeExit = (act: () => void): (() => void) => {
-  // One listener for all: many would look like a leak.
+  // One listener for all, because many would look like a leak.
   if (lastActs.size === 0) process.off('exit', actAll).once('exit', actAll)
   lastActs.add(act)
   return () => void lastActs.delete(act)
@@ -32,7 +31,7 @@ export const beforeExit = (act: () => void): (() => void) => {
 const stacks = new WeakMap<object, Undo[]>()
 const wholeFile = {}
 
-/** Undoes something after the test `t`, or after the file when none is given: what was done last is undone first. */
+/** Runs a function after the test `t`, or after the file if no test is given. The last one registered runs first. */
 export const afterwards = (t: TestContext | undefined, undo: Undo): void => {
   exitOnSignals()
   const scope = t ?? wholeFile

@@ -1,4 +1,4 @@
-// Preloaded into the service (NODE_OPTIONS=--import): its clocks are ahead by as many milliseconds as a file says.
+// Preloaded into the service (NODE_OPTIONS=--import): a file contains how many milliseconds its clocks are ahead.
 import { readFileSync } from 'node:fs'
 
 /** `wall monotonic`, in milliseconds. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeExit } from './cleanup.ts'
 
-/** Settings of a run; a value of undefined takes the variable away again. */
+/** Settings of a run. Undefined removes a variable. */
 export type Environment = Record<string, string | undefined>
 
 /** The result of a finished command; `code` is null if a signal ended it. */
@@ -12,13 +12,13 @@ export type CommandResult = { code: number | null; stdout: string; stderr: strin
 /** The command that starts this version of svc. */
 const LAUNCHER = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** The environment of a child: nothing of the caller's but PATH, so that no SVC_* of a developer's shell leaks in. */
+/** The environment of a child: only PATH of the caller, so that no SVC_* variable of a developer's shell takes part. */
 export const freshEnvironment = (env: Environment): Record<string, string> => {
   const given = Object.entries({ PATH: process.env.PATH, ...env })
   return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
-// The shell's limit stands for a full disk: no file may grow beyond it.
+// The limit of the shell stands for a full disk: no file can grow beyond it.
 const withLimit = (limitKiB: number | undefined, command: string[]): string[] =>
   limitKiB === undefined ? command : ['/bin/sh', '-c', `ulimit -f ${limitKiB * 2}; exec "$0" "$@"`, ...command]
 
@@ -37,10 +37,10 @@ export const spawnSvc = ({
   args: string[]
   cwd: string
   env: Environment
-  /** That of another version. */
+  /** The launcher of another version. */
   launcher?: string | undefined
   fileSizeLimitKiB?: number | undefined
-  /** A file that takes the place of stderr. */
+  /** A file in place of stderr. */
   errorsTo?: string
 }): ChildProcessWithoutNullStreams => {
   const command = withErrorsTo(errorsTo, withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args]))
@@ -72,7 +72,7 @@ export const runSvc = async ({
   const output = { stdout: '', stderr: '' }
   child.stdout.on('data', (text: string) => (output.stdout += text))
   child.stderr.on('data', (text: string) => (output.stderr += text))
-  // A command that does not read its input may be gone before it is written.
+  // A command that does not read its input may have ended before it is written.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const patience = setTimeout(() => child.kill('SIGKILL'), 20_000)

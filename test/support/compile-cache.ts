@@ -5,8 +5,8 @@ import path from 'node:path'
 import { spawnSvc } from './command.ts'
 
 /**
- * Starts svc once and stops it as it should be, upon which it keeps its compiled code: the services of most tests are
- * killed, and would each compile again after a change.
+ * Starts svc once and stops it in order, so that it stores its compiled code. The services of most tests are killed,
+ * and would compile again after each change.
  */
 export const fillCompileCache = async (): Promise<void> => {
   const cwd = mkdtempSync(path.join(tmpdir(), 'svc-test-'))

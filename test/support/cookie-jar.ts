@@ -1,11 +1,11 @@
-/** One Set-Cookie header, taken apart. Attribute names are lower-cased; flags have an empty value. */
+/** A parsed Set-Cookie header. Attribute names are lower-cased; flags have an empty value. */
 export type SetCookie = { name: string; value: string; attributes: Record<string, string>; line: string }
 
 type StoredCookie = { name: string; value: string; path: string; expiresAtMs: number }
 
 /** A browser's cookies of one host, by name and path. */
 export type CookieJar = {
-  /** The value of the cookie with that name, whatever its path. */
+  /** The value of the cookie with this name and any path. */
   get(name: string): string | undefined
   set(name: string, value: string, path?: string): void
   delete(name: string): void
@@ -17,7 +17,7 @@ export type CookieJar = {
   copy(): CookieJar
 }
 
-/** Takes one Set-Cookie header apart as RFC 6265, section 5.2 says. */
+/** Parses a Set-Cookie header (RFC 6265, section 5.2). */
 export const parseSetCookie = (line: string): SetCookie => {
   const [pair = '', ...rest] = line.split(';')
   const attributes = rest.map((part) => {
@@ -35,14 +35,14 @@ const expiryMs = ({ attributes }: SetCookie): number => {
   return attributes.expires === undefined ? Number.POSITIVE_INFINITY : Date.parse(attributes.expires)
 }
 
-/** Whether a Set-Cookie takes the cookie away. */
+/** Whether a Set-Cookie removes the cookie. */
 export const clearsCookie = (cookie: SetCookie): boolean => expiryMs(cookie) <= Date.now()
 
 const pathMatches = (requestPath: string, cookiePath: string): boolean =>
   requestPath === cookiePath ||
   (requestPath.startsWith(cookiePath) && (cookiePath.endsWith('/') || requestPath[cookiePath.length] === '/'))
 
-/** A jar for one host. It does not look at Secure: tests stand where the TLS proxy would. */
+/** A jar for one host. It ignores Secure, because tests stand in for the TLS proxy. */
 export const createCookieJar = (stored: StoredCookie[] = []): CookieJar => {
   const cookies = new Map(stored.map((cookie) => [`${cookie.name};${cookie.path}`, cookie]))
   const alive = () => [...cookies.values()].filter(({ expiresAtMs }) => expiresAtMs > Date.now())

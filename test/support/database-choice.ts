@@ -13,7 +13,7 @@ const readChoice = (): (typeof CHOICES)[number] => {
 /** The database that the services of this run get, unless a test says otherwise. */
 export const databaseChoice = readChoice()
 
-/** Registers a test of a rule that is about SQLite alone; on another database there is no such test. */
+/** Registers a test of a rule for SQLite only; on PostgreSQL it is not registered. */
 export const testOnSqlite = (title: string, run: (t: TestContext) => void | Promise<void>): void => {
   if (databaseChoice === 'sqlite') test(title, run)
 }

@@ -9,7 +9,7 @@ export type DatabaseFile = {
   rows(sql: string, ...values: SQLInputValue[]): Record<string, SQLOutputValue>[]
   /** Changes rows, waiting up to 5 s for the write lock, and returns how many. */
   run(sql: string, ...values: SQLInputValue[]): number
-  /** Takes the write lock until the returned function gives it back. */
+  /** Takes the write lock until the returned function is called. */
   lock(): () => void
   close(): void
 }
@@ -17,7 +17,9 @@ export type DatabaseFile = {
 /** The database file of a service in this folder. */
 export const databasePath = (directory: string): string => path.join(directory, 'data', 'svc.db')
 
-/** Opens the database of the service in `directory`; closed after the test, or after the file when none is given. */
+/**
+ * Opens the database of the service in `directory`. It is closed after the test, or after the file if no test is given.
+ */
 export const openDatabaseFile = ({ directory }: { directory: string }, t?: TestContext): DatabaseFile => {
   const database = new DatabaseSync(databasePath(directory))
   database.exec('PRAGMA busy_timeout = 5000')

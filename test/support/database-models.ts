@@ -16,8 +16,8 @@ const migrate = async (url: string): Promise<void> => {
 }
 
 /**
- * Makes a database of each kind with every migration applied and nothing in it, for the services of a run to begin with
- * a copy of. `env` is how its files find them; the caller removes the folder.
+ * Creates an empty database of each kind with all migrations applied, from which services start with a copy. `env` says
+ * where they are; the caller removes the folder.
  */
 export const prepareDatabaseModels = async (folder: string, adminUrl: string) => {
   const file = path.join(folder, 'svc.db')
@@ -25,16 +25,16 @@ export const prepareDatabaseModels = async (folder: string, adminUrl: string) =>
   const { url, drop } = await createDatabase(adminUrl)
   await migrate(url)
   const name = new URL(url).pathname.slice(1)
-  // So that nothing of the server's is connected to it when it is copied.
+  // No connection of the server may be open when it is copied.
   await queryOnce(adminUrl, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
   return { env: { SVC_TEST_SQLITE_MODEL: file, SVC_TEST_PG_TEMPLATE: name }, drop }
 }
 
-/** Begins a SQLite database that there is not yet with a copy of the run's; where the run has none, it is migrated. */
+/** Creates a SQLite database as a copy of the model of the run, or by migrations if there is no model. */
 export const copyDatabaseModel = ({ database, secret }: Config): void => {
   const model = process.env.SVC_TEST_SQLITE_MODEL
   if (!model || database.kind !== 'sqlite' || existsSync(database.file)) return
-  // As at a first start: the secret comes before the database.
+  // The secret before the database, as at a first start.
   if (secret === undefined) openSecretFile(database.file)
   if (existsSync(path.dirname(database.file))) copyFileSync(model, database.file)
 }

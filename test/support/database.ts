@@ -9,14 +9,14 @@ import type { Service } from './service.ts'
 type Value = string | number | null
 type Row = Record<string, unknown>
 
-/** The database of a service, whichever it is, as another program sees it. `?` stands for each value. */
+/** The database of a service, SQLite or PostgreSQL, as another program sees it. `?` stands for each value. */
 export type OpenDatabase = {
   rows(sql: string, ...values: Value[]): Promise<Row[]>
   /** Every column of every table of svc's. */
   columns(): Promise<{ table: string; name: string }[]>
-  /** Keeps everybody else from writing, and nobody from reading, until the returned function is called. */
+  /** Blocks all writes, and no reads, until the returned function is called. */
   lock(): Promise<() => Promise<void>>
-  /** Breaks it for good. */
+  /** Makes the database unusable. */
   dropTables(): Promise<void>
   /** The content of a stolen copy. */
   contents(): Promise<Buffer>
@@ -90,7 +90,7 @@ const openSqlite = (service: Service, t: TestContext | undefined): OpenDatabase 
   }
 }
 
-/** Opens the database of a service; closed after the test, or after the file when none is given. */
+/** Opens the database of a service. It is closed after the test, or after the file if no test is given. */
 export const openDatabase = async (service: Service, t?: TestContext): Promise<OpenDatabase> => {
   const url = service.env.SVC_DATABASE_URL
   return url?.startsWith('postgres') ? openPostgres(url, t) : openSqlite(service, t)

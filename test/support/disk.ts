@@ -3,23 +3,23 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** A watch over what the service syncs to its disk. */
+/** Watches the syncs of a service. */
 export type Disk = {
   /** The environment in which a service in `directory` is watched. */
   env: Record<string, string>
   directory: string
   /** Syncs begun and ended so far. */
   syncs(): { begun: number; ended: number }
-  /** From now on syncs begin and do not end, until they are let go. */
+  /** Holds all syncs from now on, until they are released. */
   hold(): void
   letGo(): void
   /** Resolves once that many syncs have begun. */
   begun(count: number): Promise<void>
-  /** Makes a folder with what the disk is sure to hold after the power went: the image of the last sync that ended. */
+  /** Creates a folder with the data that survive a power cut: the image of the last completed sync. */
   afterPowerCut(): string
 }
 
-/** Watches the disk of one service; with `images` it keeps what each sync made sure, and each sync takes `delayMs` more. */
+/** Watches the syncs of one service. With `images` it keeps the data of each sync; each sync takes `delayMs` more. */
 export const watchDisk = ({
   t,
   delayMs = 0,

@@ -5,7 +5,7 @@ import { afterwards } from './cleanup.ts'
 /** The requests that the application behind a gateway has received. */
 export type Echo = { application: true; method: string; target: string }
 
-/** An application that answers every request with what it was sent; ends with the file. Resolves to its port. */
+/** Starts an application that responds with the request it received. It ends with the file. Resolves to its port. */
 export const startEchoApplication = async (): Promise<number> => {
   const server = createServer(({ method = '', url: target = '' }, response) => {
     const echo: Echo = { application: true, method, target }

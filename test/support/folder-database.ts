@@ -23,10 +23,9 @@ const createInstallation = async (
 }
 
 /**
- * The settings of the database of a service in this folder, where `env` names none. With SQLite it lies in the folder by
- * itself. With PostgreSQL the folder gets one on the server too, with a root secret, so that two services in one folder
- * share both; it is a copy of the run's model where there is one, and dropped after the test `t`, or after the file when
- * no test is given.
+ * The database settings of a service in this folder, unless `env` contains some. SQLite needs none. With PostgreSQL
+ * each folder gets a database and a root secret, which two services in one folder share. The database is a copy of the
+ * model of the run if there is one, and is dropped after the test `t`, or after the file if no test is given.
  */
 export const databaseSettings = async (
   directory: string,
@@ -42,6 +41,6 @@ export const databaseSettings = async (
   return hasSecret ? { SVC_DATABASE_URL: url } : { SVC_DATABASE_URL: url, SVC_SECRET: secret }
 }
 
-/** The same with a database in which there is nothing yet, not even tables. */
+/** The same with a database without tables. */
 export const emptyDatabaseSettings = (directory: string, t: TestContext): Promise<Environment> =>
   databaseSettings(directory, {}, t, 'template0')

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import net from 'node:net'
 
-// Below what systems hand out for outgoing connections, so that a restart finds its port still free.
+// Below the ports of outgoing connections, so that the port is still free for a restart.
 const PORTS = [10_240, 32_000] as const
 
 /** A port that is probably free. */
@@ -18,7 +18,7 @@ export const freePort = async (): Promise<number> => {
   return isFree ? port : freePort()
 }
 
-/** Whether something takes connections there. */
+/** Whether a program accepts connections on the port. */
 export const listensOn = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1')

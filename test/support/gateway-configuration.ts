@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 export const GATEWAYS = ['nginx', 'Caddy', 'HAProxy', 'Apache'] as const
 export type GatewayName = (typeof GATEWAYS)[number]
 
-/** Ports on 127.0.0.1 that take the place of those in the documents. */
+/** Ports on 127.0.0.1 in place of those in the documents. */
 export type Ports = { gateway: number; svc: number; app: number }
 
 /** The origin in place of https://example.com. */
@@ -14,7 +14,7 @@ export const PUBLIC_ORIGIN = 'http://members.example'
 export const readDocument = (document: string): string =>
   readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
 
-/** The code blocks of one language in a document, in their order. */
+/** The code blocks of one language in a document, in order. */
 const documentedBlocks = (language: string, document = 'integrate.md'): string[] =>
   [...readDocument(document).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
     ([, block = '']) => block,
@@ -27,7 +27,7 @@ export const documentedBlock = (language: string, document = 'integrate.md'): st
   return block
 }
 
-/** Replaces a text that the documents must hold. */
+/** Replaces a text that must be in the document. */
 export const replaced = (text: string, from: string, to: string): string => {
   if (!text.includes(from)) throw new Error(`the documented configuration does not hold ${JSON.stringify(from)}`)
   return text.replaceAll(from, to)
@@ -78,7 +78,7 @@ ${replaced(withBackends(documentedBlock('apache'), ports), 'https://example.com'
 `
 }
 
-/** The documented configuration in a file of the gateway's own, with other ports and nothing else changed. */
+/** Writes the documented configuration to a file, with other ports and no other change. */
 export const gatewayConfiguration: Record<GatewayName, (ports: Ports, folder: string) => string> = {
   nginx,
   Caddy: caddy,

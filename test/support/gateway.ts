@@ -19,7 +19,10 @@ const untilListening = async (child: ChildProcess, port: number, output: () => s
   }
 }
 
-/** Runs a program of a Debian package until the test `t` is done, or the file. Resolves when it listens, to what ends it. */
+/**
+ * Runs a program of a Debian package until the test `t` or the file ends. Resolves when it listens, to a function that
+ * ends it.
+ */
 export const startProgram = async (
   command: string[],
   { port, cwd, t }: { port: number; cwd: string; t?: TestContext | undefined },
@@ -45,7 +48,7 @@ export const startProgram = async (
   return end
 }
 
-/** Fails with an instruction where a program is missing. */
+/** Fails with an instruction if a program is missing. */
 export const requirePrograms = (): void => {
   const missing = missingPrograms()
   if (missing.length === 0) return
@@ -58,13 +61,13 @@ const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> 
   nginx: (file, folder) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
   Caddy: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   HAProxy: (file) => ['haproxy', '-q', '-f', file],
-  // One process, which takes its threads with it.
+  // One process, so that ending it ends its threads, too.
   Apache: (file) => ['apache2', '-X', '-f', file],
 }
 
 /**
- * Starts a gateway as docs/integrate.md configures it; `change` alters that text, and may have files in `folder`.
- * Resolves to its port.
+ * Starts a gateway with the configuration in docs/integrate.md. `change` may edit the text, and write files to
+ * `folder`. Resolves to its port.
  */
 export const startGateway = async (
   name: GatewayName,

@@ -59,7 +59,7 @@ export type GitHubServer = {
     authorizationUrl: string | URL,
     options?: { person?: GitHubPerson; answer?: Choice; jar?: CookieJar },
   ): Promise<Callback>
-  /** Connections are refused until `start`. */
+  /** Refuses connections until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
 }

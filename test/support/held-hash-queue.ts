@@ -4,10 +4,10 @@ import type { MeteredService } from './metrics.ts'
 import { eventually } from './patience.ts'
 import { logIn, newcomer, signedUp } from './people.ts'
 
-/** Takes 75 times as long to verify as others, and matches nothing. */
+/** A hash that takes 75 times as long to verify as others, and matches no password. */
 const SLOW_HASH = `$argon2id$v=19$m=19456,t=150,p=1$c29tZXNhbHRzb21lc2FsdA$${'A'.repeat(43)}`
 
-/** Resolves when so many hashes are running, or waiting, in a service. */
+/** Resolves when this many hashes are running, or waiting, in a service. */
 const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count: number): Promise<void> =>
   eventually(
     `${count} hashes are ${state}`,
@@ -19,8 +19,8 @@ const hashesAre = (service: MeteredService, state: 'running' | 'waiting', count:
   )
 
 /**
- * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1`: whatever comes then waits for as long as 75 hashes take.
- * `isFollowedBy` resolves when so many wait; `released` when the hold has ended.
+ * Holds the queue of hashes of a service with `SVC_HASHES_AT_ONCE=1`: whatever comes then waits for as long as 75
+ * hashes take. `isFollowedBy` resolves when so many wait; `released` when the hold has ended.
  */
 export const holdHashQueue = async (service: MeteredService, t: TestContext) => {
   const { person } = await signedUp(service)

@@ -1,5 +1,5 @@
-// Preloaded into the service (NODE_OPTIONS=--import): writes the private key it signs with to a file, so that a test can
-// sign what the service itself would never sign.
+// Preloaded into the service (NODE_OPTIONS=--import): writes its private key to a file, so that a test can sign tokens
+// that the service itself would never sign.
 import crypto, { KeyObject } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'

@@ -11,7 +11,7 @@ export type LoopbackServer = {
   origin: string
   /** A listener that throws makes a response with status 500 and the error. */
   onRequest(listener: (request: IncomingMessage, response: ServerResponse) => unknown): void
-  /** Connections break and new ones are refused. */
+  /** Breaks all connections and refuses new ones. */
   stop(): Promise<void>
   /** Listens on the same port again. */
   start(): Promise<void>

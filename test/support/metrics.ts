@@ -17,13 +17,13 @@ export type Metrics = {
   types: Map<string, string>
   helps: Map<string, string>
   samples: Sample[]
-  /** The sum of all samples of this name that have these labels; undefined where there is none. */
+  /** The sum of all samples with this name and these labels; undefined if there are none. */
   value(name: string, labels?: Labels): number | undefined
 }
 
 type Metered<S extends Service> = S & {
   metricsPort: number
-  /** Asks as Prometheus does, and reads every line of the answer. */
+  /** Scrapes the metrics like Prometheus, and parses every line. */
   scrape(): Promise<Metrics>
   /** One request to the listener of the metrics. */
   askMetrics(method: string, path: string): Promise<Answer>
@@ -44,7 +44,7 @@ const readLabels = (text: string): Labels => {
 const isWith = (labels: Labels) => (sample: Sample) =>
   Object.entries(labels).every(([name, value]) => sample.labels[name] === value)
 
-/** Reads the text format of Prometheus; fails on a line that is none of it. */
+/** Parses the text format of Prometheus. Fails on any other line. */
 const readMetrics = (text: string): Metrics => {
   const comments = { HELP: new Map<string, string>(), TYPE: new Map<string, string>() }
   const samples: Sample[] = []
@@ -71,7 +71,7 @@ const readMetrics = (text: string): Metrics => {
   }
 }
 
-// Below what systems hand out for outgoing connections, so that nobody takes it before the service does.
+// Below the ports of outgoing connections, so that the port is still free when the service starts.
 const PORTS = [10_240, 32_000] as const
 
 type Options = { t?: TestContext; env?: Environment }
@@ -110,10 +110,10 @@ const startMetered = async <S extends Service>(
   })
 }
 
-/** A service that tells its metrics, on a port that nobody else has. */
+/** Starts a service with metrics on a free port. */
 export const startMeteredService = (options: Options & { clock?: TurnedClock } = {}): Promise<MeteredService> =>
   startMetered(startService, options)
 
-/** The same as a process of its own. */
+/** The same as a separate process. */
 export const startMeteredProcess = (options: Options = {}): Promise<Metered<ServiceProcess>> =>
   startMetered(startServiceProcess, options)

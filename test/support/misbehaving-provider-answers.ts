@@ -45,7 +45,7 @@ const huge: Spoil = ({ response, good }) => {
   response.end(good.body)
 }
 
-/** 64 MiB in some 64 KB: a compressed stream may have many members, which follow one another. */
+/** 64 MiB in about 64 KB: a compressed stream may consist of many members. */
 const gzipBomb: Spoil = ({ response, good }) => {
   const member = gzipSync(whitespace)
   response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' })

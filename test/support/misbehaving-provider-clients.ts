@@ -12,7 +12,7 @@ type Credentials = { id: string; secret: string }
 
 const decoded = (part = ''): string => decodeURIComponent(part.replaceAll('+', ' '))
 
-/** The id and secret of a client, from the header (RFC 6749, section 2.3.1) or the form. */
+/** The id and secret of a client, in the header (RFC 6749, section 2.3.1) or the form. */
 const credentialsIn = (form: URLSearchParams, { authorization = '' }: IncomingHttpHeaders): Credentials => {
   const basic = /^basic (.+)$/i.exec(authorization)?.[1]
   if (basic === undefined) return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }

@@ -1,6 +1,6 @@
 import type { Claims } from './misbehaving-provider-faults.ts'
 
-/** The path of an endpoint; a first group is the requested tenant. */
+/** The path of an endpoint. The first group is the requested tenant. */
 type Endpoints = Record<'discovery' | 'authorize' | 'token' | 'jwks' | 'userinfo', RegExp>
 export type Endpoint = keyof Endpoints
 
@@ -139,7 +139,7 @@ const discord: Profile = {
 export const PROFILES = { openid, google, gitlab, apple, microsoft, discord } satisfies Record<string, Profile>
 export type ProfileName = keyof typeof PROFILES
 
-/** Which endpoint a path is, and of which tenant. */
+/** The endpoint and the tenant of a path. */
 export const endpointAt = ({ endpoints }: Profile, path: string): { name: Endpoint; tenant: string } | undefined => {
   const names = Object.keys(endpoints) as Endpoint[]
   const name = names.find((name) => endpoints[name].test(path))

@@ -28,7 +28,7 @@ export type ProviderRequest = {
 
 /** A provider that behaves well, except for its `fault`. */
 export type MisbehavingProvider = {
-  /** The address that clients are configured with. */
+  /** The issuer that clients are configured with. */
   issuer: string
   origin: string
   clientId: string
@@ -44,7 +44,7 @@ export type MisbehavingProvider = {
   rotateKey(): Promise<void>
   /** Sends a user's browser through the provider; resolves to the final redirect. */
   visit(authorizationUrl: string | URL, options?: { person?: Claims; answer?: Choice }): Promise<Callback>
-  /** Connections are refused until `start`. */
+  /** Refuses connections until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
 }

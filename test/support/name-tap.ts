@@ -1,5 +1,5 @@
-// Preloaded into the service (NODE_OPTIONS=--import): every name under corp.example is this machine, and no name server
-// is asked.
+// Preloaded into the service (NODE_OPTIONS=--import): every name under corp.example is this machine, without a name
+// server.
 import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 

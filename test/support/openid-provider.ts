@@ -26,7 +26,7 @@ export type OpenIdProvider = {
     authorizationUrl: string | URL,
     options?: { person?: OpenIdPerson; answer?: Choice; jar?: CookieJar },
   ): Promise<Callback>
-  /** Connections are refused until `start`. */
+  /** Refuses connections until `start`. */
   stop(): Promise<void>
   start(): Promise<void>
 }

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict'
 import type { Person, User } from './people.ts'
 import type { Service } from './service.ts'
 
-/** Runs a command that has to succeed and returns what it printed. */
+/** Runs a command that must succeed, and returns its output. */
 export const operate = async (service: Service, args: string[], input = ''): Promise<string> => {
   const { code, stdout, stderr } = await service.cli(args, { input })
   assert.equal(code, 0, `svc ${args.join(' ')}\n${stdout}${stderr}`)
   return stdout
 }
 
-/** Runs a command with --json and returns what it printed, parsed. */
+/** Runs a command with --json that must succeed, and returns its parsed output. */
 export const operateJson = async <T>(service: Service, args: string[], input = ''): Promise<T> => {
   const value: T = JSON.parse(await operate(service, [...args, '--json'], input))
   return value
 }
 
-/** Makes an account by the command line. */
+/** Creates an account on the command line. */
 export const createUser = (service: Service, { email, password, username }: Person): Promise<string> =>
   operate(service, ['users', 'create', email, '--username', username], password)
 

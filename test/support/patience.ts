@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The value of `promise`, or a failure that says `what` was waited for when it takes longer than so many seconds. */
+/** Resolves to the value of `promise`. Fails with `what` if it takes longer than `seconds`. */
 export const within = async <T>(seconds: number, what: string, promise: Promise<T>): Promise<T> => {
   const patience = new AbortController()
   const tooLong = sleep(seconds * 1000, undefined, { signal: patience.signal }).then(() => {
@@ -14,7 +14,7 @@ export const within = async <T>(seconds: number, what: string, promise: Promise<
   }
 }
 
-/** Looks again and again until it holds; a failure that says `what` was waited for after a minute. */
+/** Checks a condition again and again until it holds. Fails with `what` after a minute. */
 export const eventually = async (
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -49,7 +49,7 @@ export const signedUp = async (
   return { agent, person }
 }
 
-/** A further device of a user. */
+/** Another agent that is signed in as the user. */
 export const loggedIn = async (service: { url: string }, person: Person): Promise<UserAgent> => {
   const agent = newcomer(service)
   const answer = await logIn(agent, person)
@@ -57,7 +57,7 @@ export const loggedIn = async (service: { url: string }, person: Person): Promis
   return agent
 }
 
-/** The signed-in user, as the API tells. */
+/** The signed-in user from the API. */
 export const currentUser = async (agent: UserAgent): Promise<User> => {
   const answer = await agent.get('/auth/api/v1/user')
   assert.equal(answer.status, 200, answer.text)

@@ -7,9 +7,9 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 type Settings = { pool_mode: 'transaction' | 'session'; ignore_startup_parameters?: string }
 
-/** A PgBouncer before the server of a database. */
+/** A PgBouncer in front of a database server. */
 export type PgBouncer = {
-  /** The same database, through it. */
+  /** The URL of the database through PgBouncer. */
   url: string
   /** Starts again on the same port with other settings. */
   restart(settings: Settings): Promise<void>
@@ -25,7 +25,7 @@ export const startPgBouncer = async (databaseUrl: string, settings: Settings, t:
   requirePrograms()
   const { hostname, port, username, pathname } = new URL(databaseUrl)
   const folder = temporaryDirectory(t)
-  // It refuses to run as root, and reads the names of users as whom it runs.
+  // It refuses to run as root, and looks up the user that it runs as.
   chmodSync(folder, 0o755)
   const own = {
     listen_addr: '127.0.0.1',

@@ -9,10 +9,10 @@ const HOW_TO_GET_ONE =
 /** The user of the server's process; the user of the tests when undefined. */
 export type Owner = { uid: number; gid: number } | undefined
 
-/** PostgreSQL refuses to run as root: then it is the user nobody. */
+/** PostgreSQL refuses to run as root, so root's tests use the user `nobody`. */
 export const serverOwner = (): Owner => (process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : undefined)
 
-/** Gives a folder and all that is in it to the user that the server runs as. */
+/** Gives a folder and its content to the user of the server. */
 export const giveTo = (owner: Owner, folder: string): void => {
   if (!owner) return
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -22,7 +22,7 @@ export const giveTo = (owner: Owner, folder: string): void => {
   chownSync(folder, owner.uid, owner.gid)
 }
 
-/** The folder of the binaries for this system among the packages. Throws with an instruction where there is none. */
+/** The folder of the binaries for this system in the packages. Throws with an instruction if there is none. */
 const packagedBinaries = (): string => {
   try {
     if (process.platform === 'win32') throw new Error('signals, which the tests send, are not to be had on Windows')
@@ -36,9 +36,8 @@ const packagedBinaries = (): string => {
 const isNeeded = (source: string): boolean => !/\.a$|[\\/](?:include|pgxs|pkgconfig)$/.test(source)
 
 /**
- * Makes `folder` with the server's programs in `bin/`. A copy: the packages leave out the links to the libraries, and
- * may
- * lie where the user that the server runs as sees nothing.
+ * Creates `folder` with the programs of the server in `bin/`. It is a copy, because the packages lack the links to the
+ * libraries, and the user of the server may have no access to them.
  */
 export const unpackBinaries = (folder: string, owner: Owner): void => {
   const native = packagedBinaries()

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
-// Counts and times in milliseconds: they fit a number.
+// Counts and times in milliseconds fit a number.
 const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** A connection of one's own; `end()` it. */
+/** Opens a separate connection, which the caller ends. */
 export const connect = async (url: string): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: url, types, connectionTimeoutMillis: 10_000 })
-  // A server that is stopped under an open connection is what some tests do; the next query tells.
+  // Some tests stop the server while a connection is open. The next query fails then.
   client.on('error', () => {})
   await client.connect()
   return client
 }
 
-/** Runs one statement over a connection of its own. */
+/** Runs one statement on a separate connection. */
 export const queryOnce = async <Row extends pg.QueryResultRow>(
   url: string,
   sql: string,
@@ -28,10 +28,13 @@ export const queryOnce = async <Row extends pg.QueryResultRow>(
   }
 }
 
-/** A database that nobody else uses. */
+/** A database for one test. */
 export type OwnDatabase = { url: string; drop(): Promise<void> }
 
-/** Copies the template's files, as before PostgreSQL 15 was the only way: the log of a copy costs twice as much. */
+/**
+ * Copies the files of the template, the only way before PostgreSQL 15: writing the copy to the log would cost twice as
+ * much.
+ */
 const findStrategy = async (adminUrl: string): Promise<string> => {
   const [{ version = 0 } = {}] = await queryOnce(
     adminUrl,
@@ -42,7 +45,7 @@ const findStrategy = async (adminUrl: string): Promise<string> => {
 
 const strategies = new Map<string, Promise<string>>()
 
-/** The same for one server, however often it is asked. */
+/** The same, cached for each server. */
 const strategy = (adminUrl: string): Promise<string> => {
   const found = strategies.get(adminUrl) ?? findStrategy(adminUrl)
   strategies.set(adminUrl, found)
@@ -50,7 +53,7 @@ const strategy = (adminUrl: string): Promise<string> => {
 }
 
 /**
- * Makes a database on the server of `adminUrl`: an empty one with further options of CREATE DATABASE, or a copy of the
+ * Creates a database on the server of `adminUrl`: an empty one with options of CREATE DATABASE, or a copy of the
  * template. `drop()` also ends the connections to it.
  */
 export const createDatabase = async (

@@ -2,17 +2,17 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Socket } from 'node:net'
 
-/** Ends a server and removes its folder when this process is gone, however it went. */
+/** Ends a server and removes its folder when this process has ended in any way. */
 export type Guard = {
-  /** Says which processes to end, the one that started the others first; none while the server is stopped. */
+  /** Names the processes to end, the parent first; none while the server is stopped. */
   watch(pids: number[]): void
-  /** Does at once what it does when this process is gone. */
+  /** Ends the server and removes the folder at once. */
   finish(): Promise<void>
 }
 
-// Its input ends when this process does, by a signal or SIGKILL too. SIGQUIT stops at once without leaving anything in
-// the system's shared memory; a frozen process hears it when it goes on. Who has ended and has no parent to notice still
-// counts as a process: therefore the server's own file is looked at as well.
+// The input of the guard ends when this process ends in any way, even by SIGKILL. SIGQUIT stops a server at once and
+// leaves nothing in the shared memory of the system; a frozen process gets it when it continues. A process that has
+// ended without a parent still counts as a process, so the server's own file is checked, too.
 const SCRIPT = `
   folder=$0 pid_file=$1
   while read -r line; do pids=$line; done
@@ -27,9 +27,9 @@ const SCRIPT = `
   rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }
 `
 
-/** Starts to guard `folder` with a server that removes `pidFile` as its last act. Keeps no test waiting. */
+/** Starts to guard `folder` with a server that removes `pidFile` as its last step. Does not delay a test. */
 export const startGuard = (folder: string, pidFile: string): Guard => {
-  // In a session of its own, so that Ctrl-C in a terminal does not reach it.
+  // In a separate session, so that Ctrl-C in a terminal does not reach it.
   const child = spawn('/bin/sh', ['-c', SCRIPT, folder, pidFile], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** Process and parent of every process there is. */
+/** The ids of all processes and their parents. */
 const listProcesses = async (): Promise<[number, number][]> => {
   if (process.platform === 'linux') return readdirSync('/proc').flatMap(readStat)
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid='])
@@ -12,7 +12,7 @@ const listProcesses = async (): Promise<[number, number][]> => {
   })
 }
 
-// A bare machine has no `ps`.
+// A minimal machine has no `ps`.
 const readStat = (name: string): [number, number][] => {
   if (!/^\d+$/.test(name)) return []
   try {
@@ -32,7 +32,7 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   }
 }
 
-/** Freezes a process and all that it started, in this order so that it starts no more; resolves to whom it froze. */
+/** Freezes a process and then its children, so that it starts no more of them. Resolves to the frozen processes. */
 export const freezeFamily = async (pid: number): Promise<number[]> => {
   const frozen: number[] = []
   let fresh = [pid]
@@ -45,7 +45,7 @@ export const freezeFamily = async (pid: number): Promise<number[]> => {
   return frozen
 }
 
-/** Lets frozen processes go on. */
+/** Lets frozen processes continue. */
 export const thawAll = (pids: number[]): void => {
   for (const pid of pids) send(pid, 'SIGCONT')
 }

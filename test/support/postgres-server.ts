@@ -16,7 +16,7 @@ type Home = { folder: string; owner: Owner }
 const LOCALE = { LC_ALL: 'C', TZ: 'UTC' }
 const READY = 'database system is ready to accept connections'
 const PATIENCE_MS = 60_000
-// Below what systems hand out for outgoing connections, so that a restart finds its port still free.
+// Below the ports of outgoing connections, so that the port is still free for a restart.
 const PORTS = [10_240, 32_000] as const
 
 const own = (home: Home): string => path.join(home.folder, 'own')
@@ -32,7 +32,7 @@ const surroundings = (home: Home) => ({
   ...home.owner,
 })
 
-/** Runs a program to its end, under the eye of the guard. */
+/** Runs a program to its end, watched by the guard. */
 const runGuarded = async (home: Home, guard: Guard, file: string, args: string[]): Promise<void> => {
   const running = promisify(execFile)(file, args, surroundings(home))
   if (running.child.pid !== undefined) guard.watch([running.child.pid])
@@ -41,13 +41,13 @@ const runGuarded = async (home: Home, guard: Guard, file: string, args: string[]
 }
 
 /**
- * Fills an empty folder with the programs and an empty cluster whose superuser `postgres` needs no password. A copy of
- * the folder that SVC_TEST_PG_MODEL names, where there is one, costs a tenth.
+ * Fills an empty folder with the programs and an empty cluster whose superuser `postgres` needs no password. With
+ * SVC_TEST_PG_MODEL it is a copy of that folder, which takes a tenth of the time.
  */
 export const prepareHome = async (folder: string, guard: Guard): Promise<Home> => {
   const home = { folder, owner: serverOwner() }
   const model = process.env.SVC_TEST_PG_MODEL
-  // The server's user has to pass through.
+  // The user of the server must be able to enter the folder.
   if (home.owner) chmodSync(folder, 0o755)
   mkdirSync(own(home))
   giveTo(home.owner, own(home))
@@ -67,11 +67,11 @@ const readLog = (home: Home): string => readFileSync(logFile(home), 'utf8')
 /** Whether the latest start failed because another program uses the port. */
 const isPortTaken = (home: Home): boolean => readLog(home).includes('could not bind')
 
-/** Starts the server, which takes no connections yet and keeps no test waiting. */
+/** Starts the server, without waiting until it accepts connections. */
 const spawnServer = (home: Home, port: number, settings: PostgresSettings): ChildProcess => {
   const options = Object.entries({ ...settings, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = openSync(logFile(home), 'w')
-  // In a session of its own, so that Ctrl-C in a terminal does not reach it.
+  // In a separate session, so that Ctrl-C in a terminal does not reach it.
   const child = spawn(program(home, 'postgres'), ['-D', 'data', ...options], {
     ...surroundings(home),
     detached: true,
@@ -82,7 +82,7 @@ const spawnServer = (home: Home, port: number, settings: PostgresSettings): Chil
   return child
 }
 
-/** Resolves when the server that was just started takes connections; fails with its log when it ends instead. */
+/** Resolves when the started server accepts connections. Fails with its log if it ends. */
 const untilReady = async (home: Home, child: ChildProcess): Promise<void> => {
   const deadline = Date.now() + PATIENCE_MS
   while (!readLog(home).includes(READY)) {

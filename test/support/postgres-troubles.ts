@@ -6,34 +6,34 @@ import { connect } from './postgres-databases.ts'
 const ROLE = 'svc_test'
 const PASSWORD = 'open-sesame-4711'
 
-/** A server on which svc has a role with a password and a database, and what an operator may do to it. */
+/** A server with a role and a database for svc, and the failures that an operator can cause. */
 export type Troubles = {
-  /** The URL of svc's database as svc's role, over a port. */
+  /** The URL of the database for svc's role on a port. */
   url(port: number): string
   database: string
   /** The password in that URL. */
   password: string
   /** Ends every connection of svc. */
   disconnect(): Promise<unknown>
-  /** `ALTER ROLE` on svc's role, and an end to its connections. */
+  /** Runs `ALTER ROLE` on svc's role, and ends its connections. */
   alterRole(change: string): Promise<unknown>
-  /** Whether svc's database takes connections; when not, those that there are end. */
+  /** Whether the database accepts connections. If not, existing ones end. */
   allowConnections(allowed: boolean): Promise<unknown>
-  /** Takes every place on the server that is left, after svc has lost its own. */
+  /** Ends svc's connections and takes all remaining connections of the server. */
   fill(): Promise<void>
   empty(): Promise<void>
   setReadOnly(isReadOnly: boolean): Promise<void>
-  /** Drops svc's database, but for a copy that `putBack` makes a database of again. */
+  /** Drops svc's database, except for a copy that `putBack` restores. */
   setAside(): Promise<void>
   putBack(): Promise<void>
-  /** Holds what the statements lock in svc's database, until the returned function is called. */
+  /** Holds the locks of these statements in svc's database until the returned function is called. */
   hold(...statements: string[]): Promise<() => Promise<void>>
   /** Runs a statement in svc's database. */
   inDatabase: (sql: string) => Promise<unknown>
   connections(): Promise<number>
 }
 
-/** Makes the role and the database. The server asks that role for its password, and who operates it for none. */
+/** Creates the role and the database. The server requires a password from that role only. */
 export const prepareTroubles = async (postgres: Postgres): Promise<Troubles> => {
   const operate = <Row extends Record<string, unknown>>(sql: string) => postgres.query<Row>(postgres.url(), sql)
   const database = new URL(await postgres.createDatabase()).pathname.slice(1)

@@ -16,26 +16,26 @@ import {
   prepareHome,
 } from './postgres-server.ts'
 
-/** A real PostgreSQL server on a loopback port, with nothing in it yet. */
+/** A real, empty PostgreSQL server on a loopback port. */
 export type Postgres = {
   port: number
-  /** The address of a database, as the superuser, without a password. */
+  /** The URL of a database for the superuser, without a password. */
   url(database?: string): string
   /** Resolves to the URL of a new, empty database. */
   createDatabase(): Promise<string>
-  /** Runs one statement over a connection of its own. */
+  /** Runs one statement on a separate connection. */
   query: typeof queryOnce
   /** `fast` ends transactions and shuts down in order, `immediate` is a crash; both resolve when it is gone. */
   stop(mode: 'fast' | 'immediate'): Promise<void>
-  /** Starts again on the same port with the same data, after a crash with recovery. */
+  /** Starts again on the same port with the same data, with recovery after a crash. */
   start(): Promise<void>
-  /** Stops every process of the server without ending any: connections stay open, and nobody answers. */
+  /** Freezes every process of the server: connections stay open without answers. */
   freeze(): Promise<void>
   thaw(): void
   [Symbol.asyncDispose](): Promise<void>
 }
 
-// Made for tests: what was committed outlives a crash of the server, though not one of the machine.
+// For tests: committed data survive a crash of the server, but not of the machine.
 const SETTINGS: PostgresSettings = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -97,11 +97,9 @@ export const preparePostgres = async (): Promise<{ folder: string; [Symbol.async
 }
 
 /**
- * Starts a server of its own from the packages, in about a second. It ends, and its folder is removed, after the test
- * `t`,
- * on disposal, or else when this process ends, in whatever way. `settings` go before those that make it quick. Throws
- * with
- * an instruction where the packages hold no binaries.
+ * Starts a separate server from the packages, in about a second. It ends, and its folder is removed, after the test
+ * `t`, on disposal, or when this process ends in any way. `settings` override those that make it fast. Throws with an
+ * instruction if the packages contain no binaries.
  */
 export const startPostgres = async ({
   t,

@@ -41,7 +41,7 @@ export const startServiceWith = async (
   return service
 }
 
-/** The same as a process of its own. */
+/** The same as a separate process. */
 export const startServiceProcessWith = async (
   providers: Record<string, Provider>,
   { env = {}, ...options }: { env?: Environment; t?: TestContext } = {},

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Answer, Form, UserAgent } from './user-agent.ts'
 import type { Callback } from './visit-to-provider.ts'
 
-/** Presses a provider's button; resolves to where the browser is sent. */
+/** Presses a provider's button. Resolves to the authorization URL. */
 export const startAt = async (agent: UserAgent, name: string, form: Form = {}): Promise<string> => {
   const answer = await agent.post(`/auth/oauth/${name}`, form)
   assert.equal(answer.status, 303, answer.text)

@@ -3,7 +3,7 @@ import net from 'node:net'
 import type { TestContext } from 'node:test'
 import { afterwards } from './cleanup.ts'
 
-/** A bare TCP connection, for what no HTTP client would send. */
+/** A plain TCP connection, for bytes that no HTTP client would send. */
 export type RawConnection = {
   write(text: string): void
   /** Everything received, once the other side has closed or the text contains `until` (fails after a minute). */

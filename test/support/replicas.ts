@@ -12,7 +12,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 import type { TurnedClock } from './turned-clock.ts'
 import { createUserAgent, type UserAgent } from './user-agent.ts'
 
-/** Two services on one installation: the same database, root secret and public origin, each with a port of its own. */
+/** Two services with the same database, root secret and public origin, and different ports. */
 export type Replicas<S extends Service = Service> = readonly [S, S]
 
 type Options = { env?: Environment; t?: TestContext }
@@ -26,18 +26,18 @@ const startBoth = async <S extends Service>(
   return Promise.all([startOne(), startOne()])
 }
 
-/** Starts both at once. They end after the test, or after the file when none is given. */
+/** Starts both at once. They end after the test, or after the file if no test is given. */
 export const startReplicas = ({ clock, ...options }: Options & { clock?: TurnedClock } = {}): Promise<Replicas> =>
   startBoth((place) => startService({ ...place, ...(clock && { clock }) }), options)
 
-/** The same as processes: they share no memory, and work at the same moment. */
+/** The same as processes, which share no memory and run in parallel. */
 export const startReplicaProcesses = (options: Options = {}): Promise<Replicas<ServiceProcess>> =>
   startBoth(startServiceProcess, options)
 
-/** The same browser, with the same cookies, as the gateway sends it to that replica. */
+/** The same agent with the same cookies, connected to that replica. */
 export const at = (replica: Service, agent: UserAgent): UserAgent => createUserAgent(replica, agent.cookies)
 
-/** The replicas in an order that changes with the round: from here, to there. */
+/** The replicas in an order that changes each round: from, to. */
 export const inTurn = <S extends Service>([one, other]: Replicas<S>, round: number): Replicas<S> =>
   round % 2 ? [other, one] : [one, other]
 
@@ -51,7 +51,7 @@ export const openOperator = async (service: Service, t?: TestContext): Promise<C
   return createCore({ config, log, ...bootstrapped })
 }
 
-/** Runs work for each round, so many at once, and resolves when all are done. */
+/** Runs work for each round, several at once, and resolves when all are done. */
 export const eachRound = async (
   rounds: number,
   atOnce: number,

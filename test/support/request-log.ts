@@ -1,7 +1,7 @@
 import type { LogLine, Service } from './service.ts'
 import type { Answer } from './user-agent.ts'
 
-/** The first log line that fits, once it is written (fails after a minute: the log may be written in batches). */
+/** Resolves to the first matching log line. Fails after a minute, because the log may be written in batches. */
 export const loggedLine = async (service: Service, fits: (line: LogLine) => boolean): Promise<LogLine> => {
   for (let tries = 0; tries < 6000; tries++) {
     const line = service.logLines().find(fits)
@@ -11,6 +11,6 @@ export const loggedLine = async (service: Service, fits: (line: LogLine) => bool
   throw new Error('no line in the log fits')
 }
 
-/** The log line of the request that was answered so. */
+/** The log line of the request with this response. */
 export const loggedRequest = (service: Service, { headers }: Answer): Promise<LogLine> =>
   loggedLine(service, (line) => line.message === 'request' && line.request_id === headers['x-request-id'])

@@ -1,7 +1,7 @@
 /** One structured line of the service's log. */
 export type LogLine = { level: string; message: string } & Record<string, unknown>
 
-/** Reads a line of text; nothing where it is no line of the log. */
+/** Parses a line of text. Empty if it is no line of the log. */
 export const parseLine = (text: string): LogLine[] => {
   if (!text.startsWith('{')) return []
   try {

@@ -11,9 +11,9 @@ import { temporaryDirectory } from './temporary-directory.ts'
 import { makeTurnable } from './turned-database.ts'
 import { runCommand } from './warm-command.ts'
 
-/** A real `svc serve`, in a folder of its own with its database, secret and log. */
+/** A real `svc serve` in a separate folder, with its database, secret and log. */
 export type ServiceProcess = Service & {
-  /** Sends SIGTERM and resolves to the exit code, or to a failure after 15 s. */
+  /** Sends SIGTERM and resolves to the exit code. Fails after 15 s. */
   stop(): Promise<number | null>
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
@@ -22,7 +22,7 @@ export type ServiceProcess = Service & {
 }
 
 type Running = {
-  /** The port, once it serves; rejects when it ends before. */
+  /** The port, once the service serves. Rejects if it ends before. */
   listening: Promise<number>
   ended: Promise<number | null>
   signal(name: NodeJS.Signals): void

@@ -17,20 +17,20 @@ import { runCommand } from './warm-command.ts'
 
 export type { LogLine } from './service-log.ts'
 
-/** A service with a real HTTP server, in a folder of its own with its database and secret. */
+/** A service with a real HTTP server in a separate folder, with its database and secret. */
 export type Service = {
   /** The public origin, http://localhost:PORT. */
   url: string
   port: number
   directory: string
-  /** The settings that it runs with, its port among them. */
+  /** The settings that it runs with, including its port. */
   readonly env: Environment
   /** The log so far, across restarts. */
   logs(): string
   logLines(): LogLine[]
-  /** Stops in order, as on SIGTERM. */
+  /** Stops gracefully, as on SIGTERM. */
   stop(): Promise<unknown>
-  /** Starts again in the same folder on the same port; `env` is laid over what it had. */
+  /** Starts again in the same folder on the same port. `env` overrides its settings. */
   restart(options?: { env?: Environment }): Promise<void>
   /** Runs a command with the service's settings, in its folder. */
   cli(args: string[], options?: { input?: string; env?: Environment; clock?: TurnedClock }): Promise<CommandResult>
@@ -42,7 +42,7 @@ const requireNoProcess = ({ workers }: Config, { NODE_OPTIONS: options }: Enviro
   if (workers > 1 || options !== undefined) throw new Error('workers and NODE_OPTIONS need startServiceProcess')
 }
 
-/** The settings as `svc serve` reads them in that folder. */
+/** The configuration that `svc serve` would read in the folder. */
 const readSettings = (env: Environment, directory: string): Config => {
   const config = readConfig(env, (file) => readFileSync(path.resolve(directory, file), 'utf8'))
   requireNoProcess(config, env)
@@ -75,7 +75,7 @@ const launch = async ({ env, directory, write, clock }: Launch): Promise<Running
   return service
 }
 
-/** Whether something else listens on that port. */
+/** Whether another program listens on the port. */
 const isTaken = (error: unknown, port: string | undefined): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EADDRINUSE' && error.message.endsWith(`:${port}`)
 

@@ -5,14 +5,14 @@ import { afterwards } from './cleanup.ts'
 
 type Pair = { near: net.Socket; far: net.Socket; isMute: boolean }
 
-/** A network between a client and a server on this machine, with the troubles that networks have. */
+/** A network between a client and a server on this machine, with the failures of networks. */
 export type TcpProxy = {
   port: number
-  /** How many were made so far. */
+  /** The number of connections so far. */
   connections(): number
-  /** Everything that comes vanishes, on connections of before too; new ones are taken and never answered. */
+  /** Drops all data, on existing connections, too. New connections are accepted and never answered. */
   swallow(): void
-  /** Every connection breaks, new ones as soon as they are made. */
+  /** Breaks every connection, and new ones at once. */
   reset(): void
   /** Ends the fault. Connections that were swallowed stay silent. */
   mend(): void

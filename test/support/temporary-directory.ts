@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { TestContext } from 'node:test'
 import { afterwards, beforeExit } from './cleanup.ts'
 
-/** With SVC_TEST_KEEP=on the folders of the tests stay, to be looked at (docs/debugging.md). */
+/** With SVC_TEST_KEEP=on the folders of the tests are kept (docs/debugging.md). */
 const areKept = process.env.SVC_TEST_KEEP === 'on'
 
 /** An empty folder under the system's temporary one, removed after the test, or after the file when none is given. */
@@ -15,7 +15,7 @@ export const temporaryDirectory = (t?: TestContext): string => {
     return directory
   }
   const remove = () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  // A test file that is itself ended early leaves nothing behind either.
+  // A test file that is ended early removes them, too.
   const forget = beforeExit(remove)
   afterwards(t, () => {
     forget()

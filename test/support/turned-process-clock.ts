@@ -12,8 +12,8 @@ export type TurnedProcessClock = {
   /** To be laid over the environment of the service. */
   env: Environment
   /**
-   * Time passes: the wall clock and the monotonic clock of the services are both ahead by so many milliseconds, and so is
-   * the clock of their PostgreSQL database.
+   * Time passes: the wall clock and the monotonic clock of the services are both ahead by so many milliseconds, and so
+   * is the clock of their PostgreSQL database.
    */
   turnTo(aheadMs: number): Promise<void>
   /** The wall clock of the services alone is set, as by an operator or by NTP; negative: back. */

@@ -1,5 +1,5 @@
-// Preloaded into the service (NODE_OPTIONS=--import): `localhost` has an address of IPv4 and one of IPv6, whatever this
-// machine says, so that `SVC_HOST=localhost` listens on both.
+// Preloaded into the service (NODE_OPTIONS=--import): `localhost` has an IPv4 and an IPv6 address on every machine, so
+// that `SVC_HOST=localhost` listens on both.
 import { promises as dns } from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, Request
 import type { CookieJar, SetCookie } from './cookie-jar.ts'
 import { clearsCookie, createCookieJar, parseSetCookie } from './cookie-jar.ts'
 
-// An import would load all that fetch is made of too, in every process of the tests.
+// An import would also load all of fetch in every process of the tests.
 const http = process.getBuiltinModule('node:http')
 
 /** The whole response. */
@@ -12,9 +12,9 @@ export type Answer = {
   text: string
   location: string | undefined
   setCookies: SetCookie[]
-  /** The Set-Cookie of that name in this answer. */
+  /** The Set-Cookie of that name in this response. */
   cookie(name: string): SetCookie | undefined
-  /** Names of the cookies that this answer takes away. */
+  /** The names of the cookies that this response removes. */
   cleared: string[]
   json<T>(): T
 }
@@ -30,17 +30,17 @@ export type Request = {
   body?: string | Buffer
 }
 
-/** A browser without a window: it keeps cookies, follows nothing, and can be made to send nonsense. */
+/** An HTTP client that keeps cookies, follows no redirects, and can send invalid requests. */
 export type UserAgent = {
   url: string
   cookies: CookieJar
   send(request: Request): Promise<Answer>
   get(path: string, headers?: OutgoingHttpHeaders): Promise<Answer>
-  /** Submits a form as a page would, with the jar's CSRF token (fetching a page first where there is none yet). */
+  /** Submits a form like a page, with the CSRF token of the jar. Without a token, it requests a page first. */
   post(path: string, form?: Form, headers?: OutgoingHttpHeaders): Promise<Answer>
-  /** Asks for new tokens as an application's script would. */
+  /** Refreshes the session like the script of an application. */
   refresh(query?: string, headers?: OutgoingHttpHeaders): Promise<Answer>
-  /** Another agent with a copy of the same cookies: a thief, or a second tab's view. */
+  /** Another agent with a copy of the cookies, like a thief or a second tab. */
   copy(): UserAgent
 }
 
@@ -88,7 +88,7 @@ const exchange = (
     request.end(body)
   })
 
-/** A user agent for the service at `url`; connects to the loopback address and names `url`'s host. */
+/** A user agent for the service at `url`. It connects to the loopback address and sends the host of `url`. */
 export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = createCookieJar()): UserAgent => {
   const { host, port } = new URL(url)
   const connections = new http.Agent({ keepAlive: true, maxSockets: 64 })
@@ -106,7 +106,7 @@ export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = c
 
   const get = (path: string, headers: OutgoingHttpHeaders = {}) => send({ method: 'GET', path, headers })
 
-  /** With SVC_COOKIE_PREFIX, under its other name. */
+  /** Its name depends on SVC_COOKIE_PREFIX. */
   const csrfCookie = () => cookies.get('__Host-svc_csrf') ?? cookies.get('svc_csrf')
 
   const csrfToken = async () => {

@@ -32,7 +32,7 @@ export const openWindow = async (
   const complaints: string[] = []
   const page = await context.newPage()
   page.on('console', (message) => {
-    // The status of the page itself (401, 422, ...) is what the journey is about; everything else is a fault.
+    // An error status of the page itself (401, 422, ...) is part of a test; any other failed request is an error.
     const isStatusOfPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url()
     if (['error', 'warning'].includes(message.type()) && !isStatusOfPage) complaints.push(message.text())
   })
@@ -57,11 +57,11 @@ export const openWindow = async (
   }
 }
 
-/** Signs up in the window. */
+/** Signs up in a window. */
 export const signUpAt = async (visitor: Visitor, { email, password, username }: Person): Promise<void> =>
   visitor.submit('/auth/signup', { email, password, username })
 
-/** Logs in in the window. */
+/** Logs in in a window. */
 export const logInAt = async (visitor: Visitor, { email, password }: Person): Promise<void> =>
   visitor.submit('/auth/login', { email, password })
 
@@ -81,5 +81,5 @@ export const violations = async (page: Page): Promise<string[]> => {
   return found
 }
 
-/** The page is one that everybody can use. */
+/** Checks that the page has no accessibility violations. */
 export const assertAccessible = async ({ page }: Visitor): Promise<void> => assert.deepEqual(await violations(page), [])

@@ -10,7 +10,7 @@ export const EVERY_VISIT: readonly Visit[] = ['user', 'refresh', 'account', 'log
 /** Commands that change the database. */
 export const WRITING_VISITS: readonly Visit[] = ['refresh', 'login', 'signup', 'logout']
 
-/** Two with accounts of their own: one stays, the other is about to leave. */
+/** Two signed-in users: one stays, the other logs out. */
 export type Visitors = { stayer: UserAgent; leaver: UserAgent; person: Person }
 
 export const gatherVisitors = async (service: { url: string }): Promise<Visitors> => {
@@ -18,7 +18,7 @@ export const gatherVisitors = async (service: { url: string }): Promise<Visitors
   return { stayer, leaver, person }
 }
 
-/** Makes every visit at once, and leaves the visitors with the cookies that they had. */
+/** Sends one request of each kind at once, and does not change the cookies of the users. */
 export const visitAll = async (service: { url: string }, visitors: Visitors): Promise<[Visit, Answer][]> => {
   const stayer = visitors.stayer.copy()
   const answers: Record<Visit, Promise<Answer>> = {
@@ -35,13 +35,13 @@ export const visitAll = async (service: { url: string }, visitors: Visitors): Pr
 export const assertUsual = (visit: Visit, answer: Answer): void =>
   assert.equal(answer.status, USUAL[visit], `${visit}: ${answer.text}`)
 
-/** It changes nothing in the browser, and tells nothing of the database. */
+/** Checks that the response sets no cookie, and says nothing about the database. */
 export const assertHarmless = (answer: Answer): void => {
   assert.deepEqual(answer.setCookies, [])
   assert.doesNotMatch(answer.text, /postgres|svc_test|127\.0\.0\.1/)
 }
 
-/** 503 `unavailable` as a program or a person gets it, with the time for another try, and harmless. */
+/** Checks for 503 `unavailable` as JSON or as a page, with `Retry-After`. */
 export const assertUnavailable = (visit: Visit, answer: Answer): void => {
   if (visit === 'user' || visit === 'refresh') assertJsonError(answer, 503, 'unavailable')
   else assertErrorPage(answer, 503)

@@ -1,4 +1,5 @@
-// Runs the commands of tests, one after another: `svc` itself, with the arguments, folder, environment and input of each.
+// Runs the commands of tests, one after another: `svc` itself, with the arguments, folder, environment and input of
+// each.
 import { createInterface } from 'node:readline'
 import { Readable, Writable } from 'node:stream'
 import { main } from '../../src/main.ts'
