@@ -15,8 +15,7 @@ interface SourceFile {
 
 /**
  * Which folder may import from where, types included (docs/architecture.md). A key is a folder of `src/` or a file
- * right
- * in it; an entry with a slash is one file of a folder, the only one that is open.
+ * right in it; an entry with a slash is one file of a folder, the only one that is open.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: [],

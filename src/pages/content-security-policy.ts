@@ -34,18 +34,15 @@ const NAMED_HOST = /^(?:127\.0\.0\.1|(?:[a-z\d-]+\.)*[a-z][a-z\d-]*)(?::\d{1,5})
 
 /**
  * The sources for the folder of our assets on the hosts of a page. They have no scheme, so that the scheme of the page
- * or
- * a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A source
- * with
- * a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
+ * or a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A
+ * source with a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
  */
 const assetSources = (hosts: readonly string[]): string =>
   [...new Set(hosts.map((host) => (NAMED_HOST.test(host) ? `${host}/auth/assets/` : "'self'")))].join(' ')
 
 // Browsers apply form-action to every redirect after a form, not only to the form's address. A button for a provider
 // ends on the provider's hosts, and a company's provider redirects to further hosts that svc cannot know: with
-// providers,
-// the source is therefore `https:`.
+// providers, the source is therefore `https:`.
 /**
  * Creates a function that returns the `Content-Security-Policy` of a page from the hosts on which it may have been
  * opened. Throws a TypeError on an invalid address or source.

@@ -52,8 +52,7 @@ const NO_PROVIDERS: ProviderTargets = { iconUrls: [], formActions: [] }
 
 /**
  * Creates the pages for one name, logo, accent colour and list of providers; reads the stylesheet and the script.
- * Throws a
- * TypeError on an invalid colour, address or source.
+ * Throws a TypeError on an invalid colour, address or source.
  */
 export const createPages = ({
   providers = NO_PROVIDERS,

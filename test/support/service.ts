@@ -82,8 +82,8 @@ const isTaken = (error: unknown, port: string | undefined): boolean =>
 /**
  * Starts a service inside this process, on a free port with rate limits off, with the database of this run (see
  * `databaseSettings`) and the clock that is given. It stops, and its folder is removed, after the test `t`, or after
- * the
- * file when no test is given. For a service that can be killed, or has a process's limits, see `startServiceProcess`.
+ * the file when no test is given. For a service that can be killed, or has a process's limits, see
+ * `startServiceProcess`.
  */
 export const startService = async ({
   env = {},
