@@ -5,7 +5,7 @@ import { openSecretFile } from './config/root-secret.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
-import { type Clock, systemClock } from './lib/time.ts'
+import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
 import { findPendingMigrations, migrate } from './storage/migrations.ts'
@@ -19,7 +19,6 @@ export interface Bootstrapped {
 interface BootstrapDeps {
   config: Config
   log: Log
-  clock?: Clock
   /** How long to wait for a database server that does not answer, in milliseconds; 0 when left out. */
   patienceMs?: number
 }
@@ -40,12 +39,12 @@ export const bootstrap = (deps: BootstrapDeps): Promise<Bootstrapped> => {
   return database.kind === 'sqlite' ? bootstrapFile(deps, resolve(database.file)) : bootstrapServer(deps)
 }
 
-const bootstrapFile = async ({ config, log, clock }: BootstrapDeps, file: string): Promise<Bootstrapped> => {
+const bootstrapFile = async ({ config, log }: BootstrapDeps, file: string): Promise<Bootstrapped> => {
   // Before the database exists: a database without its secret means that the secret was lost, and no new one is made.
   const rootSecret =
     secretOfSettings(config) ?? (await orNameSetting(file, () => openSecretFile(file, secretListeners(log))))
   const db = await orNameSetting(file, () => openSqliteFile(file, log))
-  await bringUpToDate(db, log, clock)
+  await bringUpToDate(db, log)
   return { db, rootSecret }
 }
 
@@ -59,8 +58,8 @@ const secretOfSettings = ({ secret, previousSecret }: Config): RootSecret | unde
   secret && createRootSecret({ current: secret, previous: previousSecret })
 
 /** Applies pending migrations; throws when this version cannot serve the database. */
-const bringUpToDate = async (db: Database, log: Log, clock: Clock = systemClock): Promise<void> => {
-  const applied = await migrate(db, clock)
+const bringUpToDate = async (db: Database, log: Log): Promise<void> => {
+  const applied = await migrate(db, systemClock)
   if (applied.length > 0) log.info({ migrations: applied }, 'schema brought up to date')
   await requireNoUnfinishedCopy(db)
 }
@@ -70,7 +69,7 @@ const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
   return openSqlite({ file, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
 }
 
-const bootstrapServer = async ({ config, log, clock, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
+const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
   const rootSecret = secretOfSettings(config)
   if (!rootSecret) throw new AppError('internal_error', 'SVC_SECRET is missing.')
   const connect = await reachServer(config, { log, patienceMs })
@@ -78,7 +77,7 @@ const bootstrapServer = async ({ config, log, clock, patienceMs }: BootstrapDeps
   try {
     const isPending = (await findPendingMigrations(db.dialect, db)).length > 0
     const migrating = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
-    await bringUpToDate(migrating, log, clock)
+    await bringUpToDate(migrating, log)
     if (isPending) await migrating.close()
     return { db, rootSecret }
   } catch (error) {

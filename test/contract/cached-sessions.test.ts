@@ -20,7 +20,7 @@ const config = readConfig({}, () => '')
 const log = createLog('silent', { write: () => {} })
 const rootSecret = createRootSecret({ current: randomBytes(32) })
 
-const domainOn = (database: Database): Core => createCore({ config, log, db: database, rootSecret })
+const coreOn = (database: Database): Core => createCore({ config, log, db: database, rootSecret })
 
 /** The ids of the session rows that were read from the database, in order. */
 const read: string[] = []
@@ -39,9 +39,9 @@ const watched: Database = {
 }
 
 /** The service, and another process on the same database. */
-const domain = domainOn(watched)
-const operator = domainOn(await open())
-await domain.signingKeys.prepare()
+const core = coreOn(watched)
+const operator = coreOn(await open())
+await core.signingKeys.prepare()
 
 const device = { userAgent: 'Firefox', address: '203.0.113.7' }
 
@@ -55,24 +55,24 @@ interface SignedInUser {
 
 const grantFor = (userId: string): SignInGrant => ({
   userId,
-  authenticatedAtMs: domain.clock.now(),
+  authenticatedAtMs: core.clock.now(),
   isStillValid: async () => true,
 })
 
 const start = async (userId: string) => {
-  const tokens = await domain.sessions.start(grantFor(userId), device)
+  const tokens = await core.sessions.start(grantFor(userId), device)
   return tokens ?? assert.fail('the session was not started')
 }
 
 const signedIn = async (): Promise<SignedInUser> => {
   const person = newPerson()
-  const { id } = await domain.users.create(person)
+  const { id } = await core.users.create(person)
   const { sessionId, accessToken } = await start(id)
   return { id, ...person, sessionId, accessToken }
 }
 
 const currentUser = async ({ accessToken }: { accessToken: string }) => {
-  const found = await domain.sessions.authenticate(accessToken)
+  const found = await core.sessions.authenticate(accessToken)
   return found && (JSON.parse(found.userJson) as { username: string; roles: string[] })
 }
 
@@ -99,7 +99,7 @@ const CHANGES: Record<string, Change> = {
   'the end of all sessions': ({ sessions }, { id }) => ended(sessions.endAll(id)),
 }
 
-const HERE_AND_ELSEWHERE = { 'this process': domain, 'another process': operator }
+const HERE_AND_ELSEWHERE = { 'this process': core, 'another process': operator }
 
 describe('changes of a user', () => {
   for (const [title, change] of Object.entries(CHANGES)) {
@@ -122,7 +122,7 @@ describe('changes of a user', () => {
       const [user, bystander] = [await signedIn(), await signedIn()]
       for (const each of [user, bystander]) assert.ok(await currentUser(each))
       read.length = 0
-      await change(domain, user)
+      await change(core, user)
       for (const each of [user, bystander]) await currentUser(each)
       assert.ok(!read.includes(bystander.sessionId), 'the row of the other user is read again')
     })
@@ -130,7 +130,7 @@ describe('changes of a user', () => {
 
   test('the end of every session of every user: 2,100 of them, by this process and by another', async (t) => {
     const { db, open } = await freshDatabase(t)
-    const [own, other] = [domainOn(db), domainOn(await open())]
+    const [own, other] = [coreOn(db), coreOn(await open())]
     await own.signingKeys.prepare()
     await other.signingKeys.prepare()
     const user = newUser()
@@ -154,7 +154,7 @@ describe('changes of a user', () => {
     for (const each of [user, other]) assert.ok(await currentUser(each))
     const next = newPerson().password
     const change = { current: user.password, next, sessionId: user.sessionId }
-    const password = await domain.users.changeOrSetPassword(user.id, change)
+    const password = await core.users.changeOrSetPassword(user.id, change)
     assert.ok(password.outcome === 'checked')
     await db.inTransaction(password.apply)
     assert.equal(await currentUser(other), undefined)
