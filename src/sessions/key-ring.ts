@@ -26,24 +26,28 @@ export interface KeyRing {
 }
 
 interface KeyRingDeps {
+  /** Newest first. */
+  keys: KeyRecord[]
+  nowMs: number
   /** Opens the private half of a key. */
   openPrivateKey: (key: KeyRecord) => KeyObject
   /** For how long after its retirement the tokens of a key are accepted. */
   graceMs: number
+  /** A ring of before, whose opened keys are used again. */
+  former?: KeyRing | undefined
 }
 
-/** Makes the ring of these keys, newest first. Key objects of `former` are used again. */
-export const createKeyRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDeps, former?: KeyRing): KeyRing => {
+export const createKeyRing = ({ keys, nowMs, graceMs, openPrivateKey, former }: KeyRingDeps): KeyRing => {
   const newest = keys.find(({ retiredAtMs }) => retiredAtMs === null)
   if (!newest) throw new AppError('internal_error', 'There is no signing key.')
-  const good = keys.filter((key) => verifiesUntilMs(key, deps) > nowMs)
+  const good = keys.filter((key) => verifiesUntilMs(key, graceMs) > nowMs)
   const toSigningKey = (key: KeyRecord): SigningKey => ({
     id: key.id,
-    privateKey: former?.signing.find(({ id }) => id === key.id)?.privateKey ?? deps.openPrivateKey(key),
+    privateKey: former?.signing.find(({ id }) => id === key.id)?.privateKey ?? openPrivateKey(key),
     fromMs: signsFromMs(key),
     untilMs: signsUntilMs(key),
   })
-  // A request with an unknown key makes the ring be made again: that must cost little.
+  // Every request with an unknown key leads to a new ring, which must cost little.
   const openPublicKey = ({ id, publicJwk }: KeyRecord): KeyObject =>
     former?.verifying.get(id)?.publicKey ?? createPublicKey({ key: publicJwk, format: 'jwk' })
   const before = keys.filter((key) => key !== newest && signsUntilMs(key) > nowMs)
@@ -51,7 +55,7 @@ export const createKeyRing = (keys: KeyRecord[], nowMs: number, deps: KeyRingDep
     newestId: newest.id,
     signing: [toSigningKey(newest), ...before.map(toSigningKey)],
     verifying: new Map(
-      good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: verifiesUntilMs(key, deps) }]),
+      good.map((key) => [key.id, { publicKey: openPublicKey(key), untilMs: verifiesUntilMs(key, graceMs) }]),
     ),
     jwks: { keys: good.map(({ id, publicJwk }) => ({ ...publicJwk, kid: id, use: 'sig', alg: 'ES256' })) },
   }
@@ -73,5 +77,5 @@ const signsFromMs = ({ signsAtMs }: KeyRecord): number => signsAtMs ?? Number.NE
 
 const signsUntilMs = ({ retiredAtMs }: KeyRecord): number => retiredAtMs ?? Number.POSITIVE_INFINITY
 
-const verifiesUntilMs = (key: KeyRecord, { graceMs }: KeyRingDeps): number =>
+const verifiesUntilMs = (key: KeyRecord, graceMs: number): number =>
   key.revokedAtMs === null ? signsUntilMs(key) + graceMs : Number.NEGATIVE_INFINITY

@@ -57,7 +57,7 @@ export const replaceSession = async (
   )
 }
 
-/** Deletes records of sessions that were replaced before the grace. `nowMs` counts where there is no server. */
+/** Deletes records of replaced sessions whose grace is over. `nowMs` counts where there is no server. */
 export const deleteReplacedSessions = (
   db: Queries,
   { graceMs, nowMs }: { graceMs: number; nowMs: number },

@@ -29,6 +29,7 @@ export type { StartOptions } from './start.ts'
 
 /** Sessions: that a user is signed in, with one browser. */
 export interface Sessions {
+  // The life of a session.
   /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
   start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
   /** The session of an access token, by the rows as they are now; undefined when either is not good. */
@@ -38,13 +39,14 @@ export interface Sessions {
   /** The session of a refresh token that is good now, without using the token. */
   identify(refreshToken: string): Promise<AuthenticatedSession | undefined>
 
+  // Re-authentication.
   /** `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1). */
   requireRecentAuthentication(session: AuthenticatedSession): void
   isRecentlyAuthenticated(session: AuthenticatedSession): boolean
 
+  // The sessions of a user, and their end.
   /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
   list(userId: string, limit: number, current?: CurrentSession): Promise<SessionList>
-
   /** Ends a session, of any user. */
   end(id: string): Promise<void>
   /** `not_found` when the user has no such session; `unauthorized` when `ownId`, that of the request, has ended. */

@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { generateKey } from './generate-key.ts'
-import { type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt, createKeyRing } from './key-ring.ts'
+import { createKeyRing, type KeyRing, type KeyState, type SigningKey, signingKeyAt, stateAt } from './key-ring.ts'
 import { createKeySealing } from './key-sealing.ts'
 import {
   deleteKeysRetiredBefore,
@@ -75,14 +75,14 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
   // clock of the replica that signs may be behind, and that of the replica that verifies ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
   const sealing = createKeySealing(rootSecret)
-  const ringDeps = { graceMs, openPrivateKey: sealing.open }
   let ring: KeyRing | undefined
 
   const generate = (signsAtMs: number | null): KeyRecord =>
     generateKey({ sealPrivateKey: sealing.seal, nowMs: clock.now(), signsAtMs })
 
   const reload = coalesce(async (): Promise<KeyRing> => {
-    ring = createKeyRing(await findKeys(db), clock.now(), ringDeps, ring)
+    const keys = await findKeys(db)
+    ring = createKeyRing({ keys, nowMs: clock.now(), graceMs, openPrivateKey: sealing.open, former: ring })
     return ring
   })
 
