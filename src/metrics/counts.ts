@@ -74,7 +74,7 @@ const createProviderCount = (
 ): RequestMetrics['countProviderSignIn'] => {
   const metric = new Counter({
     name: 'svc_provider_sign_ins_total',
-    help: 'Sign-ins by a provider that came back from it or failed on the way there, by provider and outcome.',
+    help: 'Sign-ins with a provider that came back or failed on the way there, by provider and outcome.',
     labelNames: ['provider', 'outcome'],
     registers: [registry],
   })
@@ -86,7 +86,7 @@ const createCoreCounts = (registry: Registry): CoreCounts => {
   const counter = createCounters(registry)
   const hashDurations = new Histogram({
     name: 'svc_password_hash_duration_seconds',
-    help: 'Time that a password hash took, its wait in the queue not counted.',
+    help: 'Duration of a password hash, without its wait in the queue.',
     buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
     registers: [registry],
   })

@@ -41,7 +41,7 @@ export const addReadings = (registry: Registry, { hashQueue, database }: Metrics
 type AddGauge = (description: Description, read: () => Awaitable<number | undefined>) => void
 
 const addHashQueue = (registry: Registry, gauge: AddGauge, load: () => QueueLoad): void => {
-  gauge({ name: 'svc_password_hashes_running', help: 'Password hashes that are computed now.' }, () => load().running)
+  gauge({ name: 'svc_password_hashes_running', help: 'Password hashes that run at this moment.' }, () => load().running)
   gauge({ name: 'svc_password_hashes_waiting', help: 'Password hashes that wait for a place.' }, () => load().waiting)
   const refused = new Counter({
     name: 'svc_password_hashes_refused_total',
@@ -94,7 +94,7 @@ const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
   gauge(
     {
       name: 'svc_webhook_oldest_due_seconds',
-      help: 'For how long the webhook event that is due since longest has been due; 0 when none is.',
+      help: 'How long the oldest due webhook event has been due; 0 if none is due.',
       aggregator: 'max',
     },
     async () => {

@@ -122,7 +122,7 @@ describe('each event of an account is logged in one line', () => {
     })
   })
 
-  test('a sign-in by a provider: signup, login, connecting and disconnecting', async () => {
+  test('a sign-in with a provider: signup, login, connecting and disconnecting', async () => {
     const [visit] = byCorp()
     const newcomer = createUserAgent(service)
     const signup = await eventOf(await signInBy(newcomer, 'corp', visit), 'signup')

@@ -22,7 +22,7 @@ const newClaims = (): Claims => {
 const signIn = (person: Claims, agent: UserAgent = createUserAgent(service)) =>
   signInBy(agent, 'corp', (url) => corp.visit(url, { person }))
 
-test('sign-ins by a provider count as logins: 30 in 15 minutes for a user and a network', async () => {
+test('sign-ins with a provider count as logins: 30 in 15 minutes for a user and a network', async () => {
   const person = newClaims()
   for (let count = 0; count < 30; count++) assertRedirect(await signIn(person), '/')
   const agent = createUserAgent(service)

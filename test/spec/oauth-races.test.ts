@@ -29,7 +29,7 @@ const assertEverybodyHasAWay = async () => {
   assert.deepEqual(await rows(orphans), [])
 }
 
-/** A user of both providers without a password, with a browser signed in by each. */
+/** A user of both providers without a password, with a browser signed in with each. */
 const userOfTwo = async () => {
   const [atCorp, atRival] = [newClaims(), newClaims()]
   const one = await freshlySignedIn(atCorp)
