@@ -12,7 +12,7 @@ export type MessageFromWorker =
   | { kind: 'serving'; listen: string }
   /** The answer to a ping. */
   | { kind: 'pong' }
-  /** The worker stops: it finishes its requests and accepts no new connections. */
+  /** The worker begins to stop: it drains, finishes its requests and ends. */
   | { kind: 'stopping' }
   | { kind: 'failed'; failure: SerializedError }
   | { kind: 'metrics'; metrics: Snapshot | undefined }

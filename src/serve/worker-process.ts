@@ -26,7 +26,7 @@ export interface WorkerProcess {
   pid: number | undefined
   /** Resolves to the address that the worker listens on. Rejects if the worker ends before. */
   serving: Promise<string>
-  /** Resolves when the worker accepts no new connections, so that it can be replaced. */
+  /** Resolves when the worker begins to stop, or has ended: it can be replaced from then on. */
   stopping: Promise<void>
   /** Resolves when the process has ended. */
   ended: Promise<WorkerExit>

@@ -97,7 +97,7 @@ const signInBy = async (page: Page, provider: string) => {
 const heading = ({ page }: { page: Page }) => page.locator('h1').innerText()
 
 /** A new user at every provider, with one email. */
-const somebodySits = () => {
+const offerNewUser = () => {
   corp.person = newOpenIdPerson()
   const email = corp.person.email ?? ''
   apple.person = newOpenIdPerson({ email })
@@ -148,7 +148,7 @@ for (const scripts of [true, false]) {
     for (const provider of ['github', 'corp']) {
       test(`a user goes from the button of ${provider} to return_to`, async (t) => {
         const visitor = await newWindow(t, { scripts })
-        const email = somebodySits()
+        const email = offerNewUser()
         await visitor.open(loginToShop)
         await goTo(visitor.page, provider)
         assert.equal(new URL(visitor.page.url()).hostname, '127.0.0.1')
@@ -160,7 +160,7 @@ for (const scripts of [true, false]) {
 
     test('a callback by form comes without cookies, and signs in with those of the GET', async (t) => {
       const visitor = await newWindow(t, { scripts })
-      const email = somebodySits()
+      const email = offerNewUser()
       const sent = await watchCookie(visitor)
       await visitor.open(loginToShop)
       await visitor.page.locator('form[action="/auth/oauth/apple"] button').click()
@@ -181,7 +181,7 @@ for (const scripts of [true, false]) {
 for (const provider of ['github', 'corp']) {
   test(`a user cancels at ${provider}, sees a page that says so, tries again and lands on return_to`, async (t) => {
     const visitor = await newWindow(t, { scripts: provider === 'github' })
-    const email = somebodySits()
+    const email = offerNewUser()
     await visitor.open(loginToShop)
     await goTo(visitor.page, provider)
     await choose(visitor.page, 'cancel')
@@ -217,7 +217,7 @@ test('a user proves ownership of the account with the password', async (t) => {
 
 test('a user proves ownership of the account with a provider that is connected', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open('/auth/signup')
   await signInBy(visitor.page, 'corp')
   await visitor.context.clearCookies({ domain: 'localhost' })
@@ -234,7 +234,7 @@ test('a user proves ownership of the account with a provider that is connected',
 test('a user without a password connects, re-authenticates, disconnects, sets a password', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const { page } = visitor
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
   await signInBy(page, 'corp')
   assert.equal(visitor.path(), account)
@@ -264,7 +264,7 @@ test('a user whose account a stranger connected to changes the password, and dis
   const { person } = await signedUp(service)
   const visitor = await newWindow(t)
   const { page } = visitor
-  somebodySits()
+  offerNewUser()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
   await visitor.submit('/auth/login', { email: person.email, password: person.password })
   await signInBy(page, 'github')
@@ -283,7 +283,7 @@ test('a user whose account a stranger connected to changes the password, and dis
 test('a user without a password deletes the account, after re-authentication', async (t) => {
   const visitor = await newWindow(t, { scripts: false })
   const { page } = visitor
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
   await signInBy(page, 'github')
   const stale = await visitor.context.newPage()
@@ -358,7 +358,7 @@ describe('a redirect to a provider by way of hosts that svc does not know', () =
 
   test('is allowed by the policy of the page, there and back', async (t) => {
     const [visitor, hop] = [await newWindow(t), await startHop()]
-    const email = somebodySits()
+    const email = offerNewUser()
     await overHop(visitor, hop)
     answersAtOnce(t)
     await visitor.open(loginToShop)
@@ -371,7 +371,7 @@ describe('a redirect to a provider by way of hosts that svc does not know', () =
   for (const formAction of ["'self'", "'self' https:", `'self' ${github.origin}`]) {
     test(`would be blocked by a policy with only ${formAction}`, async (t) => {
       const [visitor, hop] = [await newWindow(t, { isExpected: isOfPolicy }), await startHop()]
-      somebodySits()
+      offerNewUser()
       await overHop(visitor, hop)
       await visitor.context.route('**/auth/login*', async (route) => {
         const response = await route.fetch()
@@ -390,7 +390,7 @@ describe('a redirect to a provider by way of hosts that svc does not know', () =
 
 test('a visitor who opened the page under another name of the host sees why it failed, and is signed in at the next try', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   answersAtOnce(t)
   await visitor.page.goto(`http://127.0.0.1:${service.port}${loginToShop}`)
   await goTo(visitor.page, 'github')
@@ -403,7 +403,7 @@ test('a visitor who opened the page under another name of the host sees why it f
 
 test('two tabs at once are both signed in, each at its own return_to', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   const other = await visitor.context.newPage()
   await visitor.open(loginToShop)
   await other.goto('/auth/login?return_to=%2Fother')
@@ -418,7 +418,7 @@ test('two tabs at once are both signed in, each at its own return_to', async (t)
 
 test('a user goes back from one provider to the login page, then signs in with another', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open(loginToShop)
   await goTo(visitor.page, 'corp')
   await visitor.page.goBack()
@@ -430,7 +430,7 @@ test('a user goes back from one provider to the login page, then signs in with a
 
 test('the back button after a sign-in leads to return_to, not to a second sign-in', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'github')
   await visitor.page.goBack()
@@ -445,7 +445,7 @@ test('the back button after a sign-in leads to return_to, not to a second sign-i
 
 test('a callback that is loaded again says that it was used, and what to do next', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open(loginToShop)
   await goTo(visitor.page, 'github')
   await choose(visitor.page, 'cancel')
@@ -458,7 +458,7 @@ test('a callback that is loaded again says that it was used, and what to do next
 
 test('a callback that is loaded again does not claim a connection that was not made', async (t) => {
   const visitor = await newWindow(t)
-  somebodySits()
+  offerNewUser()
   await visitor.open(`/auth/login?return_to=${encodeURIComponent(account)}`)
   await signInBy(visitor.page, 'corp')
   await goTo(visitor.page, 'github')
@@ -469,7 +469,7 @@ test('a callback that is loaded again does not claim a connection that was not m
 
 test('a user who tries to prove ownership with the account of another user gets another try, not an account', async (t) => {
   const visitor = await newWindow(t)
-  const email = somebodySits()
+  const email = offerNewUser()
   await visitor.open('/auth/login')
   await signInBy(visitor.page, 'corp')
   await visitor.context.clearCookies()
@@ -489,7 +489,7 @@ test('a user who tries to prove ownership with the account of another user gets 
 
 test('the button on a page from before another tab signed in leads to return_to', async (t) => {
   const visitor = await newWindow(t)
-  somebodySits()
+  offerNewUser()
   const other = await visitor.context.newPage()
   await other.goto('/auth/login?return_to=%2Fother')
   await visitor.open(loginToShop)
@@ -502,7 +502,7 @@ test('the button on a page from before another tab signed in leads to return_to'
 describe('an accessibility check, light and dark, and no wider than a small phone', () => {
   test('login, the page after cancelling, and the account', async (t) => {
     const visitor = await newWindow(t)
-    const email = somebodySits()
+    const email = offerNewUser()
     await visitor.open('/auth/login')
     await assertUsable(visitor)
     await goTo(visitor.page, 'github')

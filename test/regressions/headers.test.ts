@@ -73,7 +73,7 @@ const refusalOf = async ({ port }: { port: number }, bytes: string, t: TestConte
 /** A response of every route to every method, and of an unknown path. */
 const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer][]> => {
   const agent = newcomer(own)
-  const asked = [
+  const requested = [
     ...routes.map(({ path }) => path),
     '/auth/nothing',
     '/auth/api/v1/nothing',
@@ -81,7 +81,7 @@ const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer]
     '/auth/login?return_to=//x',
   ]
   const answers: [string, Answer][] = []
-  for (const path of new Set(asked))
+  for (const path of new Set(requested))
     for (const method of ['GET', 'HEAD', 'POST', 'PUT']) answers.push([path, await agent.send({ method, path })])
   return answers
 }

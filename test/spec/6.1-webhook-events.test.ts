@@ -19,7 +19,7 @@ const eventOf = (type: string, userId: string) => (delivery: Delivery) =>
 const eventsOf = (userId: string) => receiver.deliveries.filter(({ event }) => event.data.user_id === userId)
 
 /** Waits for a later event. An earlier one would have been sent before it. */
-const somebodyElseSignedUp = async () => {
+const signUpAnotherUser = async () => {
   const { agent } = await signedUp(service)
   const { id } = await currentUser(agent)
   await receiver.receivedEvent(eventOf('user.created', id))
@@ -62,7 +62,7 @@ test('§6.5 a webhook is sent after the action has succeeded: never for a signup
   assert.equal((await signUp(createUserAgent(service), { ...newPerson(), password: 'short' })).status, 422)
   assert.equal((await signUp(createUserAgent(service), { ...newPerson(), return_to: '//x' })).status, 400)
   assert.equal((await agent.post('/auth/account/delete', { password: 'wrong password' })).status, 401)
-  await somebodyElseSignedUp()
+  await signUpAnotherUser()
   assert.equal(receiver.deliveries.length, before + 1)
 })
 
@@ -75,7 +75,7 @@ test('§6.1 no other change of a user causes an event: login, refresh, password 
   const passwords = { current_password: person.password, new_password: next.password }
   assertRedirect(await agent.post('/auth/account/password', passwords), '/auth/account?done=password')
   await agent.post('/auth/logout')
-  await somebodyElseSignedUp()
+  await signUpAnotherUser()
   assert.deepEqual(
     eventsOf(id).map(({ event }) => event.type),
     ['user.created'],

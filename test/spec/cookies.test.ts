@@ -5,8 +5,8 @@ import { assertJsonError, assertRedirect, assertSignedIn } from '../support/asse
 import { clearsCookie } from '../support/cookie-jar.ts'
 import { logOut, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startService } from '../support/service.ts'
-import type { Answer } from '../support/user-agent.ts'
 import { turnedClock } from '../support/turned-clock.ts'
+import type { Answer } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const service = await startService()

@@ -52,11 +52,11 @@ describe('a login whose password check is under way on one replica never ends wi
         const next = newPerson().password
         const changing = at(inTurn(replicas, round)[1], agent)
         const change = { current_password: person.password, new_password: next }
-        const letIn = await logInMeanwhile(person, round, async () => {
+        const signedIn = await logInMeanwhile(person, round, async () => {
           const answer = await changing.post('/auth/account/password', change)
           assert.equal(answer.status, 303, answer.text)
         })
-        for (const each of letIn) await assertDead(each, `round ${round}`)
+        for (const each of signedIn) await assertDead(each, `round ${round}`)
         await assertSignedIn(changing)
         person.password = next
       }
@@ -68,10 +68,10 @@ describe('a login whose password check is under way on one replica never ends wi
       const { agent, person } = await signedUp(replicas[0])
       const { id } = await currentUser(agent)
       for (let round = start; round < start + 10; round++) {
-        const letIn = await logInMeanwhile(person, round, () => operator.users.setDisabled(id, true))
-        for (const each of letIn) await assertDead(each, `round ${round}`)
+        const signedIn = await logInMeanwhile(person, round, () => operator.users.setDisabled(id, true))
+        for (const each of signedIn) await assertDead(each, `round ${round}`)
         await operator.users.setDisabled(id, false)
-        for (const each of letIn) await assertDead(each, `round ${round}, enabled again`)
+        for (const each of signedIn) await assertDead(each, `round ${round}, enabled again`)
       }
     })
   })
@@ -80,11 +80,11 @@ describe('a login whose password check is under way on one replica never ends wi
     await eachRound(20, 5, async (round) => {
       const { agent, person } = await signedUp(replicas[0])
       const deleting = at(inTurn(replicas, round)[1], agent)
-      const letIn = await logInMeanwhile(person, round, async () => {
+      const signedIn = await logInMeanwhile(person, round, async () => {
         const answer = await deleting.post('/auth/account/delete', { password: person.password })
         assert.equal(answer.status, 303, answer.text)
       })
-      for (const each of letIn) await assertDead(each, `round ${round}`)
+      for (const each of signedIn) await assertDead(each, `round ${round}`)
     })
   })
 })

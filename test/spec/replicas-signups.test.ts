@@ -31,6 +31,6 @@ test('50 parallel signups of one email over both replicas: exactly one account a
   }
   const users = await listUsers(one)
   assert.deepEqual(users.map(({ id }) => `user.created ${id}`).toSorted(), winners.toSorted())
-  const told = receiver.deliveries.map(({ event }) => `${event.type} ${event.data.user_id}`)
-  assert.deepEqual(told.toSorted(), winners.toSorted())
+  const announced = receiver.deliveries.map(({ event }) => `${event.type} ${event.data.user_id}`)
+  assert.deepEqual(announced.toSorted(), winners.toSorted())
 })

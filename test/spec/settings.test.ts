@@ -244,10 +244,10 @@ describe('settings', { concurrency: 3 }, () => {
 
   test('PG* variables change nothing about the connection that SVC_DATABASE_URL describes', async (t) => {
     // In place of a PostgreSQL server: refuses every connection, and records its parameters.
-    let asked = ''
+    let received = ''
     const server = createServer((socket) => {
       socket.once('data', (bytes) => {
-        asked = bytes.toString('latin1')
+        received = bytes.toString('latin1')
         const refusal = 'SFATAL\0C28000\0Mno\0\0'
         socket.end(Buffer.concat([Buffer.from([69, 0, 0, 0, refusal.length + 4]), Buffer.from(refusal)]))
       })
@@ -269,7 +269,7 @@ describe('settings', { concurrency: 3 }, () => {
     })
     assert.equal(code, 1, stderr)
     // Protocol 3.0, section "StartupMessage": a length, the version, then names and values.
-    const parameters = asked.slice(8).split('\0').filter(Boolean)
+    const parameters = received.slice(8).split('\0').filter(Boolean)
     const pairs = parameters.flatMap((name, n) => (n % 2 === 0 ? [[name, parameters[n + 1]]] : []))
     const { user, database, application_name: name, options, replication } = Object.fromEntries(pairs)
     assert.deepEqual([user, database, name, options, replication], ['ada', 'svc', 'svc', undefined, undefined])

@@ -32,7 +32,7 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
 /** Resolves when the line of the request is in the log, after all earlier lines. */
-const asked = async (service: Service, headers: Record<string, string>) => {
+const loggedRequestWith = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
   assert.equal(answer.status, 200)
   await loggedRequest(service, answer)
@@ -277,15 +277,15 @@ describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
 
   test('SVC_BASE_URL left at its default while requests come for another Host: once', async (t) => {
     const service = await startService({ t })
-    await asked(service, {})
-    await asked(service, { host: `127.0.0.1:${service.port}` })
-    await asked(service, { host: `[::1]:${service.port}` })
+    await loggedRequestWith(service, {})
+    await loggedRequestWith(service, { host: `127.0.0.1:${service.port}` })
+    await loggedRequestWith(service, { host: `[::1]:${service.port}` })
     for (const probe of ['/auth/health', '/auth/ready'])
       assert.equal((await createUserAgent(service).get(probe, { host: '10.1.2.3' })).status, 200)
-    await asked(service, {})
+    await loggedRequestWith(service, {})
     assert.deepEqual(warned(service, UNSET), [])
-    for (let round = 0; round < 3; round++) await asked(service, { host: 'app.example.com' })
-    await asked(service, { 'x-forwarded-proto': 'https' })
+    for (let round = 0; round < 3; round++) await loggedRequestWith(service, { host: 'app.example.com' })
+    await loggedRequestWith(service, { 'x-forwarded-proto': 'https' })
     const lines = warned(service, UNSET)
     assert.equal(lines.length, 1)
     assert.equal(lines[0]?.host, 'app.example.com')
@@ -299,34 +299,34 @@ describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
       startService({ t }),
       startService({ t, env: { SVC_TRUST_PROXY: 'none' } }),
     ])
-    await asked(byProto, { 'x-forwarded-proto': 'http' })
+    await loggedRequestWith(byProto, { 'x-forwarded-proto': 'http' })
     assert.deepEqual(warned(byProto, UNSET), [])
-    await asked(byProto, { 'x-forwarded-proto': 'https' })
+    await loggedRequestWith(byProto, { 'x-forwarded-proto': 'https' })
     assert.deepEqual(
       warned(byProto, UNSET).map((line) => line.forwarded_proto),
       ['https'],
     )
-    await asked(byHost, { 'x-forwarded-host': 'app.example.com' })
+    await loggedRequestWith(byHost, { 'x-forwarded-host': 'app.example.com' })
     assert.deepEqual(
       warned(byHost, UNSET).map(({ host }) => host),
       ['app.example.com'],
     )
-    await asked(byStranger, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'app.example.com' })
+    await loggedRequestWith(byStranger, { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'app.example.com' })
     assert.deepEqual(warned(byStranger, UNSET), [])
   })
 
   test('no warning if SVC_BASE_URL is set, for any request', async (t) => {
     const service = await startService({ t, env: { SVC_BASE_URL: 'https://app.example.com' } })
-    await asked(service, { host: 'other.example.com', 'x-forwarded-proto': 'https' })
-    await asked(service, { host: 'other.example.com', 'x-forwarded-for': '203.0.113.7' })
+    await loggedRequestWith(service, { host: 'other.example.com', 'x-forwarded-proto': 'https' })
+    await loggedRequestWith(service, { host: 'other.example.com', 'x-forwarded-for': '203.0.113.7' })
     assert.deepEqual([...warned(service, UNSET), ...warned(service, PEER)], [])
   })
 
   test('X-Forwarded-For from an untrusted peer: once, with its address', async (t) => {
     const service = await startService({ t, env: { SVC_TRUST_PROXY: '192.0.2.1' } })
-    await asked(service, {})
+    await loggedRequestWith(service, {})
     assert.deepEqual(warned(service, PEER), [])
-    for (let round = 0; round < 3; round++) await asked(service, { 'x-forwarded-for': '203.0.113.7' })
+    for (let round = 0; round < 3; round++) await loggedRequestWith(service, { 'x-forwarded-for': '203.0.113.7' })
     const lines = warned(service, PEER)
     assert.deepEqual(
       lines.map(({ setting, peer }) => [setting, peer]),
@@ -340,7 +340,7 @@ describe('settings that do not fit the proxy', { concurrency: 3 }, () => {
     const connection = await connectRaw(service, t)
     connection.write(`GET /auth/login HTTP/1.1\r\nHost: ${'x'.repeat(4000)}:y\r\nConnection: close\r\n\r\n`)
     assert.match(await connection.answer(), /^HTTP\/1\.1 200 /)
-    await asked(service, {})
+    await loggedRequestWith(service, {})
     const [line] = warned(service, UNSET)
     assert.equal(String(line?.host).length, 255)
   })

@@ -375,9 +375,9 @@ describe('processes on one machine sharing the port', { concurrency: 2 }, () => 
     // It is not killed before.
     await sleep(15_000)
     await loggedLine(service, ({ message }) => message === 'worker serves')
-    const told = service.logLines().filter(({ message }) => /^worker (?!serves)/.test(message))
+    const lines = service.logLines().filter(({ message }) => /^worker (?!serves)/.test(message))
     assert.deepEqual(
-      told.map(({ level, message, pid, signal }) => [level, message, pid, signal]),
+      lines.map(({ level, message, pid, signal }) => [level, message, pid, signal]),
       [
         ['warn', 'worker does not answer: it is killed', victim, undefined],
         ['warn', 'worker ended', victim, 'SIGKILL'],

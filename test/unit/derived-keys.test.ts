@@ -22,15 +22,15 @@ describe('keys that are derived from the root secret', () => {
 
   test('are tried with the current secret, then with the previous one; a value that neither has made is not found', () => {
     const secret = createRootSecret({ current: secretOf(1), previous: secretOf(2) })
-    const asked: string[] = []
+    const tried: string[] = []
     const find = (wanted: string) =>
       secret.find((keys) => {
-        asked.push(keyOf(keys))
+        tried.push(keyOf(keys))
         return keyOf(keys) === wanted ? 'found' : undefined
       })
     const [one, two, three] = [1, 2, 3].map((byte) => currentKey(secretOf(byte)))
     assert.deepEqual([find(one ?? ''), find(two ?? ''), find(three ?? '')], ['found', 'found', undefined])
-    assert.deepEqual(asked, [one, one, two, one, two])
+    assert.deepEqual(tried, [one, one, two, one, two])
     assert.equal(keyOf(secret.keys), one, 'new tokens come from the current one')
   })
 

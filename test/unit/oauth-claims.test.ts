@@ -200,19 +200,19 @@ describe('the name of a user, for a username', () => {
 })
 
 const identifyAtGithub = (user: unknown, emails: unknown, issuer = 'https://github.com') => {
-  const asked: string[] = []
+  const requested: string[] = []
   const claims = describeGithub(issuer).fetchClaims(async (url) => {
-    asked.push(url)
+    requested.push(url)
     return new URL(url).pathname.endsWith('/emails') ? emails : user
   })
-  return { claims, asked }
+  return { claims, requested }
 }
 
 describe('claims of GitHub', () => {
   const user = { id: 4711, login: 'octo', name: 'Octo Cat', email: 'shown@example.com' }
 
   test('the numeric id, the login, the primary email', async () => {
-    const { claims, asked } = identifyAtGithub(user, [
+    const { claims, requested } = identifyAtGithub(user, [
       { email: 'first@example.com', primary: false, verified: true },
       { email: 'octo@example.com', primary: true, verified: true },
     ])
@@ -222,13 +222,13 @@ describe('claims of GitHub', () => {
       email: 'octo@example.com',
       email_verified: true,
     })
-    assert.deepEqual(asked, ['https://api.github.com/user', 'https://api.github.com/user/emails?per_page=100'])
+    assert.deepEqual(requested, ['https://api.github.com/user', 'https://api.github.com/user/emails?per_page=100'])
   })
 
   test('an Enterprise Server has its API below its own address', async () => {
-    const { claims, asked } = identifyAtGithub(user, [], 'https://git.corp.example')
+    const { claims, requested } = identifyAtGithub(user, [], 'https://git.corp.example')
     await claims
-    assert.equal(asked[0], 'https://git.corp.example/api/v3/user')
+    assert.equal(requested[0], 'https://git.corp.example/api/v3/user')
   })
 
   test('without a primary email, or without a list, there is no email', async () => {

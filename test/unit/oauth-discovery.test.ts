@@ -12,19 +12,19 @@ const HOUR = 60 * MINUTE
 const setUp = () => {
   let nowMs = 0
   let isAway = false
-  let asked = 0
+  let discoveries = 0
   const { configuration, forget } = createDiscovery({
     clock: { elapsedMs: () => nowMs },
     discover: async () => {
-      asked += 1
+      discoveries += 1
       if (isAway) throw new Error('away')
-      return new Configuration({ issuer: `https://id.example/${asked}` }, 'svc')
+      return new Configuration({ issuer: `https://id.example/${discoveries}` }, 'svc')
     },
   })
   return {
     forget,
     issuer: async () => (await configuration()).serverMetadata().issuer.slice(-1),
-    asked: () => asked,
+    discoveries: () => discoveries,
     turnTo: (ms: number) => void (nowMs = ms),
     away: (is: boolean) => void (isAway = is),
   }
@@ -32,8 +32,8 @@ const setUp = () => {
 
 describe('the discovery document of a provider', () => {
   test('is fetched when it is first needed, once for many at once, and again after an hour', async () => {
-    const { issuer, asked, turnTo } = setUp()
-    assert.equal(asked(), 0)
+    const { issuer, discoveries, turnTo } = setUp()
+    assert.equal(discoveries(), 0)
     assert.deepEqual(await Promise.all([issuer(), issuer(), issuer()]), ['1', '1', '1'])
     turnTo(HOUR - 1)
     assert.equal(await issuer(), '1')
@@ -42,60 +42,60 @@ describe('the discovery document of a provider', () => {
   })
 
   test('is fetched again by the next sign-in after a failure', async () => {
-    const { issuer, asked, away } = setUp()
+    const { issuer, discoveries, away } = setUp()
     away(true)
     await assert.rejects(issuer())
     await assert.rejects(issuer())
     away(false)
     assert.equal(await issuer(), '3')
-    assert.equal(asked(), 3)
+    assert.equal(discoveries(), 3)
   })
 
   test('still counts while it cannot be fetched again, which is tried once a minute', async () => {
-    const { issuer, asked, turnTo, away } = setUp()
+    const { issuer, discoveries, turnTo, away } = setUp()
     await issuer()
     turnTo(2 * HOUR)
     away(true)
-    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 2])
     turnTo(2 * HOUR + MINUTE - 1)
-    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 2])
     turnTo(2 * HOUR + MINUTE)
-    assert.deepEqual([await issuer(), asked()], ['1', 3])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 3])
     away(false)
-    assert.deepEqual([await issuer(), asked()], ['1', 3])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 3])
     turnTo(2 * HOUR + 2 * MINUTE)
-    assert.deepEqual([await issuer(), asked()], ['4', 4])
+    assert.deepEqual([await issuer(), discoveries()], ['4', 4])
     turnTo(3 * HOUR + 2 * MINUTE - 1)
-    assert.deepEqual([await issuer(), asked()], ['4', 4])
+    assert.deepEqual([await issuer(), discoveries()], ['4', 4])
   })
 
   test('is fetched again after it was found to be outdated, and not before', async () => {
-    const { issuer, asked, forget } = setUp()
+    const { issuer, discoveries, forget } = setUp()
     await issuer()
     forget()
-    assert.equal(asked(), 1)
+    assert.equal(discoveries(), 1)
     assert.deepEqual(await Promise.all([issuer(), issuer()]), ['2', '2'])
-    assert.equal(asked(), 2)
+    assert.equal(discoveries(), 2)
   })
 
   test('that is outdated still counts while the provider does not answer, and is fetched again after a minute', async () => {
-    const { issuer, asked, forget, away, turnTo } = setUp()
+    const { issuer, discoveries, forget, away, turnTo } = setUp()
     await issuer()
     forget()
     away(true)
     assert.deepEqual(await Promise.all([issuer(), issuer()]), ['1', '1'])
-    assert.equal(asked(), 2)
+    assert.equal(discoveries(), 2)
     away(false)
     turnTo(MINUTE - 1)
-    assert.deepEqual([await issuer(), asked()], ['1', 2])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 2])
     turnTo(MINUTE)
-    assert.deepEqual([await issuer(), asked()], ['3', 3])
+    assert.deepEqual([await issuer(), discoveries()], ['3', 3])
   })
 
   test('that was never fetched cannot be outdated', async () => {
-    const { issuer, asked, forget } = setUp()
+    const { issuer, discoveries, forget } = setUp()
     forget()
-    assert.deepEqual([await issuer(), asked()], ['1', 1])
+    assert.deepEqual([await issuer(), discoveries()], ['1', 1])
   })
 })
 
@@ -149,7 +149,7 @@ describe('requests to a provider', () => {
     }
   })
 
-  test('a provider on this machine names others on it, plain where no name server is asked', () => {
+  test('a provider on this machine may name others on it, over plain http if no name server is involved', () => {
     for (const url of ['http://localhost:1/', 'http://127.0.0.1:1/', 'http://[::1]:1/', 'https://id.localhost/']) {
       for (const issuer of HERE) requireAddressOf(issuer, url)
     }

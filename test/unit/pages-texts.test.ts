@@ -17,15 +17,15 @@ test('every text is used by some page', () => {
 })
 
 test('every failure that a user can see has its own text', () => {
-  const told = [400, 401, 403, 404, 405, 408, 413, 415, 429, 503].filter((status) => texts.failures.has(status))
-  assert.equal(told.length, 10)
+  const shown = [400, 401, 403, 404, 405, 408, 413, 415, 429, 503].filter((status) => texts.failures.has(status))
+  assert.equal(shown.length, 10)
   assert.equal(new Set([...texts.failures.values()].map(({ title }) => title)).size, texts.failures.size)
 })
 
 test('a wait is never shown shorter than it is', () => {
-  const told = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))
+  const shown = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))
   assert.deepEqual(
-    told.map((text) => text.replace(/^Try again in (.*)\.$/, '$1')),
+    shown.map((text) => text.replace(/^Try again in (.*)\.$/, '$1')),
     ['1 second', '1 second', '59 seconds', '1 minute', '2 minutes', '60 minutes', '1 hour', '2 hours'],
   )
 })

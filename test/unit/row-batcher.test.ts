@@ -12,12 +12,12 @@ interface Row {
 const QUERY = { select: 'SELECT id FROM things', key: 'things.id', mapRow: ({ id }: Row) => id }
 
 test('all reads in one turn of the event loop are one query, and each gets its own row', async () => {
-  const asked: string[][] = []
+  const queried: string[][] = []
   const rows = createRowBatcher<Row, string>({
     ...QUERY,
     timeoutMs: 60_000,
     read: async (_sql, keys) => {
-      asked.push(keys)
+      queried.push(keys)
       return keys.filter((id) => id !== 'missing').map((id) => ({ id }))
     },
   })
@@ -27,27 +27,27 @@ test('all reads in one turn of the event loop are one query, and each gets its o
     'a',
     undefined,
   ])
-  assert.deepEqual(asked, [['a', 'b', 'missing']])
+  assert.deepEqual(queried, [['a', 'b', 'missing']])
 })
 
 test('a read that has waited too long to begin fails, and is not made any more', async (t) => {
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
-  const asked: string[] = []
+  const queried: string[] = []
   const gate = Promise.withResolvers<void>()
   const rows = createRowBatcher<Row, string>({
     ...QUERY,
     timeoutMs: 1500,
     read: async (_sql, keys) => {
-      asked.push(...keys)
+      queried.push(...keys)
       await gate.promise
       return keys.map((id) => ({ id }))
     },
   })
   const first = rows.get('first')
-  while (asked.length < 1) await sleep(1)
+  while (queried.length < 1) await sleep(1)
   const second = rows.get('second')
-  while (asked.length < 2) await sleep(1)
+  while (queried.length < 2) await sleep(1)
   const late = assert.rejects(
     async () => rows.get('late'),
     (error) => error instanceof AppError && error.code === 'unavailable',
@@ -56,5 +56,5 @@ test('a read that has waited too long to begin fails, and is not made any more',
   gate.resolve()
   assert.deepEqual(await Promise.all([first, second]), ['first', 'second'])
   await late
-  assert.deepEqual(asked, ['first', 'second'])
+  assert.deepEqual(queried, ['first', 'second'])
 })

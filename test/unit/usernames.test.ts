@@ -48,13 +48,13 @@ describe('a username from a profile', () => {
 
 describe('usernames to try', () => {
   test('the plain name, then names with more and more digits, each valid', () => {
-    for (const wish of ['ada', 'x'.repeat(30), 'a', '', 'a.b+c']) {
-      const tries = [...usernamesFor(wish)]
-      const plain = wish.replace(/[.+]/g, '-')
+    for (const name of ['ada', 'x'.repeat(30), 'a', '', 'a.b+c']) {
+      const tries = [...usernamesFor(name)]
+      const plain = name.replace(/[.+]/g, '-')
       if (plain.length >= 3) assert.equal(tries.shift(), plain)
       assert.equal(tries.length, 8)
       for (const [index, username] of tries.entries()) {
-        if (wish !== '' || index > 0) assert.equal(requireUsername(username), username)
+        if (name !== '' || index > 0) assert.equal(requireUsername(username), username)
         assert.match(username, new RegExp(`\\d{${index + 2}}$`))
         assert.ok(username.startsWith(plain.slice(0, 30 - index - 2)))
       }
