@@ -48,7 +48,7 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSi
   })
   const countLimited = counter(
     'svc_rate_limit_refusals_total',
-    'Tries that were refused because there had been too many, by limit.',
+    'Requests that a rate limit refused, by limit.',
     'limit',
     LIMIT_NAMES.map(toSnakeCase),
   )
@@ -56,11 +56,11 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSi
     observeRequest: createRequestDurations(registry),
     countRefusedConnection: () => refusedConnections.inc(),
     countUnreadable: (status) => countUnreadable(String(status)),
-    countLogin: counter('svc_logins_total', 'Logins that were tried, by outcome.', 'outcome', LOGIN_OUTCOMES),
-    countSignup: counter('svc_signups_total', 'Signups that were tried, by outcome.', 'outcome', SIGNUP_OUTCOMES),
+    countLogin: counter('svc_logins_total', 'Login attempts, by outcome.', 'outcome', LOGIN_OUTCOMES),
+    countSignup: counter('svc_signups_total', 'Signup attempts, by outcome.', 'outcome', SIGNUP_OUTCOMES),
     countRefresh: counter(
       'svc_session_refreshes_total',
-      'Session refreshes, by outcome. `reused`: a token came again that nobody honest has; its session was ended.',
+      'Session refreshes, by outcome. `reused`: a token that was replaced long ago was used again; its session was ended.',
       'outcome',
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
