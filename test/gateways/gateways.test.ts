@@ -5,10 +5,10 @@ import { type Echo, startEchoApplication } from '../support/echo-application.ts'
 import { startGateway } from '../support/gateway.ts'
 import { GATEWAYS, type GatewayName, PUBLIC_ORIGIN } from '../support/gateway-configuration.ts'
 import { newPerson } from '../support/people.ts'
-import { startServiceProcess } from '../support/service-process.ts'
+import { startService } from '../support/service.ts'
 import { type Answer, createUserAgent } from '../support/user-agent.ts'
 
-const svc = await startServiceProcess({ env: { SVC_BASE_URL: PUBLIC_ORIGIN } })
+const svc = await startService({ env: { SVC_BASE_URL: PUBLIC_ORIGIN } })
 const app = await startEchoApplication()
 const ports = Object.fromEntries(
   await Promise.all(GATEWAYS.map(async (name) => [name, await startGateway(name, { svc: svc.port, app })] as const)),

@@ -9,7 +9,7 @@ import { eventually } from '../support/patience.ts'
 import { newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
-import { startServiceProcess } from '../support/service-process.ts'
+import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 
 const ignored = /^ignore_startup_parameters *= *(\S+)$/m.exec(readDocument('scaling.md'))?.[1] ?? ''
@@ -21,7 +21,7 @@ const newDatabase = async (t: TestContext): Promise<string> => {
 }
 
 const startBehind = (url: string, t: TestContext) =>
-  startServiceProcess({ t, env: { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('hex') } })
+  startService({ t, env: { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('hex') } })
 
 const namesTheRemedy = /PgBouncer must be 1\.21 or later, with max_prepared_statements above 0/
 

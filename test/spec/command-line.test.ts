@@ -9,6 +9,8 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../support/assertions.ts'
+import { runSvc } from '../support/command.ts'
+import { openDatabase } from '../support/database.ts'
 import { testOnSqlite } from '../support/database-choice.ts'
 import {
   createUser,
@@ -23,11 +25,11 @@ import {
   showUser,
 } from '../support/operator.ts'
 import { currentUser, loggedIn, newPerson, signedUp } from '../support/people.ts'
-import { startServiceProcess } from '../support/service-process.ts'
+import { startService } from '../support/service.ts'
 import { createUserAgent } from '../support/user-agent.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-const service = await startServiceProcess()
+const service = await startService()
 const nobody = 'nobody-is-called-so@example.com'
 
 /** Checks that the command fails with the code and the reason on stderr, without output on stdout or a stack. */
@@ -42,6 +44,26 @@ const assertFails = async (args: string[], code: number, message: RegExp, input 
 describe('the command line', { concurrency: 3 }, () => {
   test('svc --version prints the version', async () => {
     assert.match(await operate(service, ['--version']), /^\d+\.\d+\.\d+\S*\n$/)
+  })
+
+  test('a command is a process that ends with its exit code and takes a password from standard input', async () => {
+    const { directory: cwd, env } = service
+    const person = newPerson()
+    const run = (args: string[], options: { input?: string; env?: Record<string, string> } = {}) =>
+      runSvc({ args, cwd, input: options.input ?? '', env: { ...env, ...options.env } })
+    const created = await run(['users', 'create', person.email], { input: person.password })
+    assert.equal(created.code, 0, created.stderr)
+    const codes = await Promise.all([
+      run(['users', 'show', person.email]),
+      run(['users', 'show', nobody]),
+      run(['users', 'nonsense']),
+      run(['users', 'list'], { env: { SVC_PORT: 'none' } }),
+    ])
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      [0, 1, 2, 78],
+    )
+    await assertCanLogIn(service, person)
   })
 
   test('svc --help names every command, and every command has help with examples', async () => {
@@ -187,7 +209,7 @@ describe('the command line', { concurrency: 3 }, () => {
   })
 
   test('sessions revoke --all ends every session of every user at once, and all users can log in again', async (t) => {
-    const own = await startServiceProcess({ t })
+    const own = await startService({ t })
     const users = [await signedUp(own), await signedUp(own), await signedUp(own)]
     const agents = [...users.map(({ agent }) => agent), await loggedIn(own, users[0]?.person ?? newPerson())]
     for (const agent of agents) await assertSignedIn(agent)
@@ -249,15 +271,24 @@ describe('the command line', { concurrency: 3 }, () => {
     })
   }
 
-  test('migrate can run again and again while the service runs', async () => {
-    await operate(service, ['migrate'])
-    await operate(service, ['migrate'])
+  test('migrate can run again and again while the service runs, and changes nothing', async (t) => {
+    const { agent } = await signedUp(service)
+    const database = await openDatabase(service, t)
+    const migrations = () => database.rows('SELECT name, applied_at FROM migrations ORDER BY name')
+    const before = await migrations()
+    assert.ok(before.length > 0)
+    for (let times = 0; times < 2; times++) {
+      assert.equal(await operate(service, ['migrate']), 'The schema is up to date.\n')
+      assert.deepEqual(await operateJson(service, ['migrate']), { applied: [] })
+      assert.deepEqual(await migrations(), before)
+      await assertSignedIn(agent)
+    }
     await signedUp(service)
   })
 
   test('healthcheck: exit 0 while the service serves, else 1', async (t) => {
     assert.equal((await service.cli(['healthcheck'])).code, 0)
-    const stopped = await startServiceProcess({ t })
+    const stopped = await startService({ t })
     await stopped.stop()
     const { code, stderr } = await stopped.cli(['healthcheck'])
     assert.equal(code, 1)
@@ -266,7 +297,7 @@ describe('the command line', { concurrency: 3 }, () => {
 
   testOnSqlite('svc backup FILE makes a consistent copy while serving', async (t) => {
     const { person } = await signedUp(service)
-    const copy = await startServiceProcess({ t })
+    const copy = await startService({ t })
     await copy.stop()
     const file = `${copy.directory}/copy.db`
     await operate(service, ['backup', file])
@@ -277,7 +308,7 @@ describe('the command line', { concurrency: 3 }, () => {
   })
 
   test('a command works without a running service, also in an empty folder', async (t) => {
-    const empty = await startServiceProcess({ t })
+    const empty = await startService({ t })
     await empty.stop()
     const person = newPerson()
     await createUser(empty, person)
@@ -288,7 +319,7 @@ describe('the command line', { concurrency: 3 }, () => {
   test('webhooks list, redeliver and test', async (t) => {
     const receiver = await startWebhookReceiver({ t })
     const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-    const telling = await startServiceProcess({ t, env })
+    const telling = await startService({ t, env })
     await signedUp(telling)
     const [first] = await receiver.received(1)
     assert.ok(first)

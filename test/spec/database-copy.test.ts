@@ -12,15 +12,15 @@ import { TABLES } from '../../src/storage/schema.ts'
 import { assertCanLogIn, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
 import type { CommandResult } from '../support/command.ts'
-import { runSvc, spawnSvc } from '../support/command.ts'
+import { spawnSvc } from '../support/command.ts'
 import { openDatabase, rootSecret } from '../support/database.ts'
 import { databaseChoice, postgresUrl } from '../support/database-choice.ts'
 import { databasePath } from '../support/database-file.ts'
 import { signedUp } from '../support/people.ts'
 import { createDatabase, queryOnce } from '../support/postgres-databases.ts'
-import type { ServiceProcess } from '../support/service-process.ts'
-import { startServiceProcess } from '../support/service-process.ts'
+import { type Service, startService } from '../support/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { runCommand } from '../support/warm-command.ts'
 
 type Rows = Record<string, unknown>[]
 
@@ -59,13 +59,13 @@ const emptyPlace = async (t: TestContext, kind: (typeof KINDS)[number]): Promise
   return postgresAt(url)
 }
 
-const placeOf = ({ env, directory }: ServiceProcess): Place =>
+const placeOf = ({ env, directory }: Service): Place =>
   env.SVC_DATABASE_URL ? postgresAt(env.SVC_DATABASE_URL) : sqliteAt(databasePath(directory))
 
 const copyArgs = (from: Place, to: Place) => ['database', 'copy', '--from', from.url, '--to', to.url]
 
 const copy = (from: Place, to: Place, args: string[] = []): Promise<CommandResult> =>
-  runSvc({ args: [...copyArgs(from, to), ...args], cwd })
+  runCommand({ args: [...copyArgs(from, to), ...args], cwd })
 
 /** A copy that must succeed, and its result from `--json`. */
 const copied = async (from: Place, to: Place) => {
@@ -129,7 +129,7 @@ const addOddRows = async (place: Place): Promise<void> => {
 
 /** A SQLite file with a new installation: schema and signing key. */
 const makeFile = async (): Promise<string> => {
-  const service = await startServiceProcess({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
+  const service = await startService({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
   await service.stop()
   return path.join(service.directory, 'made.db')
 }
@@ -146,7 +146,7 @@ const restingFile = (t: TestContext): Place => {
 /** The same in a database of the run. */
 const restingPlace = async (t: TestContext): Promise<Place> => {
   if (databaseChoice === 'sqlite') return restingFile(t)
-  const service = await startServiceProcess({ t })
+  const service = await startService({ t })
   await service.stop()
   return placeOf(service)
 }
@@ -183,7 +183,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
   for (const kind of KINDS) {
     test(`a whole installation moves to ${kind}, and no user notices: accounts, sessions, keys, events`, async (t) => {
       const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
-      const service = await startServiceProcess({ t, env: hook })
+      const service = await startService({ t, env: hook })
       const { agent, person } = await signedUp(service)
       await signedUp(service)
       await service.stop()
@@ -230,7 +230,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
 
       const env = { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' }
       for (const args of [['serve'], ['users', 'list']]) {
-        const { code, stderr } = await runSvc({ args, cwd, env })
+        const { code, stderr } = await runCommand({ args, cwd, env })
         assert.equal(code, 1, stderr)
         assert.match(stderr, /unfinished copy/)
       }
@@ -243,7 +243,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
 
       await copied(from, to)
       assert.deepEqual(await contentOf(to), await contentOf(from))
-      const { code, stdout } = await runSvc({ args: ['users', 'list'], cwd, env })
+      const { code, stdout } = await runCommand({ args: ['users', 'list'], cwd, env })
       assert.equal(code, 0)
       assert.equal(stdout.split('\n').length, MANY + 2)
     })
@@ -262,7 +262,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
         tables.filter((table) => !table.equal).map(({ table }) => table),
         ['users'],
       )
-      const started = await runSvc({
+      const started = await runCommand({
         args: ['serve'],
         cwd,
         env: { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' },
@@ -379,7 +379,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
     }
     const [source, target] = [link('source'), link('target')]
     const env = { SVC_DATABASE_URL: `sqlite:${source}` }
-    const service = await startServiceProcess({ t, env })
+    const service = await startService({ t, env })
     await signedUp(service)
     assert.ok(existsSync(path.join(folder, 'source-data', 'real.db-wal')))
     await service.stop()
@@ -450,7 +450,7 @@ describe('svc database copy', { concurrency: 2 }, () => {
       [...from, '--to-file', 'nowhere'],
     ]
     for (const args of wrong) {
-      const { code, stdout, stderr } = await runSvc({ args: ['database', 'copy', ...args], cwd })
+      const { code, stdout, stderr } = await runCommand({ args: ['database', 'copy', ...args], cwd })
       assert.equal(code, 2, stderr)
       assert.match(stderr, /--(?:from|to)/)
       assert.doesNotMatch(stdout + stderr, /hunter/)
@@ -459,14 +459,14 @@ describe('svc database copy', { concurrency: 2 }, () => {
     writeFileSync(path.join(folder, 'from'), `${source.url}\n`)
     writeFileSync(path.join(folder, 'to'), 'sqlite:made.db\n')
     const args = ['database', 'copy', '--from-file', 'from', '--to-file', 'to']
-    const { code, stdout, stderr } = await runSvc({ args, cwd: folder })
+    const { code, stdout, stderr } = await runCommand({ args, cwd: folder })
     assert.equal(code, 0, stderr)
     assert.match(stdout, /is now a complete copy of .*\.\n\nStart svc with the same root secret/)
     assert.ok(existsSync(path.join(folder, 'made.db')))
   })
 
   test('the copy covers every table and column of the schema, the key first', async (t) => {
-    const service = await startServiceProcess({ t })
+    const service = await startService({ t })
     const columns = await (await openDatabase(service, t)).columns()
     const names = (table: string) => columns.filter((column) => column.table === table).map(({ name }) => name)
     const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')

@@ -60,7 +60,7 @@ type Launch = {
 
 const launch = async ({ env, directory, write, clock }: Launch): Promise<Running> => {
   const config = readSettings(env, directory)
-  copyDatabaseModel(config)
+  if (env.SVC_DATABASE_URL === undefined) copyDatabaseModel(config)
   await clock?.turnDatabase(env.SVC_DATABASE_URL)
   const log = createLog(config.logLevel, { write })
   const bootstrapped = await bootstrap({ config, log, patienceMs: 30_000 })

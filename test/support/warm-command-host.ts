@@ -24,7 +24,7 @@ const replace = (name: 'stdin' | 'stdout' | 'stderr', value: unknown): void => {
   Object.defineProperty(process, name, { value, configurable: true })
 }
 
-const run = async ({ args, cwd, env, input = '', aheadMs = 0 }: Command) => {
+const run = async ({ args, cwd, env = {}, input = '', aheadMs = 0 }: Command) => {
   const out = collector()
   const errors = collector()
   replace('stdin', Readable.from(input === '' ? [] : [Buffer.from(input)]))

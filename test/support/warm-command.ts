@@ -9,7 +9,7 @@ import { type CommandResult, type Environment, freshEnvironment, runSvc } from '
 export type Command = {
   args: string[]
   cwd: string
-  env: Environment
+  env?: Environment
   input?: string
   /** By how much the clock of the command is ahead. */
   aheadMs?: number | undefined
@@ -81,7 +81,7 @@ afterwards(undefined, async () => {
  * for the other: for several at once, see `runSvc`. What has options for Node gets a process of its own.
  */
 export const runCommand = (command: Command): Promise<CommandResult> => {
-  if (command.env.NODE_OPTIONS !== undefined) return runSvc(command)
+  if (command.env?.NODE_OPTIONS !== undefined) return runSvc(command)
   if (!host || host.hasEnded()) host = startHost()
   return host.run(command)
 }
