@@ -30,7 +30,7 @@ const removeButton = ({ id, label, email }: LinkedView): HtmlFragment =>
 
 const linkedRow = (
   linked: LinkedView,
-  isFresh: boolean,
+  isRecentlyAuthenticated: boolean,
 ): HtmlFragment => html`<li>${providerIcon(linked.label, linked.iconUrl)}
 <div>
 <p><b>${linked.label}</b></p>
@@ -44,16 +44,16 @@ const linkedRow = (
 ${texts.onlyWayIn}`
 }</p>
 </div>
-${isFresh && linked.removable && removeButton(linked)}</li>
+${isRecentlyAuthenticated && linked.removable && removeButton(linked)}</li>
 `
 
-const list = ({ hasPassword, isFresh, linked }: SignInView, passwordIconUrl: string): HtmlFragment =>
+const list = ({ hasPassword, isRecentlyAuthenticated, linked }: SignInView, passwordIconUrl: string): HtmlFragment =>
   html`<ul class="sessions logins">
-${passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isFresh))}</ul>`
+${passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isRecentlyAuthenticated))}</ul>`
 
 /** The ways to sign in: one form with a button to disconnect each provider, and buttons to connect the others. */
 export const signInSection = (csrfToken: string, signIn: SignInView, passwordIconUrl: string): HtmlFragment => {
-  const { isFresh, linked, linkable } = signIn
+  const { isRecentlyAuthenticated, linked, linkable } = signIn
   const isRemovable = linked.some(({ removable }) => removable)
   const rows = list(signIn, passwordIconUrl)
   const form = html`<form method="post" action="/auth/account/identities">
@@ -63,9 +63,9 @@ ${rows}
   const words = texts.connect
   const hiddenInputs = intentInput('link')
   return html`<div class="ways-in">
-${isFresh && isRemovable ? form : rows}
-${isFresh && providerButtons({ csrfToken, providers: linkable, hiddenInputs, words })}${
-  !isFresh && (isRemovable || linkable.length > 0) && gate()
+${isRecentlyAuthenticated && isRemovable ? form : rows}
+${isRecentlyAuthenticated && providerButtons({ csrfToken, providers: linkable, hiddenInputs, words })}${
+  !isRecentlyAuthenticated && (isRemovable || linkable.length > 0) && gate()
 }
 </div>`
 }

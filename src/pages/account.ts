@@ -35,20 +35,21 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 </header>`
 
 /** Undefined if the user has a password to ask for; otherwise whether the session is recent enough to do without. */
-const freshnessOf = ({ signIn }: AccountView): boolean | undefined =>
-  signIn?.hasPassword === false ? signIn.isFresh : undefined
+const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
+  signIn?.hasPassword === false ? signIn.isRecentlyAuthenticated : undefined
 
 const passwordSection = (view: AccountView, focus: Focus): HtmlFragment => {
-  const isFresh = freshnessOf(view)
-  if (isFresh === undefined) {
+  const isRecentlyAuthenticated = recentAuthenticationOf(view)
+  if (isRecentlyAuthenticated === undefined) {
     return section('change-password', texts.changePassword, texts.changePasswordAbout, passwordForm(view, focus))
   }
-  const body = isFresh ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
+  const body = isRecentlyAuthenticated ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
   return section('set-password', texts.setPassword, texts.setPasswordAbout, body)
 }
 
 const deletionSection = (view: AccountView, focus: Focus): HtmlFragment => {
-  const body = freshnessOf(view) === false ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
+  const body =
+    recentAuthenticationOf(view) === false ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
   return section('delete-account', texts.deleteAccount, texts.deleteAccountAbout, body)
 }
 

@@ -60,7 +60,7 @@ export interface LinkedView {
 export interface SignInView {
   hasPassword: boolean
   /** Whether the session began recently enough for changes that could lock the user out. */
-  isFresh: boolean
+  isRecentlyAuthenticated: boolean
   linked: readonly LinkedView[]
   linkable: readonly ProviderView[]
 }

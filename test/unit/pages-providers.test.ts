@@ -212,8 +212,18 @@ const account = (signIn: SignInView | undefined): string => {
 const fieldsOf = (page: string, action: string) => formsOf(page).find((form) => form.action === action)?.fields
 const CONFIRM = '/auth/account/confirm'
 
-const FIRST: SignInView = { hasPassword: false, isFresh: true, linked: [linked('i-1', false)], linkable: [google] }
-const BOTH: SignInView = { hasPassword: true, isFresh: true, linked: [linked('i-1', true)], linkable: [google] }
+const FIRST: SignInView = {
+  hasPassword: false,
+  isRecentlyAuthenticated: true,
+  linked: [linked('i-1', false)],
+  linkable: [google],
+}
+const BOTH: SignInView = {
+  hasPassword: true,
+  isRecentlyAuthenticated: true,
+  linked: [linked('i-1', true)],
+  linkable: [google],
+}
 
 test('the account page shows the ways to log in, to connect and to disconnect', () => {
   const page = account(BOTH)
@@ -241,14 +251,14 @@ test('a user without a password can set one, and can delete the account without 
 })
 
 test('a change that could lock the user out is not offered before re-authentication', () => {
-  const stale = account({ ...BOTH, isFresh: false })
+  const stale = account({ ...BOTH, isRecentlyAuthenticated: false })
   const actions = ['/auth/logout', '/auth/account/username', '/auth/account/password', '/auth/account/sessions']
   assert.deepEqual(
     formsOf(stale).map(({ action }) => action),
     [...actions, '/auth/account/delete'],
   )
   assert.deepEqual(linksOf(stale), [CONFIRM])
-  const staleFirst = account({ ...FIRST, isFresh: false })
+  const staleFirst = account({ ...FIRST, isRecentlyAuthenticated: false })
   assert.deepEqual(
     formsOf(staleFirst).map(({ action }) => action),
     actions.filter((action) => action !== '/auth/account/password'),
@@ -256,14 +266,14 @@ test('a change that could lock the user out is not offered before re-authenticat
   assert.deepEqual(linksOf(staleFirst), [CONFIRM, CONFIRM, CONFIRM])
   const names = [...staleFirst.matchAll(/confirm">([^<]+)<\/a>/g)].map(([, name]) => name)
   assert.equal(new Set(names).size, 3, 'each link says for what it is')
-  const nothingToDo = account({ ...BOTH, isFresh: false, linked: [], linkable: [] })
+  const nothingToDo = account({ ...BOTH, isRecentlyAuthenticated: false, linked: [], linkable: [] })
   assert.deepEqual(linksOf(nothingToDo), [])
 })
 
 test('a user without a password is not asked to change it', () => {
-  for (const isFresh of [true, false]) {
-    assert.doesNotMatch(account({ ...FIRST, isFresh }), /your password/)
-    assert.match(account({ ...BOTH, isFresh }), /then change your password/)
+  for (const isRecentlyAuthenticated of [true, false]) {
+    assert.doesNotMatch(account({ ...FIRST, isRecentlyAuthenticated }), /your password/)
+    assert.match(account({ ...BOTH, isRecentlyAuthenticated }), /then change your password/)
   }
 })
 

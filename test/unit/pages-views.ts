@@ -36,7 +36,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const linked = { id: `${text}1`, label: text, iconUrl: text, email: text, linkedAtMs: nowMs, removable: true }
   const signIn: SignInView = {
     hasPassword: true,
-    isFresh: true,
+    isRecentlyAuthenticated: true,
     linked: [linked, { ...linked, id: `${text}2`, iconUrl: undefined, email: undefined }],
     linkable: [...providers, { name: text, label: text }],
   }
@@ -103,11 +103,11 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'account with providers': (pages) => pages.account({ ...account, signIn, done: 'linked' }),
     'account with providers after a change of the password': (pages) =>
       pages.account({ ...account, signIn, done: 'password' }),
-    'account with providers, not fresh': (pages) =>
-      pages.account({ ...account, signIn: { ...signIn, isFresh: false } }),
+    'account with providers, before re-authentication': (pages) =>
+      pages.account({ ...account, signIn: { ...signIn, isRecentlyAuthenticated: false } }),
     'account without password': (pages) => pages.account({ ...account, signIn: withoutPassword, done: 'confirmed' }),
-    'account without password, not fresh': (pages) =>
-      pages.account({ ...account, signIn: { ...withoutPassword, isFresh: false } }),
+    'account without password, before re-authentication': (pages) =>
+      pages.account({ ...account, signIn: { ...withoutPassword, isRecentlyAuthenticated: false } }),
     'first password refused': (pages) =>
       pages.account({
         ...account,
