@@ -1,20 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  fchownSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createRootSecret, type RootSecret, type SecretPair } from '../lib/derived-keys.ts'
+import { createDurably, replaceDurably } from '../lib/durable-file.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import { requireUnguessable } from '../lib/weak-secret.ts'
@@ -91,18 +78,6 @@ export const rotateSecretFile = (databaseFile: string): void => {
   }
 }
 
-/** Replaces a file atomically: after a crash it has its old or its new content. The owner is that of `ownerFile`. */
-const replaceDurably = (file: string, text: string, ownerFile: string): void => {
-  const draft = `${file}.${randomToken(6)}`
-  try {
-    writeDurably(draft, text, statSync(ownerFile))
-    renameSync(draft, file)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  syncFolder(dirname(file))
-}
-
 /** A text that differs whenever one of the two files has changed. */
 const fileVersionOf = (databaseFile: string): string =>
   [rootSecretFile(databaseFile), previousSecretFile(databaseFile)]
@@ -150,30 +125,5 @@ const createSecretFile = (file: string, databaseExists: boolean): void => {
     )
   }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  // A random name, so that a file left behind by a crash does not block the next attempt.
-  const draft = `${file}.${randomToken(6)}`
-  try {
-    writeDurably(draft, `${randomToken(SECRET_BYTES)}\n`)
-    // Unlike a rename, a link never replaces a secret that another process has created in the meantime.
-    linkSync(draft, file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    rmSync(draft, { force: true })
-  }
-  syncFolder(dirname(file))
-}
-
-const writeDurably = (file: string, text: string, owner?: { uid: number; gid: number }): void => {
-  const descriptor = openSync(file, 'wx', 0o600)
-  writeSync(descriptor, text)
-  if (owner && process.getuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid)
-  fsyncSync(descriptor)
-  closeSync(descriptor)
-}
-
-const syncFolder = (folder: string): void => {
-  const descriptor = openSync(folder, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  createDurably(file, `${randomToken(SECRET_BYTES)}\n`)
 }
