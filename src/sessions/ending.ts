@@ -1,21 +1,21 @@
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
-import { endEverySession } from './end-every-session.ts'
-import { requireRecentAuthentication } from './recent-authentication.ts'
+import { endInBatches } from './end-in-batches.ts'
+import type { RecentAuthentication } from './recent-authentication.ts'
 import { deleteSession, lockSession } from './session-store.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
 
-interface EndingDeps {
+interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication'> {
   db: Database
-  clock: Clock
   cachedSessions: CachedSessions
 }
 
 /** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
-export const createEnding = ({ db, clock, cachedSessions }: EndingDeps) => {
+export const createEnding = (deps: EndingDeps) => {
+  const { db, cachedSessions } = deps
+
   /** Before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
     const ids = await findSessionIdsOfUser(transaction, userId)
@@ -31,7 +31,7 @@ export const createEnding = ({ db, clock, cachedSessions }: EndingDeps) => {
     endSessions,
     requireSession,
     async requireRecentAuthentication(transaction, sessionId, userId) {
-      requireRecentAuthentication(await requireSession(transaction, sessionId, userId), clock)
+      deps.requireRecentAuthentication(await requireSession(transaction, sessionId, userId))
     },
     // What is cached of a session has its user in it.
     userChanged: forgetSessionsOfUser,
@@ -64,7 +64,7 @@ export const createEnding = ({ db, clock, cachedSessions }: EndingDeps) => {
 
     endAll: (userId: string): Promise<number> => db.inTransaction((transaction) => endSessions(transaction, userId)),
 
-    endEverySession: (): Promise<number> => endEverySession(db, cachedSessions),
+    endEverySession: (): Promise<number> => endInBatches(db, cachedSessions),
   }
 }
 

@@ -7,16 +7,26 @@ import type { SessionWithUser } from './session.ts'
 const RECENT_MS = 10 * 60_000
 
 /** When the user of a session last authenticated, and the time by which that is judged. */
-export type AuthenticationTime = Pick<SessionWithUser, 'authenticatedAtMs' | 'readAtMs'>
+type AuthenticationTime = Pick<SessionWithUser, 'authenticatedAtMs' | 'readAtMs'>
 
-/** Whether the user has authenticated within the last ten minutes. */
-export const isRecentlyAuthenticated = (session: AuthenticationTime, clock: Clock): boolean => {
-  const { authenticatedAtMs } = session
-  return authenticatedAtMs !== undefined && currentTimeMs(session, clock) - authenticatedAtMs < RECENT_MS
+export interface RecentAuthentication {
+  /** Whether the user has authenticated within the last ten minutes. */
+  isRecentlyAuthenticated(session: AuthenticationTime): boolean
+  /** `forbidden` unless that is so (OWASP ASVS 5, 7.5.1). */
+  requireRecentAuthentication(session: AuthenticationTime): void
 }
 
-/** `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1). */
-export const requireRecentAuthentication = (session: AuthenticationTime, clock: Clock): void => {
-  if (isRecentlyAuthenticated(session, clock)) return
-  throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+export const createRecentAuthentication = (clock: Clock): RecentAuthentication => {
+  const isRecentlyAuthenticated = (session: AuthenticationTime): boolean => {
+    const { authenticatedAtMs } = session
+    return authenticatedAtMs !== undefined && currentTimeMs(session, clock) - authenticatedAtMs < RECENT_MS
+  }
+
+  return {
+    isRecentlyAuthenticated,
+    requireRecentAuthentication(session) {
+      if (isRecentlyAuthenticated(session)) return
+      throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+    },
+  }
 }

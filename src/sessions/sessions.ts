@@ -8,7 +8,7 @@ import { createCachedSessions } from './cached-sessions.ts'
 import { createEnding } from './ending.ts'
 import { createIssueTokens, type Tokens } from './issue-tokens.ts'
 import { currentTimeMs, type Device, type Lifetimes } from './lifetime.ts'
-import { isRecentlyAuthenticated, requireRecentAuthentication } from './recent-authentication.ts'
+import { createRecentAuthentication, type RecentAuthentication } from './recent-authentication.ts'
 import { createSessionRefresh, type RefreshResult } from './refresh.ts'
 import { createRefreshTokens } from './refresh-token.ts'
 import { createReplacement } from './replacement.ts'
@@ -28,7 +28,7 @@ export type { KeySummary } from './signing-keys.ts'
 export type { StartOptions } from './start.ts'
 
 /** Sessions: that a user is signed in, with one browser. */
-export interface Sessions {
+export interface Sessions extends RecentAuthentication {
   // The life of a session.
   /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
   start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
@@ -38,11 +38,6 @@ export interface Sessions {
   refresh(refreshToken: string, device: Device, audience?: string): Promise<RefreshResult>
   /** The session of a refresh token that is good now, without using the token. */
   identify(refreshToken: string): Promise<AuthenticatedSession | undefined>
-
-  // Re-authentication.
-  /** `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1). */
-  requireRecentAuthentication(session: AuthenticatedSession): void
-  isRecentlyAuthenticated(session: AuthenticatedSession): boolean
 
   // The sessions of a user, and their end.
   /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
@@ -92,7 +87,8 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const refreshTokens = createRefreshTokens(deps.rootSecret)
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
   const cachedSessions = createCachedSessions(db)
-  const shared = { ...deps, cachedSessions, refreshTokens, issueTokens }
+  const recentAuthentication = createRecentAuthentication(clock)
+  const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
   const { replaceSessions, findSuccessor, deleteReplaced } = createReplacement(shared)
   const ending = createEnding(shared)
 
@@ -101,10 +97,8 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     authenticate: createAuthenticate(shared),
     ...createSessionRefresh({ ...shared, endSession: ending.end, findSuccessor }),
     ...ending,
+    ...recentAuthentication,
     deleteReplaced,
-
-    requireRecentAuthentication: (session) => requireRecentAuthentication(session, clock),
-    isRecentlyAuthenticated: (session) => isRecentlyAuthenticated(session, clock),
 
     async list(userId, limit, { sessionId: firstId, readAtMs } = NO_SESSION) {
       const nowMs = currentTimeMs({ readAtMs }, clock)

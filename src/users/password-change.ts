@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { evenWhenGone, wrongPassword } from './authentication.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { insertPasswordHash, replacePasswordHash, type UserRecord } from './user-store.ts'
+import { insertPasswordHash, replacePasswordHash, requireUserById, type UserRecord } from './user-store.ts'
 
 /** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {
@@ -81,8 +81,10 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
     return { outcome: 'first_set' }
   }
 
-  return (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> =>
-    user.passwordHash === null ? setFirst(user, entered, caller) : checkChange(user, entered, caller)
+  return async (id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
+    const user = await requireUserById(db, id)
+    return user.passwordHash === null ? setFirst(user, entered, caller) : checkChange(user, entered, caller)
+  }
 }
 
 const hasPassword = (): AppError =>

@@ -82,7 +82,6 @@ export const createUsers = (deps: UsersDeps): Users => {
   const { db, announce, requireSession, requireRecentAuthentication, userChanged } = deps
   const { create, createFromProfile } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
-  const changeOrSetPassword = createPasswordChange({ ...deps, requireOwnPassword })
 
   /** Deletes a user unless `requirePermission` throws. */
   const remove = (id: string, requirePermission?: (transaction: Transaction) => Promise<unknown>): Promise<void> =>
@@ -103,9 +102,7 @@ export const createUsers = (deps: UsersDeps): Users => {
       return grantFor(await create(newUser, caller))
     },
 
-    async changeOrSetPassword(id, entered, caller) {
-      return changeOrSetPassword(await requireUserById(db, id), entered, caller)
-    },
+    changeOrSetPassword: createPasswordChange({ ...deps, requireOwnPassword }),
 
     async hasPassword(id) {
       return (await requireUserById(db, id)).passwordHash !== null

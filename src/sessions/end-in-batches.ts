@@ -10,7 +10,7 @@ const BATCH = 1000
  * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A
  * session that starts during the call may stay.
  */
-export const endEverySession = async (db: Database, cachedSessions: CachedSessions): Promise<number> => {
+export const endInBatches = async (db: Database, cachedSessions: CachedSessions): Promise<number> => {
   let after = ''
   let ended = 0
   for (;;) {
