@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
 import { AppError } from './lib/errors.ts'
-import { createLog, type Log, prettyPrinted } from './lib/log.ts'
+import { createLog, createPrettyStream, type Log } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
 import { WORKER_COMMAND } from './serve/worker-messages.ts'
 
@@ -68,7 +68,10 @@ const modeOf = (path: string): number | undefined => {
 }
 
 const openLog = ({ logLevel, workers }: Config): Log =>
-  createLog(logLevel, process.stderr.isTTY ? prettyPrinted(write) : createLogStream(STDERR, { isShared: workers > 1 }))
+  createLog(
+    logLevel,
+    process.stderr.isTTY ? createPrettyStream(write) : createLogStream(STDERR, { isShared: workers > 1 }),
+  )
 
 const runServe = async (config: Config): Promise<void> => {
   const { serve } = await import('./serve/serve.ts')

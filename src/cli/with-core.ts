@@ -14,13 +14,13 @@ export type LogEvent = (command: string, event: AccountEventName, facts: Account
 
 /** Opens the database, which the first use creates, does the work, and closes the database. */
 export const withCore = async <T>(config: Config, work: (core: Core, logEvent: LogEvent) => Promise<T>): Promise<T> => {
-  const [{ createCore }, { bootstrap }, { createLog, prettyPrinted }, { logAccountEvent }] = await Promise.all([
+  const [{ createCore }, { bootstrap }, { createLog, createPrettyStream }, { logAccountEvent }] = await Promise.all([
     import('../core.ts'),
     import('../bootstrap.ts'),
     import('../lib/log.ts'),
     import('../lib/account-event.ts'),
   ])
-  const destination = process.stderr.isTTY ? prettyPrinted(write) : { write }
+  const destination = process.stderr.isTTY ? createPrettyStream(write) : { write }
   const log = createLog('warn', destination)
   const eventLog = createLog(config.logLevel, destination)
   noticeNewFile(config)

@@ -7,7 +7,7 @@ export type Log = Logger
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Creates a log of structured lines: JSON for programs, or readable text with a `prettyPrinted` destination. */
+/** Creates a log of JSON lines; `createPrettyStream` makes them readable. */
 export const createLog = (level: LogLevel, destination: DestinationStream): Log =>
   pino(
     {
@@ -30,8 +30,8 @@ export const flushLog = (log: Log): Promise<void> =>
 
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 
-/** Turns the JSON lines of a log into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
-export const prettyPrinted = (write: (line: string) => void): DestinationStream => ({
+/** A destination that turns JSON lines into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
+export const createPrettyStream = (write: (line: string) => void): DestinationStream => ({
   write(json) {
     const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>
     const shown = Object.entries(facts).map(([name, value]) => `\x1b[2m${name}=\x1b[0m${show(value)}`)

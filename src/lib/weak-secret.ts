@@ -25,7 +25,7 @@ export const findWeakness = (text: string, bytes: Uint8Array): string | undefine
 
 const weaknessOfText = (text: string): string | undefined => {
   const codes = [...text].map((character) => character.charCodeAt(0))
-  if (isWords(text)) return 'is made of words'
+  if (looksLikeWords(text)) return 'is made of words'
   return weaknessOfCodes(codes, MIN_DISTINCT_CHARACTERS)
 }
 
@@ -53,7 +53,7 @@ const isSequence = (codes: readonly number[]): boolean => {
 }
 
 /** Whether the text has letters of one case only, or spaces, and hardly any digits. */
-const isWords = (text: string): boolean => {
+const looksLikeWords = (text: string): boolean => {
   const digits = text.replace(/\D/g, '').length
   return digits <= MAX_DIGITS_AMONG_WORDS && (/^[^a-z]*$/.test(text) || /^[^A-Z]*$/.test(text) || text.includes(' '))
 }

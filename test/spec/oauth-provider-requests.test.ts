@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { prettyPrinted } from '../../src/lib/log.ts'
+import { createPrettyStream } from '../../src/lib/log.ts'
 import { assertErrorPage, assertRedirect } from '../support/assertions.ts'
 import type { MisbehavingProvider } from '../support/misbehaving-provider.ts'
 import { failureOf, RETURN_TO } from '../support/provider-failure-page.ts'
@@ -156,7 +156,7 @@ test('a provider’s error description cannot control the terminal of an operato
     .split('\n')
     .find((text) => text.includes(id) && text.includes('sign-in by a provider'))
   let shown = ''
-  prettyPrinted((text) => {
+  createPrettyStream((text) => {
     shown += text
   }).write(`${line}\n`)
   // Our own colours, and no other sequence.

@@ -90,21 +90,11 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
         client.release()
         throw unavailable('The database is overloaded.')
       }
-      let lost: Error | undefined
-      const pooled: PooledConnection = {
-        async query(statement) {
-          const left = Math.max(1, Math.ceil(deadline - performance.now()))
-          try {
-            return await client.query({ ...statement, query_timeout: left } as pg.QueryConfig)
-          } catch (error) {
-            if (isConnectionLost(error)) lost = error as Error
-            throw translatePostgresError(error)
-          }
-        },
-      }
+      const limited = limitByDeadline(client, deadline)
       try {
-        return await work(pooled)
+        return await work(limited)
       } finally {
+        const { lost } = limited
         client.release(lost)
         if (lost && !isServerResponse(lost)) availability.reportNoResponse()
         // All other connections of this epoch have the same stale plans.
@@ -125,6 +115,28 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
       await withTimeout(CLOSE_PATIENCE_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },
   }
+}
+
+interface LimitedConnection extends PooledConnection {
+  /** The error after which the connection must not be reused. */
+  lost: Error | undefined
+}
+
+/** Gives each query the time that is left until the deadline. */
+const limitByDeadline = (client: pg.PoolClient, deadline: number): LimitedConnection => {
+  const limited: LimitedConnection = {
+    lost: undefined,
+    async query(statement) {
+      const left = Math.max(1, Math.ceil(deadline - performance.now()))
+      try {
+        return await client.query({ ...statement, query_timeout: left } as pg.QueryConfig)
+      } catch (error) {
+        if (isConnectionLost(error)) limited.lost = error as Error
+        throw translatePostgresError(error)
+      }
+    },
+  }
+  return limited
 }
 
 const sumOver = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>
