@@ -36,9 +36,9 @@ export const runProgram = async (args: string[], context: CommandContext): Promi
 
 const createProgram = (context: CommandContext): Command => {
   const program = new Command('svc')
-    .description('Authentication that sits under /auth beside your application.')
+    .description('Authentication service that runs under /auth beside your application.')
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help for svc or for a command')
+    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'svc: ')) })

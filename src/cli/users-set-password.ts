@@ -20,7 +20,7 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
   const setPassword = addCommand(
     users,
     'set-password <user>',
-    'set a password, end all sessions, disconnect all providers',
+    'set a password, end all sessions and disconnect all providers',
     [
       'svc users set-password ada',
       'svc users set-password ada@example.com < password.txt',

@@ -17,7 +17,7 @@ interface RedeliverOptions extends JsonOption {
 
 /** `svc webhooks redeliver` */
 export const addWebhooksRedeliver = (webhooks: Command, { loadConfig }: CommandContext): void => {
-  const redeliver = addCommand(webhooks, 'redeliver [id]', 'send one event, or all that failed, again', [
+  const redeliver = addCommand(webhooks, 'redeliver [id]', 'send one event or all failed events again', [
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
     'svc webhooks redeliver 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b --deliver',
     'svc webhooks redeliver --failed --since 24h',
