@@ -12,7 +12,7 @@ import { deleteUser } from '../support/operator.ts'
 import { currentUser, logIn, newPerson, signedUp } from '../support/people.ts'
 import { githubPersonWith, linkByPassword, reclaim, startLinkingService } from '../support/provider-accounts.ts'
 import { assertNoSession, pendingOn, startServiceWith } from '../support/provider-service.ts'
-import { signInBy, startAt } from '../support/provider-sign-in.ts'
+import { returnFromProvider, signInBy, startAt } from '../support/provider-sign-in.ts'
 import { turnedClock } from '../support/turned-clock.ts'
 import type { UserAgent } from '../support/user-agent.ts'
 import { createUserAgent } from '../support/user-agent.ts'
@@ -106,6 +106,22 @@ describe('a link request belongs to one browser, and expires after ten minutes',
     }
     await clock.turnTo(11 * 60_000)
     const answer = await linkByPassword(agent, pending, person.password)
+    assertNoSession(agent, answer, 400)
+    assert.match(answer.text, /took too long/)
+  })
+
+  test('a proof by a provider that ends after the link request has expired is too late', async (t) => {
+    const clock = turnedClock()
+    const late = await startServiceWith(providers, { t, clock })
+    const { email } = newPerson()
+    const octo = githubPersonWith(email)
+    assertRedirect(await signInBy(createUserAgent(late), 'github', byGithub(octo)), '/')
+    const agent = createUserAgent(late)
+    const page = await signInBy(agent, 'corp', byCorp(newOpenIdPerson({ email })), { return_to: '/kept' })
+    await clock.turnTo(9 * 60_000)
+    const callback = await byGithub(octo)(await startAt(agent, 'github', { pending: pendingOn(page) }))
+    await clock.turnTo(11 * 60_000)
+    const answer = await returnFromProvider(agent, callback)
     assertNoSession(agent, answer, 400)
     assert.match(answer.text, /took too long/)
   })
