@@ -9,7 +9,9 @@ import { createHome } from './browser/home.ts'
 import { createLogin } from './browser/login.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
 import { createLogout } from './browser/logout.ts'
-import { createProviderSignIn } from './browser/oauth/sign-in.ts'
+import { createProviderCallback } from './browser/oauth/callback.ts'
+import { createLinkAccount } from './browser/oauth/link-account.ts'
+import { createProviderStart } from './browser/oauth/start.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
@@ -68,16 +70,19 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
 
 /** The routes of one provider (CONTRACT.md 4.3). */
 const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
-  const signIn = createProviderSignIn(deps, provider)
+  const providerDeps = { ...deps, provider }
+  const linkAccount = createLinkAccount(providerDeps)
+  const start = createProviderStart(providerDeps)
+  const { callback, relay } = createProviderCallback({ ...providerDeps, showLinkAccount: linkAccount.showPage })
   const base = `/auth/oauth/${provider.name}` as const
 
   // biome-ignore format: a table is read by its columns
   return [
-    { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.start },
-    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', isSafe: false, handle: signIn.callback },
-    { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', handle: signIn.relay },
-    { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.linkByPassword },
-    { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: signIn.reclaim },
+    { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', handle: start },
+    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', isSafe: false, handle: callback },
+    { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', handle: relay },
+    { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', handle: linkAccount.linkByPassword },
+    { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: linkAccount.reclaim },
     // As above: the address of a form, opened again.
     { method: 'GET',  path: base,               guard: 'none',                          responseKind: 'html', handle: toLogin },
     { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', handle: toLogin },

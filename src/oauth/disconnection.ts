@@ -1,9 +1,12 @@
+import { AppError } from '../lib/errors.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
+import { signInProblem } from './errors.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
+import type { OwnSession } from './linking.ts'
 
-interface DisconnectionDeps extends Pick<SessionRules, 'endSessions'> {
+interface DisconnectionDeps extends Pick<SessionRules, 'endSessions' | 'requireRecentAuthentication'> {
   db: Database
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
@@ -17,6 +20,9 @@ export interface Disconnection {
   canSignIn: boolean
 }
 
+/** `removable` is false for the last way to sign in. */
+export type LinkedIdentity = Identity & { removable: boolean }
+
 /**
  * Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers.
  */
@@ -26,20 +32,55 @@ export const disconnectAll = async (transaction: Queries, userId: string): Promi
   return linked.map(({ provider }) => provider)
 }
 
-/** Disconnects providers for an operator, who may also remove the last way to sign in. */
-export const createDisconnection = ({ db, providerNames, endSessions }: DisconnectionDeps) => ({
-  disconnect: (userId: string, provider?: string): Promise<Disconnection> =>
-    db.inTransaction(async (transaction) => {
-      await lockUserToChange(transaction, userId)
-      const linked = await findIdentitiesOfUser(transaction, userId)
-      const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
-      for (const { id } of disconnected) await deleteIdentity(transaction, id, userId)
-      const hasPassword = (await findUserById(transaction, userId))?.passwordHash != null
-      const left = linked.filter((identity) => !disconnected.includes(identity))
-      return {
-        disconnected,
-        endedSessions: disconnected.length > 0 ? await endSessions(transaction, userId) : 0,
-        canSignIn: hasPassword || left.some((identity) => providerNames.includes(identity.provider)),
-      }
-    }),
-})
+/** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
+export const createDisconnection = (deps: DisconnectionDeps) => {
+  const { db, providerNames, endSessions, requireRecentAuthentication } = deps
+
+  /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
+  const canSignInBy = (identities: Identity[]): boolean =>
+    identities.some(({ provider }) => providerNames.includes(provider))
+
+  const isRemovable = (id: string, identities: Identity[], hasPassword: boolean): boolean =>
+    hasPassword || canSignInBy(identities.filter((other) => other.id !== id))
+
+  return {
+    async listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]> {
+      const identities = await findIdentitiesOfUser(db, userId)
+      return identities.map((identity) => ({
+        ...identity,
+        removable: isRemovable(identity.id, identities, hasPassword),
+      }))
+    },
+
+    unlink: (id: string, { userId, sessionId }: OwnSession): Promise<string> =>
+      db.inTransaction(async (transaction) => {
+        await requireRecentAuthentication(transaction, sessionId, userId)
+        const user = await findUserById(transaction, userId)
+        const identities = await findIdentitiesOfUser(transaction, userId)
+        const identity = identities.find((each) => each.id === id)
+        if (!identity) throw notLinked()
+        if (!isRemovable(id, identities, user?.passwordHash !== null)) throw signInProblem('last_way')
+        await deleteIdentity(transaction, id, userId)
+        await endSessions(transaction, userId, sessionId)
+        return identity.provider
+      }),
+
+    disconnect: (userId: string, provider?: string): Promise<Disconnection> =>
+      db.inTransaction(async (transaction) => {
+        await lockUserToChange(transaction, userId)
+        const linked = await findIdentitiesOfUser(transaction, userId)
+        const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
+        for (const { id } of disconnected) await deleteIdentity(transaction, id, userId)
+        const hasPassword = (await findUserById(transaction, userId))?.passwordHash != null
+        const left = linked.filter((identity) => !disconnected.includes(identity))
+        return {
+          disconnected,
+          endedSessions: disconnected.length > 0 ? await endSessions(transaction, userId) : 0,
+          canSignIn: hasPassword || canSignInBy(left),
+        }
+      }),
+  }
+}
+
+const notLinked = (): AppError =>
+  new AppError('not_found', 'This is no longer connected to your account.', { field: 'identity_id' })

@@ -1,21 +1,13 @@
-import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
-import {
-  deleteIdentitiesOfUser,
-  deleteIdentity,
-  findIdentitiesOfUser,
-  findIdentity,
-  type Identity,
-  insertIdentity,
-} from './identity-store.ts'
+import { deleteIdentitiesOfUser, findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'> {
+interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession'> {
   db: Database
   clock: Clock
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
@@ -24,8 +16,6 @@ interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession
   requireUnexpired: (pendingLink: PendingLink) => void
   /** Deletes the row of a pending link; whether there was one. */
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
-  /** Names of the providers that are configured now. */
-  providerNames: readonly string[]
 }
 
 /** The session of the user who connects or disconnects a provider. It must not have ended when the action commits. */
@@ -34,15 +24,9 @@ export interface OwnSession {
   sessionId: string
 }
 
-/** `removable` is false for the last way to sign in. */
-export type LinkedIdentity = Identity & { removable: boolean }
-
-/**
- * Connects providers to accounts and disconnects them. Refusals are `AppError`s with a `SignInProblem` as their reason.
- */
+/** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, requireUnexpired, consume, providerNames } = deps
-  const { requireSession, requireRecentAuthentication, endSessions } = deps
+  const { db, clock, signInAs, requireUnexpired, consume, requireSession, endSessions } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -136,38 +120,10 @@ export const createLinking = (deps: LinkingDeps) => {
       })
       return signInAs(profile, userId)
     },
-
-    unlink: (id: string, { userId, sessionId }: OwnSession): Promise<string> =>
-      db.inTransaction(async (transaction) => {
-        await requireRecentAuthentication(transaction, sessionId, userId)
-        const user = await findUserById(transaction, userId)
-        const identities = await findIdentitiesOfUser(transaction, userId)
-        const identity = identities.find((each) => each.id === id)
-        if (!identity) throw notLinked()
-        if (!isRemovable(id, identities, user?.passwordHash !== null, providerNames)) throw signInProblem('last_way')
-        await deleteIdentity(transaction, id, userId)
-        await endSessions(transaction, userId, sessionId)
-        return identity.provider
-      }),
-
-    async listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]> {
-      const identities = await findIdentitiesOfUser(db, userId)
-      return identities.map((identity) => ({
-        ...identity,
-        removable: isRemovable(identity.id, identities, hasPassword, providerNames),
-      }))
-    },
   }
 }
 
 const isLinked = async (queries: Queries, profile: ProviderProfile, userId: string): Promise<boolean> =>
   (await findIdentity(queries, profile))?.userId === userId
-
-/** Whether another way to sign in is left. A provider that is no longer configured is none. */
-const isRemovable = (id: string, identities: Identity[], hasPassword: boolean, providerNames: readonly string[]) =>
-  hasPassword || identities.some((other) => other.id !== id && providerNames.includes(other.provider))
-
-const notLinked = (): AppError =>
-  new AppError('not_found', 'This is no longer connected to your account.', { field: 'identity_id' })
 
 class GrantNoLongerValid extends Error {}

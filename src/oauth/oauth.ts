@@ -4,23 +4,23 @@ import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
-import { createDisconnection, type Disconnection } from './disconnection.ts'
+import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
-import { createLinking, type LinkedIdentity, type OwnSession } from './linking.ts'
+import { createExistingAccounts, type ExistingAccount } from './existing-account.ts'
+import { createLinking, type OwnSession } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { createProvider } from './providers/create-provider.ts'
 import type { ProviderSettings } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
-import { createSignIn, type ExistingAccount, type LimitSignup, type SignInResult } from './sign-in.ts'
+import { createSignIn, type LimitSignup, type SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
-export type { Disconnection } from './disconnection.ts'
-export type { LinkedIdentity } from './linking.ts'
+export type { Disconnection, LinkedIdentity } from './disconnection.ts'
+export type { ExistingAccount } from './existing-account.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
 export type { ProviderProfile } from './profile.ts'
-export type { ExistingAccount } from './sign-in.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 /** Sign-in with external providers. `browserSecret`, in a cookie, binds states and link requests to one browser. */
@@ -90,10 +90,12 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const { baseUrl, clock, timeoutMs } = deps
   const providerNames = deps.providers.map(({ name }) => name)
   const flows = createAuthorizationFlows(deps)
-  const { signIn, signInAs, requireAccount, requireLinkedProvider } = createSignIn({ ...deps, providerNames })
+  const existingAccounts = createExistingAccounts({ ...deps, providerNames })
+  const { requireAccount, requireLinkedProvider } = existingAccounts
+  const { signIn, signInAs } = createSignIn({ ...deps, ...existingAccounts })
   const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
   const { createPendingLink, sealLinkRequest, readLinkRequest } = pendingLinks
-  const linking = createLinking({ ...deps, ...pendingLinks, providerNames, signInAs })
+  const linking = createLinking({ ...deps, ...pendingLinks, signInAs })
   const disconnection = createDisconnection({ ...deps, providerNames })
   const configured = new Map(
     deps.providers.map((settings) => [

@@ -5,7 +5,8 @@ import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
-import { findIdentitiesOfUser, findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
+import type { ExistingAccount } from './existing-account.ts'
+import { findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
@@ -14,19 +15,8 @@ interface SignInDeps {
   clock: Clock
   users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
-  /** Names of the providers that are configured now. */
-  providerNames: readonly string[]
-}
-
-/** An account with the email of a user who comes from this provider for the first time. */
-export interface ExistingAccount {
-  userId: string
-  email: string
-  hasPassword: boolean
-  /** The providers by which the owner can prove that the account is theirs. */
-  providers: string[]
-  /** Nobody has ever proved to own the address: an attacker may have registered it before its owner came. */
-  isEmailUnverified: boolean
+  /** What can prove that an account is the user's. */
+  describeAccount: (account: UserRecord) => Promise<ExistingAccount>
 }
 
 /** `account`: the user must first prove that this account is theirs. */
@@ -41,7 +31,7 @@ const MAX_TRIES = 3
 /**
  * Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason.
  */
-export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: SignInDeps) => {
+export const createSignIn = ({ db, clock, users, signupOpen, describeAccount }: SignInDeps) => {
   const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
     const identity = await findIdentity(db, profile)
     return identity && { identity, account: stateOf(await findUserById(db, identity.userId)) }
@@ -64,18 +54,6 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
     return { outcome: decideSignIn(facts), identity: connection?.identity, account }
   }
 
-  const describe = async (account: UserRecord): Promise<ExistingAccount> => {
-    if (account.disabled) throw signInProblem('disabled')
-    const identities = await findIdentitiesOfUser(db, account.id)
-    return {
-      userId: account.id,
-      email: account.email,
-      hasPassword: account.passwordHash !== null,
-      providers: providerNames.filter((name) => identities.some(({ provider }) => provider === name)),
-      isEmailUnverified: account.emailVerifiedAtMs === undefined,
-    }
-  }
-
   const createAccount = async (profile: ProviderProfile): Promise<void> => {
     const email = requireVerifiedEmail(profile)
     await users.createFromProfile({ email, name: profile.name }, (transaction, userId) =>
@@ -94,12 +72,6 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
     }
   }
 
-  const requireAccount = async (userId: string): Promise<ExistingAccount> => {
-    const account = await findUserById(db, userId)
-    if (!account) throw signInProblem('no_proof')
-    return describe(account)
-  }
-
   return {
     async signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult> {
       let isNew = false
@@ -113,7 +85,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
           const authenticatedAtMs = isNew ? clock.now() : profile.signedInAtMs
           return { grant: { ...grantBy(identity), authenticatedAtMs }, isNew }
         } else if (account) {
-          return { account: await describe(account) }
+          return { account: await describeAccount(account) }
         }
       }
     },
@@ -123,14 +95,6 @@ export const createSignIn = ({ db, clock, users, signupOpen, providerNames }: Si
       if (connection?.account === 'disabled') throw signInProblem('disabled')
       if (connection?.identity.userId !== userId) throw signInProblem('other_account')
       return { ...grantBy(connection.identity), authenticatedAtMs: profile.signedInAtMs }
-    },
-
-    requireAccount,
-
-    /** `invalid_request` when this provider cannot prove the account. */
-    async requireLinkedProvider(provider: string, userId: string): Promise<void> {
-      const { providers } = await requireAccount(userId)
-      if (!providers.includes(provider)) throw signInProblem('unreadable')
     },
   }
 }

@@ -49,7 +49,7 @@ test('a user whose account another tab creates between two queries is signed in,
     clock: { now: () => T0 },
     users: { createFromProfile: () => assert.fail('nobody is created') },
     signupOpen: true,
-    providerNames: ['corp'],
+    describeAccount: () => assert.fail('no account is to be linked'),
   })
   const result = await signIn(profile, () => assert.fail('it is no signup'))
   assert.ok('grant' in result, 'signed in')

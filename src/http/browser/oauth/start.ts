@@ -1,0 +1,63 @@
+import { AppError } from '../../../lib/errors.ts'
+import { signInProblem } from '../../../oauth/errors.ts'
+import type { NewAuthorizationFlow, ReadLinkRequest } from '../../../oauth/oauth.ts'
+import { isToken, newToken } from '../../cookies.ts'
+import { type HttpResponse, type RequestContext, redirect } from '../../request-context.ts'
+import { countProviderFailure } from '../../request-metrics.ts'
+import { requestedReturnTo } from '../start-session.ts'
+import { orProblemPage } from './problem-page.ts'
+import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
+
+type Intent = 'link' | 'confirm' | undefined
+
+const readIntent = ({ get }: RequestContext['form']): Intent => {
+  const intent = get('intent')
+  if (intent === undefined || intent === 'link' || intent === 'confirm') return intent
+  throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
+}
+
+/** What the form of a provider's button asks for. */
+interface Start {
+  returnTo: string
+  intent: Intent
+  link: ReadLinkRequest | undefined
+}
+
+/** `POST /auth/oauth/{name}`: sends the browser to the provider. */
+export const createProviderStart = (deps: ProviderRouteDeps) => {
+  const { provider, oauth, sessions, limits, cookieWriter, baseUrl, requestMetrics } = deps
+
+  /** A flow for the account that is signed in. */
+  const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
+    const session = await requireSignedIn(deps, context)
+    if (intent === 'link') sessions.requireRecentAuthentication(session)
+    return { provider: provider.name, intent, returnTo: '/auth/account', userId: session.userId }
+  }
+
+  const newSignInFlow = (returnTo: string, link: ReadLinkRequest | undefined): NewAuthorizationFlow => {
+    if (!link) return { provider: provider.name, intent: 'sign_in', returnTo }
+    if (!link.request) throw signInProblem(link.problem)
+    return { provider: provider.name, intent: 'sign_in', ...link.request }
+  }
+
+  const begin = async (context: RequestContext, { returnTo, intent, link }: Start): Promise<HttpResponse> => {
+    limits.count('providerOfAddress', context.network)
+    const { oauth: cookie } = context.cookies
+    const browserSecret = isToken(cookie) ? cookie : newToken()
+    const flow = intent ? await newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
+    const url = await oauth.begin(flow, browserSecret)
+    context.setCookies([cookieWriter.oauth(browserSecret)])
+    return redirect(url.href)
+  }
+
+  return (context: RequestContext): Promise<HttpResponse> => {
+    const returnTo = requestedReturnTo(context, baseUrl)
+    const intent = readIntent(context.form)
+    const token = context.form.get('pending')
+    const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
+    const retryParams = { provider, returnTo, intent, linkRequest: link?.request && token }
+    return orProblemPage(deps, context, retryParams, () =>
+      countProviderFailure(requestMetrics, provider.name, () => begin(context, { returnTo, intent, link })),
+    )
+  }
+}
