@@ -24,7 +24,7 @@ const LONG_FILES: Record<string, string> = {
   'src/oauth/oauth.ts': 'a front door, with its interface',
   'src/pages/texts.ts': 'a table: the texts of the pages',
   'src/service.ts': 'the composition root of a serving process',
-  'src/sessions/signing-keys.ts': 'a front door, with its interface',
+  'src/sessions/keys/signing-keys.ts': 'a front door, with its interface',
   'src/storage/sqlite/sqlite.ts': 'one factory: order of commit, sync and answer',
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSecretFile } from '../../src/config/root-secret.ts'
-import { createRefreshTokens } from '../../src/sessions/refresh-token.ts'
+import { createRefreshTokens } from '../../src/sessions/tokens/refresh-token.ts'
 import { sendRequest } from './connection.ts'
 import { DATABASE } from './servers.ts'
 import { fetchCsrfCookie, keepCookies, postRefresh, type SignedInUser } from './users.ts'

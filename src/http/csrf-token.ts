@@ -1,7 +1,7 @@
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { equalInConstantTime, hmac, randomToken } from '../lib/secrets.ts'
-import { readSessionId } from '../sessions/access-token.ts'
-import { readRefreshToken } from '../sessions/refresh-token.ts'
+import { readSessionId } from '../sessions/tokens/access-token.ts'
+import { readRefreshToken } from '../sessions/tokens/refresh-token.ts'
 import { isToken, newToken, type RequestCookies } from './cookies.ts'
 
 const PURPOSE = 'csrf tokens'

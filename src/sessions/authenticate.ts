@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/time.ts'
-import type { AccessTokens, TokenReading, VerifiedToken } from './access-token.ts'
 import type { CachedSessions } from './cached-sessions.ts'
+import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs } from './lifetime.ts'
 import type { AuthenticatedSession } from './session.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import type { AccessTokens, TokenReading, VerifiedToken } from './tokens/access-token.ts'
 
 interface AuthenticateDeps {
   clock: Clock

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
-import type { IssueTokens, Tokens } from './issue-tokens.ts'
 import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, rotateSession } from './lifetime.ts'
-import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './refresh-token.ts'
 import type { Replacement } from './replacement.ts'
 import { type AuthenticatedSession, type CachedSession, toCachedSession } from './session.ts'
 import { updateRotatedSession } from './session-store.ts'
+import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
+import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
 interface SessionRefreshDeps {
   db: Database

@@ -3,12 +3,12 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
-import type { IssueTokens, Tokens } from './issue-tokens.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import { createSessionLimit } from './session-limit.ts'
 import { findSession, insertSession } from './session-store.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
+import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { lockUserOfSession } from './user-sessions-store.ts'
 
 export interface StartOptions {

@@ -10,8 +10,8 @@ import {
   type KeyRecord,
   lockKeys,
   retireKeys,
-} from '../../src/sessions/key-store.ts'
-import { createSigningKeys } from '../../src/sessions/signing-keys.ts'
+} from '../../src/sessions/keys/key-store.ts'
+import { createSigningKeys } from '../../src/sessions/keys/signing-keys.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { freshDatabase } from './databases.ts'
 import { newKey, T0 } from './rows.ts'

@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import type { KeyRecord } from '../../src/sessions/key-store.ts'
+import type { KeyRecord } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import type { UserRecord } from '../../src/users/user-store.ts'
 import type { OutboxEvent } from '../../src/webhooks/outbox-event.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-sessions-store.ts'
 import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
-import { findKeys, insertKey, retireKeys } from '../../src/sessions/key-store.ts'
+import { findKeys, insertKey, retireKeys } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
 import {
   deleteSession,

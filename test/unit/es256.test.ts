@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { test } from 'node:test'
-import { signEs256, verifyEs256 } from '../../src/sessions/es256.ts'
+import { signEs256, verifyEs256 } from '../../src/sessions/tokens/es256.ts'
 import { withSpareBit } from '../support/access-tokens.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -1,8 +1,8 @@
-import type { RootSecret } from '../lib/derived-keys.ts'
-import { AppError } from '../lib/errors.ts'
-import { type Clock, toTimestamp } from '../lib/time.ts'
-import type { Database, Queries } from '../storage/database.ts'
-import { findSessionsUnseenSince } from './all-sessions-store.ts'
+import type { RootSecret } from '../../lib/derived-keys.ts'
+import { AppError } from '../../lib/errors.ts'
+import { type Clock, toTimestamp } from '../../lib/time.ts'
+import type { Database, Queries } from '../../storage/database.ts'
+import { findSessionsUnseenSince } from '../all-sessions-store.ts'
 import { findResealedAt, lockKeys } from './key-store.ts'
 import type { SigningKeys } from './signing-keys.ts'
 

@@ -1,9 +1,9 @@
-import type { Clock } from '../lib/time.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { SigningKeys } from '../keys/signing-keys.ts'
+import { currentTimeMs, type Lifetimes } from '../lifetime.ts'
+import type { SessionWithUser } from '../session.ts'
 import type { AccessTokens } from './access-token.ts'
-import { currentTimeMs, type Lifetimes } from './lifetime.ts'
 import type { RefreshTokens } from './refresh-token.ts'
-import type { SessionWithUser } from './session.ts'
-import type { SigningKeys } from './signing-keys.ts'
 
 /** What a browser is given, and for how many seconds each token is good. */
 export interface Tokens {

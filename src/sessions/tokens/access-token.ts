@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
-import { isUuid } from '../lib/uuid.ts'
+import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'
+import { isUuid } from '../../lib/uuid.ts'
+import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
 import { encodePart, type Json, readPart } from './compact-jwt.ts'
 import { signEs256, verifyEs256 } from './es256.ts'
-import type { KeyRing, SigningKey } from './key-ring.ts'
 
 /**
  * The claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times in seconds since

@@ -1,5 +1,5 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import type { KeyRecord } from './key-store.ts'
 
 /** `published`: it will sign; `retired`: a later key has replaced it, or it was revoked. */

@@ -1,5 +1,5 @@
-import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
-import { equalInConstantTime, hmac } from '../lib/secrets.ts'
+import type { DerivedKeys, RootSecret } from '../../lib/derived-keys.ts'
+import { equalInConstantTime, hmac } from '../../lib/secrets.ts'
 
 /** What a refresh token says, not yet verified. */
 export interface UnverifiedRefreshToken {

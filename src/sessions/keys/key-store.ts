@@ -1,5 +1,5 @@
 import type { JsonWebKey } from 'node:crypto'
-import type { Queries } from '../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 
 /** A signing key. Times in milliseconds since 1970. */
 export interface KeyRecord {

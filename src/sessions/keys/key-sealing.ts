@@ -1,8 +1,8 @@
 import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
-import { AppError } from '../lib/errors.ts'
-import { open, seal } from '../lib/secrets.ts'
-import type { Queries } from '../storage/database.ts'
+import type { DerivedKeys, RootSecret } from '../../lib/derived-keys.ts'
+import { AppError } from '../../lib/errors.ts'
+import { open, seal } from '../../lib/secrets.ts'
+import type { Queries } from '../../storage/database.ts'
 import { findKeys, type KeyRecord, recordResealing, replaceSealed } from './key-store.ts'
 
 /** The purpose of the key that private keys are sealed with. */
