@@ -7,7 +7,7 @@ import { isPoolerMisconfigured } from './postgres/errors.ts'
 const FOLDER = new URL('./migrations/', import.meta.url)
 
 /** How long a migration tries to lock a table that is in use. Between two tries, waiting statements run first. */
-const LOCK_PATIENCE_MS = 30_000
+const LOCK_TIMEOUT_MS = 30_000
 
 interface Migration {
   name: string
@@ -110,13 +110,13 @@ const apply = async (transaction: Queries, { name, worksWith, statements }: Migr
 }
 
 const withRetry = async <T>(attempt: () => Promise<T>): Promise<T> => {
-  const deadline = performance.now() + LOCK_PATIENCE_MS
+  const deadline = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
     try {
       return await attempt()
     } catch (error) {
-      const passes = error instanceof AppError && error.code === 'unavailable' && !isPoolerMisconfigured(error)
-      if (!passes || performance.now() > deadline) throw error
+      const isTransient = error instanceof AppError && error.code === 'unavailable' && !isPoolerMisconfigured(error)
+      if (!isTransient || performance.now() > deadline) throw error
       await sleep(200 + Math.random() * 300)
     }
   }

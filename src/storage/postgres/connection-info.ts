@@ -73,12 +73,12 @@ export const toConnectionInfo = (given: GivenParameters): ConnectionInfo => {
   }
 }
 
-const readNumber = (given: GivenParameters, name: 'port' | 'connect_timeout', most: number): number | undefined => {
+const readNumber = (given: GivenParameters, name: 'port' | 'connect_timeout', max: number): number | undefined => {
   const text = given[name]
   if (text === undefined) return undefined
   const number = /^\d{1,7}$/.test(text) ? Number(text) : 0
-  if (number >= 1 && number <= most) return number
-  throw invalidUrl(`the ${name} must be a whole number from 1 to ${most}`)
+  if (number >= 1 && number <= max) return number
+  throw invalidUrl(`the ${name} must be a whole number from 1 to ${max}`)
 }
 
 const readTls = (given: GivenParameters): PostgresTls => {

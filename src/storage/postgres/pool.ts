@@ -8,7 +8,7 @@ import { type PoolLimits, toPoolConfig } from './pool-settings.ts'
 import { createProbe } from './probe.ts'
 import { MAX_CONCURRENT_QUERIES } from './row-batcher.ts'
 
-const CLOSE_PATIENCE_MS = 2000
+const CLOSE_TIMEOUT_MS = 2000
 /** An operation that gets its connection with a smaller share of its time left is given up. */
 const MIN_SHARE_LEFT = 0.1
 
@@ -112,7 +112,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
 
     async close() {
       availability.stop()
-      await withTimeout(CLOSE_PATIENCE_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
+      await withTimeout(CLOSE_TIMEOUT_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },
   }
 }

@@ -15,9 +15,9 @@ import { createRowCache } from './row-cache.ts'
 import { createStatementCache } from './statement-cache.ts'
 
 /** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
-const LOCK_PATIENCE_MS = 2000
+const LOCK_TIMEOUT_MS = 2000
 
-interface Options {
+interface SqliteOptions {
   file: string
   /** Called when background work fails. */
   onFailure: (error: Error) => void
@@ -30,7 +30,7 @@ interface Options {
  * log, which every write waits for before it resolves, and which waiting writes share
  * (docs/decisions/002-group-commit.md).
  */
-export const openSqlite = async ({ file, onFailure }: Options): Promise<Database> => {
+export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
@@ -39,8 +39,8 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
   })
   const mutex = createMutex()
   const writeMutex = createMutex()
-  const log = openSync(`${path}-wal`, 'r+')
-  const groupCommit = createGroupCommit(log)
+  const walDescriptor = openSync(`${path}-wal`, 'r+')
+  const groupCommit = createGroupCommit(walDescriptor)
   const checkpoints = createCheckpoints({ file: path, mutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
@@ -51,7 +51,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
 
   /** Runs writes one after the other, so that one of them at a time tries to get the lock of another process. */
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
-    const deadline = performance.now() + LOCK_PATIENCE_MS
+    const deadline = performance.now() + LOCK_TIMEOUT_MS
     return writeMutex.runExclusive(() => withRetry(() => mutex.runExclusive(work), deadline))
   }
 
@@ -124,7 +124,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
       await groupCommit.settle()
       await checkpoints.stop()
       connection.close()
-      closeSync(log)
+      closeSync(walDescriptor)
     },
   }
 }
@@ -132,7 +132,7 @@ export const openSqlite = async ({ file, onFailure }: Options): Promise<Database
 /** Retries while another process holds the lock, with pauses in which the event loop is free. */
 const withRetry = async <T>(
   attempt: () => T | Promise<T>,
-  deadline = performance.now() + LOCK_PATIENCE_MS,
+  deadline = performance.now() + LOCK_TIMEOUT_MS,
 ): Promise<T> => {
   for (;;) {
     try {
