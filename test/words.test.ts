@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 
 const ROOT = path.join(import.meta.dirname, '..')
 
-/** The files whose prose is checked: documents as a whole, and the comments and test titles of programs. */
+/** The checked files: documents and `src/` as a whole, messages included; elsewhere comments and titles of tests. */
 const COVERED: readonly string[] = [
   '*.md',
   '.github/**/*.md',
@@ -34,20 +34,17 @@ const REFUSED: readonly { pattern: RegExp; instead: string }[] = [
   { pattern: /\bfor ever\b/i, instead: 'indefinitely, without limit' },
 ]
 
-/** Literal quotations that contain a refused word, such as a message or a sentence of a standard. */
-const QUOTATIONS: readonly string[] = []
+/** Literal texts of pages and of one API error that may contain a refused word. */
+const QUOTATIONS: readonly string[] = ['sk whoever runs', 'tell whoever runs', 'You were logged out meanwhile']
 
 const COMMENTS = /(?<=^|[\s(,])\/\*[^]*?\*\/|(?<=^|\s)\/\/.*(?:\n\s*\/\/.*)*/gm
 const TEST_TITLES = /\b(?:describe|it|suite|test\w*)(?:\.\w+)?\(\s*(?<quote>['"`])(?:\\.|(?!\k<quote>)[^])*\k<quote>/g
 const SHELL_COMMENTS = /(?<=^|\s)#.*(?:\n\s*#.*)*/gm
-const SQL_COMMENTS = /--.*(?:\n\s*--.*)*/g
-
-const PATTERNS: Record<string, readonly RegExp[]> = { '.sh': [SHELL_COMMENTS], '.sql': [SQL_COMMENTS] }
 
 /** The pieces of a file that are written for people. */
 const proseOf = (file: string, text: string): string[] => {
-  if (file.endsWith('.md')) return text.split(/\n{2,}/)
-  const patterns = PATTERNS[path.extname(file)] ?? [COMMENTS, TEST_TITLES]
+  if (file.endsWith('.md') || file.startsWith('src/')) return text.split(/\n{2,}/)
+  const patterns = file.endsWith('.sh') ? [SHELL_COMMENTS] : [COMMENTS, TEST_TITLES]
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([piece]) => piece))
 }
 
@@ -62,8 +59,8 @@ const findRefused = (file: string, text: string): string[] =>
   proseOf(file, text).flatMap((piece) => {
     const prose = withoutQuotations(flatten(piece))
     return REFUSED.flatMap(({ pattern, instead }) =>
-      [...prose.matchAll(new RegExp(`.{0,30}(?:${pattern.source}).{0,20}`, 'gi'))].map(
-        ([excerpt]) => `${file}: ${excerpt} (write: ${instead})`,
+      [...prose.matchAll(new RegExp(pattern, 'gi'))].map(
+        ({ index }) => `${file}: ${prose.slice(Math.max(0, index - 30), index + 40)} (write: ${instead})`,
       ),
     )
   })
@@ -92,8 +89,13 @@ describe('plain words', () => {
     ].join('\n')
     assert.equal(findRefused('x.ts', program).length, 4)
     assert.equal(findRefused('x.md', 'A password, for\nwho has one. The user who asks. He.').length, 2)
-    assert.equal(findRefused('x.sql', '-- none for\n-- who asks\nSELECT his').length, 1)
+    assert.equal(findRefused('src/x.sql', '-- none for\n-- who asks\nSELECT id').length, 1)
     assert.equal(findRefused('x.sh', 'he=1\n# A dear\n# price: $he').length, 2)
+  })
+
+  test('a refused word is found in a message of the service, but not in a text that may contain it', () => {
+    assert.equal(findRefused('src/x.ts', "log('told to somebody')").length, 1)
+    assert.deepEqual(findRefused('src/x.ts', "log('Ask whoever runs it')"), [])
   })
 
   test('other words and code are left alone', () => {
