@@ -1,7 +1,7 @@
 // Processor time of a request in svc and in PostgreSQL: the figures of the capacity model in docs/scaling.md. Linux
 // only.
 import { randomBytes } from 'node:crypto'
-import { startPostgres } from '../test/support/postgres.ts'
+import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { pinTo } from './support/cores.ts'

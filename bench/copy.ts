@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { startPostgres } from '../test/support/postgres.ts'
+import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import { startChild } from './support/child.ts'
 import { pinTo } from './support/cores.ts'

@@ -1,6 +1,6 @@
 // GET /auth/api/v1/user and refresh on PostgreSQL, against one prepared query of the driver behind the same framework.
 import { randomBytes } from 'node:crypto'
-import { startPostgres } from '../test/support/postgres.ts'
+import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { bench } from './support/bench.ts'
 import { pinTo } from './support/cores.ts'
 import { ratioRow } from './support/report.ts'

@@ -1,7 +1,7 @@
 // GET /user, refreshes and logins with two workers against one process, on SQLite and on PostgreSQL; both cores for
 // all.
 import { randomBytes } from 'node:crypto'
-import { startPostgres } from '../test/support/postgres.ts'
+import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import { pinTo } from './support/cores.ts'
 import { type Row, ratioRow } from './support/report.ts'

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { GATEWAY_PACKAGES, missingPrograms } from '../test/support/gateway-packages.ts'
+import { GATEWAY_PACKAGES, missingPrograms } from '../test/support/gateway/gateway-packages.ts'
 
 const INSTALL = fileURLToPath(new URL('install-packages.sh', import.meta.url))
 const COMMAND = `apt-get install --no-install-recommends ${GATEWAY_PACKAGES.join(' ')}`

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { databasesOf } from './support/test-databases.ts'
+import { databasesOf } from './support/database/test-databases.ts'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
 

@@ -6,8 +6,8 @@ import { describe, test } from 'node:test'
 import { CONFIGURATION_FILE, configurationPage } from '../scripts/docs.ts'
 import { findProviderName, listProviderSettings, PROVIDER_SETTINGS } from '../src/config/provider-settings.ts'
 import { SETTINGS } from '../src/config/settings.ts'
-import { startService } from './support/service.ts'
-import { createUserAgent } from './support/user-agent.ts'
+import { createUserAgent } from './support/client/user-agent.ts'
+import { startService } from './support/service/service.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 

@@ -7,10 +7,10 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { processTreeCpuMs } from '../bench/support/cpu-time.ts'
 import { prepareGateways } from '../scripts/gateways.ts'
-import { fillCompileCache } from './support/compile-cache.ts'
-import { prepareDatabaseModels } from './support/database-models.ts'
-import { preparePostgres, startPostgres } from './support/postgres.ts'
-import { databasesOf } from './support/test-databases.ts'
+import { prepareDatabaseModels } from './support/database/database-models.ts'
+import { databasesOf } from './support/database/test-databases.ts'
+import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
+import { fillCompileCache } from './support/service/compile-cache.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const CACHE = path.join(ROOT, 'node_modules/.cache/tests')

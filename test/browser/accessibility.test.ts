@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { launchChrome } from '../support/chrome.ts'
+import { launchChrome } from '../support/browser/chrome.ts'
+import type { BrowserWindow } from '../support/browser/window.ts'
+import { assertAccessible, logInInWindow, openWindow, signUpInWindow } from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
-import type { Person } from '../support/people.ts'
-import { loggedIn, newPerson, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import type { Visitor } from '../support/visitors.ts'
-import { assertAccessible, logInAt, openWindow, signUpAt } from '../support/visitors.ts'
+import type { Person } from '../support/client/accounts.ts'
+import { loggedIn, newPerson, signedUp } from '../support/client/accounts.ts'
+import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const limited = await startService({ env: { SVC_RATE_LIMIT: 'on' } })
@@ -20,23 +20,23 @@ after(() => browser.close())
 const { person: known } = await signedUp(service)
 
 /** Signs the window in to a new account that is used on three devices. */
-const signIn = async (visitor: Visitor): Promise<Person> => {
+const signIn = async (visitor: BrowserWindow): Promise<Person> => {
   const { person } = await signedUp(service)
   await loggedIn(service, person)
   await loggedIn(service, person)
   await visitor.open('/auth/login?return_to=%2Fauth%2Faccount')
-  await logInAt(visitor, person)
+  await logInInWindow(visitor, person)
   return person
 }
 
-const account = async (visitor: Visitor) => {
+const account = async (visitor: BrowserWindow) => {
   const person = await signIn(visitor)
   await visitor.open('/auth/account')
   return person
 }
 
 /** Every page and state: the status of its document, and how to get there. */
-const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
+const states: [string, number, (visitor: BrowserWindow) => Promise<unknown>][] = [
   ['login', 200, (visitor) => visitor.open('/auth/login')],
   ['login with return_to', 200, (visitor) => visitor.open('/auth/login?return_to=%2Fshop')],
   ['login after deletion', 200, (visitor) => visitor.open('/auth/login?done=deleted')],
@@ -45,7 +45,7 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     401,
     async (visitor) => {
       await visitor.open('/auth/login')
-      await logInAt(visitor, { ...known, password: 'not the password' })
+      await logInInWindow(visitor, { ...known, password: 'not the password' })
     },
   ],
   ['signup', 200, (visitor) => visitor.open('/auth/signup')],
@@ -54,7 +54,7 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     422,
     async (visitor) => {
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, { email: 'x', username: 'y', password: 'z' })
+      await signUpInWindow(visitor, { email: 'x', username: 'y', password: 'z' })
     },
   ],
   [
@@ -62,11 +62,11 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     409,
     async (visitor) => {
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, { ...newPerson(), email: known.email })
+      await signUpInWindow(visitor, { ...newPerson(), email: known.email })
     },
   ],
   ['account', 200, account],
-  ...['password', 'sessions'].map((done): [string, number, (visitor: Visitor) => Promise<void>] => [
+  ...['password', 'sessions'].map((done): [string, number, (visitor: BrowserWindow) => Promise<void>] => [
     `account, ${done} done`,
     200,
     async (visitor) => {
@@ -138,13 +138,17 @@ const states: [string, number, (visitor: Visitor) => Promise<unknown>][] = [
     async (visitor) => {
       await visitor.open('/auth/login')
       await visitor.context.clearCookies()
-      await logInAt(visitor, known)
+      await logInInWindow(visitor, known)
     },
   ],
   ['error 404', 404, (visitor) => visitor.open('/auth/nothing')],
 ]
 
-const assertState = async (of: { url: string }, status: number, reach: (visitor: Visitor) => Promise<unknown>) => {
+const assertState = async (
+  of: { url: string },
+  status: number,
+  reach: (visitor: BrowserWindow) => Promise<unknown>,
+) => {
   const visitor = await openWindow(browser, of)
   const statuses: number[] = []
   visitor.page.on('response', (response) => {
@@ -173,7 +177,7 @@ test('an accessibility check of every page and state, light and dark, with no vi
     for (let tries = 0; tries < 100; tries++) {
       await visitor.open('/auth/login')
       const answered = visitor.page.waitForResponse((response) => response.request().method() === 'POST')
-      await logInAt(visitor, { ...known, password: 'not the password' })
+      await logInInWindow(visitor, { ...known, password: 'not the password' })
       if ((await answered).status() === 429) return
     }
   })
@@ -186,7 +190,7 @@ test('an accessibility check of every page and state, light and dark, with no vi
   await assertState(service, 503, async (visitor) => {
     await visitor.open('/auth/login')
     database.exec('BEGIN EXCLUSIVE')
-    await logInAt(visitor, known)
+    await logInInWindow(visitor, known)
     database.exec('ROLLBACK')
   })
 })
@@ -201,6 +205,6 @@ test('an accessibility check of every page and state, light and dark, with no vi
   await assertState(broken, 500, async (visitor) => {
     await visitor.open('/auth/login')
     for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)
-    await logInAt(visitor, known)
+    await logInInWindow(visitor, known)
   })
 })

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { after, describe, test } from 'node:test'
-import { assertCannotLogIn } from '../support/assertions.ts'
-import { launchChrome } from '../support/chrome.ts'
-import { newPerson } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import type { Visitor } from '../support/visitors.ts'
-import { logInAt, openWindow, signUpAt } from '../support/visitors.ts'
+import { launchChrome } from '../support/browser/chrome.ts'
+import type { BrowserWindow } from '../support/browser/window.ts'
+import { logInInWindow, openWindow, signUpInWindow } from '../support/browser/window.ts'
+import { newPerson } from '../support/client/accounts.ts'
+import { assertCannotLogIn } from '../support/client/assertions.ts'
+import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const browser = await launchChrome()
@@ -16,7 +16,7 @@ after(() => browser.close())
 const account = '/auth/account'
 
 /** A window that is closed after the test. Fails if the browser reported an error. */
-const newWindow = async (t: TestContext, scripts: boolean): Promise<Visitor> => {
+const newWindow = async (t: TestContext, scripts: boolean): Promise<BrowserWindow> => {
   const visitor = await openWindow(browser, service, { scripts })
   t.after(async () => {
     await visitor.context.close()
@@ -25,7 +25,7 @@ const newWindow = async (t: TestContext, scripts: boolean): Promise<Visitor> => 
   return visitor
 }
 
-const assertAsksToLogIn = async (visitor: Visitor) => {
+const assertAsksToLogIn = async (visitor: BrowserWindow) => {
   await visitor.open(account)
   assert.equal(visitor.path(), '/auth/login?return_to=%2Fauth%2Faccount')
 }
@@ -36,7 +36,7 @@ for (const scripts of [true, false]) {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/login?return_to=%2Fshop%3Fitem%3D1%23top')
       await visitor.page.locator('a[href^="/auth/signup"]').click()
-      await signUpAt(visitor, newPerson())
+      await signUpInWindow(visitor, newPerson())
       assert.equal(visitor.path(), '/shop?item=1#top')
       await visitor.open(account)
       assert.equal(visitor.path(), account)
@@ -46,7 +46,7 @@ for (const scripts of [true, false]) {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, { ...person, password: 'password' })
+      await signUpInWindow(visitor, { ...person, password: 'password' })
       const password = visitor.page.locator('input[name="password"]')
       assert.equal(await password.getAttribute('aria-invalid'), 'true')
       assert.equal(await password.inputValue(), '')
@@ -63,12 +63,12 @@ for (const scripts of [true, false]) {
       const [first, later] = [await newWindow(t, scripts), await newWindow(t, scripts)]
       const person = newPerson()
       await first.open('/auth/signup')
-      await signUpAt(first, person)
+      await signUpInWindow(first, person)
       await later.open('/auth/login?return_to=%2Fcaf%C3%A9')
-      await logInAt(later, { ...person, password: 'not my password' })
+      await logInInWindow(later, { ...person, password: 'not my password' })
       assert.equal(await later.page.locator('input[name="email"]').inputValue(), person.email)
       assert.ok(await later.page.locator('[role="alert"]').first().isVisible(), 'the error is announced')
-      await logInAt(later, person)
+      await logInInWindow(later, person)
       assert.equal(later.path(), '/caf%C3%A9')
     })
 
@@ -76,9 +76,9 @@ for (const scripts of [true, false]) {
       const [laptop, phone] = [await newWindow(t, scripts), await newWindow(t, scripts)]
       const person = newPerson()
       await laptop.open('/auth/signup')
-      await signUpAt(laptop, person)
+      await signUpInWindow(laptop, person)
       await phone.open('/auth/login?return_to=%2Fauth%2Faccount')
-      await logInAt(phone, person)
+      await logInInWindow(phone, person)
       assert.equal(phone.path(), account)
       await laptop.open(account)
       const now = { ...person, password: newPerson().password }
@@ -88,9 +88,9 @@ for (const scripts of [true, false]) {
       await laptop.submit(action, { current_password: person.password, new_password: now.password })
       assert.equal(laptop.path(), '/auth/account?done=password')
       await assertAsksToLogIn(phone)
-      await logInAt(phone, person)
+      await logInInWindow(phone, person)
       assert.match(phone.path(), /^\/auth\/login/, 'the old password is no longer good')
-      await logInAt(phone, now)
+      await logInInWindow(phone, now)
       assert.equal(phone.path(), account)
     })
 
@@ -102,20 +102,20 @@ for (const scripts of [true, false]) {
       ]
       const person = newPerson()
       await laptop.open('/auth/signup')
-      await signUpAt(laptop, person)
+      await signUpInWindow(laptop, person)
       await laptop.open(account)
       assert.equal(await laptop.page.locator('button[name="session_id"]').count(), 0, 'only this one')
       await phone.open('/auth/login')
-      await logInAt(phone, person)
+      await logInInWindow(phone, person)
       await laptop.open(account)
       const ends = laptop.page.locator('button[name="session_id"]')
       assert.equal(await ends.count(), 1)
       await Promise.all([laptop.page.waitForEvent('load'), ends.first().click()])
       assert.equal(laptop.path(), '/auth/account?done=session')
       await assertAsksToLogIn(phone)
-      await logInAt(phone, person)
+      await logInInWindow(phone, person)
       await tablet.open('/auth/login')
-      await logInAt(tablet, person)
+      await logInInWindow(tablet, person)
       await laptop.open(account)
       const endAll = laptop.page.locator('button[name="all_others"]')
       await Promise.all([laptop.page.waitForEvent('load'), endAll.click()])
@@ -129,7 +129,7 @@ for (const scripts of [true, false]) {
     test('a user changes the username and sees it', async (t) => {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, newPerson())
+      await signUpInWindow(visitor, newPerson())
       await visitor.open(account)
       const { username } = newPerson()
       await visitor.submit('/auth/account/username', { username })
@@ -142,7 +142,7 @@ for (const scripts of [true, false]) {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, person)
+      await signUpInWindow(visitor, person)
       await visitor.open(account)
       await visitor.submit('/auth/logout', {})
       assert.equal(visitor.path(), '/')
@@ -155,7 +155,7 @@ for (const scripts of [true, false]) {
       const visitor = await newWindow(t, scripts)
       const person = newPerson()
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, person)
+      await signUpInWindow(visitor, person)
       await visitor.open(account)
       await visitor.submit('/auth/account/delete', { password: 'not my password' })
       const password = visitor.page.locator('form[action="/auth/account/delete"] input[name="password"]')
@@ -170,7 +170,7 @@ for (const scripts of [true, false]) {
     test('a form of a page that was open while the session ended leads to the login', async (t) => {
       const visitor = await newWindow(t, scripts)
       await visitor.open('/auth/signup')
-      await signUpAt(visitor, newPerson())
+      await signUpInWindow(visitor, newPerson())
       await visitor.open(account)
       const old = visitor.page
       const other = await visitor.context.newPage()

@@ -6,19 +6,19 @@ import https from 'node:https'
 import type { TestContext } from 'node:test'
 import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertCannotLogIn } from '../support/assertions.ts'
-import { createAuthority } from '../support/certificates.ts'
-import { launchChrome } from '../support/chrome.ts'
+import { launchChrome } from '../support/browser/chrome.ts'
+import type { BrowserWindow } from '../support/browser/window.ts'
+import { assertAccessible, openWindow } from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { openDatabase } from '../support/database.ts'
-import { newGitHubPerson, startGitHubServer } from '../support/github-server.ts'
-import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
-import { startOpenIdProvider } from '../support/openid-provider.ts'
-import { newOpenIdPerson } from '../support/openid-provider-people.ts'
-import { newPerson, signedUp } from '../support/people.ts'
-import { startServiceWith } from '../support/provider-service.ts'
-import type { Visitor } from '../support/visitors.ts'
-import { assertAccessible, openWindow } from '../support/visitors.ts'
+import { newPerson, signedUp } from '../support/client/accounts.ts'
+import { assertCannotLogIn } from '../support/client/assertions.ts'
+import { openDatabase } from '../support/database/database.ts'
+import { createAuthority } from '../support/network/certificates.ts'
+import { newGitHubPerson, startGitHubServer } from '../support/provider/github-server.ts'
+import { startMisbehavingProvider } from '../support/provider/misbehaving-provider.ts'
+import { startOpenIdProvider } from '../support/provider/openid-provider.ts'
+import { newOpenIdUser } from '../support/provider/openid-provider-users.ts'
+import { startServiceWith } from '../support/provider/provider-service.ts'
 
 // The service is at localhost, so for a browser these are other sites.
 const corp = await startOpenIdProvider({ host: '127.0.0.1' })
@@ -56,7 +56,7 @@ const loginToShop = `/auth/login?return_to=${encodeURIComponent(shop)}`
 const newWindow = async (
   t: TestContext,
   { scripts = true, isExpected = () => false }: { scripts?: boolean; isExpected?: (complaint: string) => boolean } = {},
-): Promise<Visitor> => {
+): Promise<BrowserWindow> => {
   const visitor = await openWindow(browser, service, { scripts })
   // The application is served by the test; requests to providers go to the providers.
   await visitor.context.route(
@@ -98,21 +98,21 @@ const heading = ({ page }: { page: Page }) => page.locator('h1').innerText()
 
 /** A new user at every provider, with one email. */
 const offerNewUser = () => {
-  corp.person = newOpenIdPerson()
+  corp.person = newOpenIdUser()
   const email = corp.person.email ?? ''
-  apple.person = newOpenIdPerson({ email })
+  apple.person = newOpenIdUser({ email })
   github.person = newGitHubPerson({ emails: [{ email, primary: true, verified: true, visibility: 'private' }] })
   return email
 }
 
-const assertSignedInAs = async (visitor: Visitor, email: string) => {
+const assertSignedInAs = async (visitor: BrowserWindow, email: string) => {
   await visitor.open(account)
   assert.equal(visitor.path(), account)
   assert.ok(await visitor.page.getByText(email).first().isVisible(), `${email} is logged in`)
 }
 
 /** Checks that the page is accessible, also on a small phone. */
-const assertUsable = async (visitor: Visitor) => {
+const assertUsable = async (visitor: BrowserWindow) => {
   await assertAccessible(visitor)
   const before = visitor.page.viewportSize() ?? { width: 1280, height: 720 }
   await visitor.page.setViewportSize({ width: 320, height: 640 })
@@ -132,7 +132,7 @@ const answersAtOnce = (t: TestContext) => {
 type Sending = { headers: Record<string, string>; blocked: string[] }
 
 /** The requests that match the path of a pending sign-in's cookie, and why the browser does not send it. */
-const watchCookie = async ({ context, page }: Visitor): Promise<Sending[]> => {
+const watchCookie = async ({ context, page }: BrowserWindow): Promise<Sending[]> => {
   const sent: Sending[] = []
   const session = await context.newCDPSession(page)
   session.on('Network.requestWillBeSentExtraInfo', ({ headers, associatedCookies }) => {
@@ -203,7 +203,7 @@ const makeStale = (email: string) =>
 test('a user proves ownership of the account with the password', async (t) => {
   const { person } = await signedUp(service)
   const visitor = await newWindow(t, { scripts: false })
-  corp.person = newOpenIdPerson({ email: person.email })
+  corp.person = newOpenIdUser({ email: person.email })
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'corp')
   assert.equal(await heading(visitor), 'Connect Corp to your account')
@@ -304,7 +304,7 @@ test('a user without a password deletes the account, after re-authentication', a
 test('the owner of an email reclaims the account with the keyboard alone', async (t) => {
   const { person, agent } = await signedUp(service)
   const visitor = await newWindow(t)
-  corp.person = newOpenIdPerson({ email: person.email })
+  corp.person = newOpenIdUser({ email: person.email })
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'corp')
   const tabTo = async (wanted: string) => {
@@ -325,7 +325,7 @@ test('the owner of an email reclaims the account with the keyboard alone', async
 })
 
 /** Sends the browser to GitHub by way of another host, whose certificate it accepts. */
-const overHop = async (visitor: Visitor, hop: string) => {
+const overHop = async (visitor: BrowserWindow, hop: string) => {
   const session = await visitor.context.newCDPSession(visitor.page)
   await session.send('Security.setIgnoreCertificateErrors', { ignore: true })
   await visitor.context.route('**/auth/oauth/github', async (route) => {
@@ -474,7 +474,7 @@ test('a user who tries to prove ownership with the account of another user gets 
   await signInBy(visitor.page, 'corp')
   await visitor.context.clearCookies()
   const owner = corp.person
-  corp.person = newOpenIdPerson()
+  corp.person = newOpenIdUser()
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'github')
   await signInBy(visitor.page, 'corp')
@@ -522,7 +522,7 @@ describe('an accessibility check, light and dark, and no wider than a small phon
   test('the pages for linking an account and for re-authentication, after a wrong password', async (t) => {
     const { person } = await signedUp(service)
     const visitor = await newWindow(t)
-    corp.person = newOpenIdPerson({ email: person.email })
+    corp.person = newOpenIdUser({ email: person.email })
     await visitor.open('/auth/login')
     await signInBy(visitor.page, 'corp')
     await visitor.page.locator('summary').click()

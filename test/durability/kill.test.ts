@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertCanLogIn, assertSignedOut } from '../support/assertions.ts'
-import { listUsers } from '../support/operator.ts'
-import type { Person } from '../support/people.ts'
-import { newPerson, signedUp, signUp } from '../support/people.ts'
-import { startServiceProcess } from '../support/service-process.ts'
-import { turnedProcessClock } from '../support/turned-process-clock.ts'
-import { createUserAgent } from '../support/user-agent.ts'
+import type { Person } from '../support/client/accounts.ts'
+import { newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { assertCanLogIn, assertSignedOut } from '../support/client/assertions.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { turnedProcessClock } from '../support/clock/turned-process-clock.ts'
+import { listUsers } from '../support/service/operator-commands.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
 
 const csrfToken = 'x'.repeat(43)
 

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
-import { assertCanLogIn } from '../support/assertions.ts'
-import { eventually } from '../support/patience.ts'
-import { newcomer, newPerson, type Person, signedUp, signUp } from '../support/people.ts'
-import { type Postgres, startPostgres } from '../support/postgres.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { createUserAgent } from '../support/user-agent.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { newAgent, newPerson, type Person, signedUp, signUp } from '../support/client/accounts.ts'
+import { assertCanLogIn } from '../support/client/assertions.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
+import { startWebhookReceiver } from '../support/network/webhook-receiver.ts'
+import { type Postgres, startPostgres } from '../support/postgres/postgres.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service/service-process.ts'
+import { eventually } from '../support/wait.ts'
 
 /** A service that sends webhooks. */
 const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string } & Record<string, string>) => {
@@ -40,7 +40,7 @@ const signUpUntil = async (
   const reached = Promise.withResolvers<void>()
   const attempts = Array.from({ length: 6 }, async () => {
     const person = newPerson()
-    const answer = await signUp(newcomer(service), person)
+    const answer = await signUp(newAgent(service), person)
     if (answer.status === 303) acknowledged.push(person)
     else assert.equal(answer.status, 503, answer.text)
     if (acknowledged.length === enough) reached.resolve()
@@ -118,7 +118,7 @@ describe('PostgreSQL under signups', () => {
       const start = piece.indexOf('BEGIN')
       if (start >= 0) piece.write('BEGUN', start, 'latin1')
     })
-    assert.ok((await signUp(newcomer(service), newPerson())).status >= 500)
+    assert.ok((await signUp(newAgent(service), newPerson())).status >= 500)
     proxy.onSent(undefined)
     assert.equal((await assertOneEventEach(postgres, direct)).length, 1)
     await signedUp(service)

@@ -3,30 +3,30 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/assertions.ts'
-import { eventually } from '../support/patience.ts'
-import { signedUp } from '../support/people.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { prepareTroubles } from '../support/postgres-troubles.ts'
-import { startServiceProcess } from '../support/service-process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { type Answer, createUserAgent } from '../support/user-agent.ts'
+import { signedUp } from '../support/client/accounts.ts'
+import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/client/assertions.ts'
 import {
+  ALL_REQUESTS,
   assertHarmless,
   assertUnavailable,
-  assertUsual,
-  EVERY_VISIT,
-  gatherVisitors,
-  type Visit,
-  type Visitors,
-  visitAll,
-  WRITING_VISITS,
-} from '../support/visits.ts'
+  assertUsualStatus,
+  createTestUsers,
+  type RequestKind,
+  sendAllRequests,
+  type TestUsers,
+  WRITING_REQUESTS,
+} from '../support/client/typical-requests.ts'
+import { type Answer, createUserAgent } from '../support/client/user-agent.ts'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
+import { startPostgres } from '../support/postgres/postgres.ts'
+import { preparePostgresFailures } from '../support/postgres/postgres-failures.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { eventually } from '../support/wait.ts'
 
 const POOL = 10
 
 const postgres = await startPostgres({ settings: { max_connections: 30 } })
-const troubles = await prepareTroubles(postgres)
+const troubles = await preparePostgresFailures(postgres)
 const proxy = await startTcpProxy(postgres)
 const service = await startServiceProcess({
   env: {
@@ -45,17 +45,17 @@ const untilReady = () => eventually('ready again', async () => (await isReady())
 const assertHealthy = async () => assert.equal((await createUserAgent(service).get('/auth/health')).status, 200)
 
 /** Checks that everything works, with the tokens from before. */
-const assertAllUsual = async (visitors: Visitors) => {
-  for (const [visit, answer] of await visitAll(service, visitors)) assertUsual(visit, answer)
+const assertAllUsual = async (visitors: TestUsers) => {
+  for (const [visit, answer] of await sendAllRequests(service, visitors)) assertUsualStatus(visit, answer)
   await assertSignedOut(visitors.leaver)
   assert.equal((await visitors.stayer.refresh()).status, 200)
   await assertSignedIn(visitors.stayer)
 }
 
 /** Makes the service open as many connections as it may. */
-const openAll = async ({ stayer }: Visitors) => {
+const openAll = async ({ stayer }: TestUsers) => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => stayer.get('/auth/account')))
-  for (const answer of answers) assertUsual('account', answer)
+  for (const answer of answers) assertUsualStatus('account', answer)
 }
 
 /** Resolves to a function that ends the failure. */
@@ -65,7 +65,7 @@ interface Outage {
   title: string
   begin: Begin
   /** The requests that fail during the outage; all requests when left out. */
-  refused?: readonly Visit[]
+  refused?: readonly RequestKind[]
   /** Whether the service is not ready during it; true by default. */
   isDown?: false
 }
@@ -131,34 +131,34 @@ const OUTAGES: Outage[] = [
       () => troubles.setReadOnly(true),
       () => troubles.setReadOnly(false),
     ),
-    refused: WRITING_VISITS,
+    refused: WRITING_REQUESTS,
   },
   {
     title: 'is full',
     begin: hindering(ACCOUNTS, `RAISE EXCEPTION USING ERRCODE = 'disk_full'`),
-    refused: WRITING_VISITS,
+    refused: WRITING_REQUESTS,
     isDown: false,
   },
   {
     title: 'is slow beyond the timeout',
     begin: hindering(ACCOUNTS, 'PERFORM pg_sleep(20)'),
-    refused: WRITING_VISITS,
+    refused: WRITING_REQUESTS,
     isDown: false,
   },
 ]
 
 describe('PostgreSQL', () => {
-  for (const { title, begin, refused = EVERY_VISIT, isDown = true } of OUTAGES) {
+  for (const { title, begin, refused = ALL_REQUESTS, isDown = true } of OUTAGES) {
     test(`${title}: every request is 503, and afterwards everything works again`, async () => {
-      const visitors = await gatherVisitors(service)
+      const visitors = await createTestUsers(service)
       await openAll(visitors)
       const end = await begin()
       try {
         // The first requests detect the failure; the second ones come when it is known.
         for (let round = 0; round < 2; round++) {
-          for (const [visit, answer] of await visitAll(service, visitors)) {
+          for (const [visit, answer] of await sendAllRequests(service, visitors)) {
             if (refused.includes(visit)) assertUnavailable(visit, answer)
-            else assertUsual(visit, answer)
+            else assertUsualStatus(visit, answer)
           }
           await assertHealthy()
         }
@@ -172,10 +172,10 @@ describe('PostgreSQL', () => {
   }
 
   test('is created again without tables: nobody is logged out, and the service is not ready', async () => {
-    const visitors = await gatherVisitors(service)
+    const visitors = await createTestUsers(service)
     await troubles.setAside()
     await postgres.query(postgres.url(), `CREATE DATABASE ${troubles.database}`)
-    for (const [, answer] of await visitAll(service, visitors)) {
+    for (const [, answer] of await sendAllRequests(service, visitors)) {
       assert.ok([500, 503].includes(answer.status), answer.text)
       assertHarmless(answer)
     }
@@ -186,16 +186,16 @@ describe('PostgreSQL', () => {
   })
 
   test('ends connections again and again: each request succeeds or is 503, and no connection leaks', async () => {
-    const visitors = await gatherVisitors(service)
+    const visitors = await createTestUsers(service)
     for (let round = 0; round < 15; round++) {
-      const [answers] = await Promise.all([visitAll(service, visitors), disconnectOften()])
+      const [answers] = await Promise.all([sendAllRequests(service, visitors), disconnectOften()])
       for (const [visit, answer] of answers) {
         if (answer.status === 503) assertUnavailable(visit, answer)
-        else assertUsual(visit, answer)
+        else assertUsualStatus(visit, answer)
       }
     }
     await untilReady()
-    await assertAllUsual({ ...(await gatherVisitors(service)), stayer: visitors.stayer })
+    await assertAllUsual({ ...(await createTestUsers(service)), stayer: visitors.stayer })
     await eventually('as many connections as it may have', async () => (await troubles.connections()) <= POOL)
   })
 
@@ -220,7 +220,7 @@ describe('PostgreSQL', () => {
   })
 
   test('has columns altered: statements are prepared again', async () => {
-    const visitors = await gatherVisitors(service)
+    const visitors = await createTestUsers(service)
     const look = () => Promise.all(Array.from({ length: 20 }, () => assertSignedIn(visitors.stayer)))
     await look()
     await troubles.inDatabase('ALTER TABLE sessions ADD COLUMN later TEXT')
@@ -231,7 +231,7 @@ describe('PostgreSQL', () => {
   })
 
   test('has refreshes waiting for a lock: reads do not wait behind them', async () => {
-    const { stayer } = await gatherVisitors(service)
+    const { stayer } = await createTestUsers(service)
     await troubles.inDatabase('CREATE TABLE elsewhere ()')
     const unhinder = await hindering(['sessions'], 'PERFORM FROM elsewhere')()
     const unlock = await locking('elsewhere')()
@@ -241,7 +241,7 @@ describe('PostgreSQL', () => {
     while ((await Promise.race([over, sleep(5)])) !== 'over') reads.push(await stayer.get('/auth/api/v1/user'))
     await unlock()
     await unhinder()
-    for (const answer of reads) assertUsual('user', answer)
+    for (const answer of reads) assertUsualStatus('user', answer)
     for (const answer of await refreshes) assertUnavailable('refresh', answer)
   })
 

@@ -3,18 +3,18 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runSvc } from '../support/command.ts'
-import { eventually } from '../support/patience.ts'
-import { newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { prepareTroubles } from '../support/postgres-troubles.ts'
-import { startServiceProcess } from '../support/service-process.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
+import { startWebhookReceiver } from '../support/network/webhook-receiver.ts'
+import { startPostgres } from '../support/postgres/postgres.ts'
+import { preparePostgresFailures } from '../support/postgres/postgres-failures.ts'
+import { runSvc } from '../support/service/command.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { startWebhookReceiver } from '../support/webhook-receiver.ts'
+import { eventually } from '../support/wait.ts'
 
 const postgres = await startPostgres()
-const troubles = await prepareTroubles(postgres)
+const troubles = await preparePostgresFailures(postgres)
 const url = troubles.url(postgres.port)
 const SVC_SECRET = randomBytes(32).toString('base64')
 
@@ -95,7 +95,7 @@ describe('with PostgreSQL', { concurrency: 4 }, () => {
     })
     const { agent } = await signedUp(service)
     await own.freeze()
-    const asked = [agent.get('/auth/api/v1/user'), agent.refresh(), signUp(newcomer(service), newPerson())]
+    const asked = [agent.get('/auth/api/v1/user'), agent.refresh(), signUp(newAgent(service), newPerson())]
     await sleep(300)
     assert.equal(await service.stop(), 0)
     for (const { status, setCookies } of await Promise.all(asked)) {

@@ -1,12 +1,12 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { type Echo, startEchoApplication } from '../support/echo-application.ts'
-import { startGateway } from '../support/gateway.ts'
-import { GATEWAYS, type GatewayName, PUBLIC_ORIGIN } from '../support/gateway-configuration.ts'
-import { newPerson } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import { type Answer, createUserAgent } from '../support/user-agent.ts'
+import { newPerson } from '../support/client/accounts.ts'
+import { type Answer, createUserAgent } from '../support/client/user-agent.ts'
+import { type Echo, startEchoApplication } from '../support/gateway/echo-application.ts'
+import { startGateway } from '../support/gateway/gateway.ts'
+import { GATEWAYS, type GatewayName, PUBLIC_ORIGIN } from '../support/gateway/gateway-configuration.ts'
+import { startService } from '../support/service/service.ts'
 
 const svc = await startService({ env: { SVC_BASE_URL: PUBLIC_ORIGIN } })
 const app = await startEchoApplication()

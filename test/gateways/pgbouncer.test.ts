@@ -3,14 +3,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { afterwards } from '../support/cleanup.ts'
-import { postgresUrl } from '../support/database-choice.ts'
-import { readDocument } from '../support/gateway-configuration.ts'
-import { eventually } from '../support/patience.ts'
-import { newcomer, newPerson, signedUp, signUp } from '../support/people.ts'
-import { startPgBouncer } from '../support/pgbouncer.ts'
-import { createDatabase } from '../support/postgres-databases.ts'
-import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
+import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { postgresUrl } from '../support/database/database-choice.ts'
+import { readDocument } from '../support/gateway/gateway-configuration.ts'
+import { startPgBouncer } from '../support/postgres/pgbouncer.ts'
+import { createDatabase } from '../support/postgres/postgres-databases.ts'
+import { startService } from '../support/service/service.ts'
+import { eventually } from '../support/wait.ts'
 
 const ignored = /^ignore_startup_parameters *= *(\S+)$/m.exec(readDocument('scaling.md'))?.[1] ?? ''
 
@@ -53,7 +53,7 @@ test('a PgBouncer that changes to transaction mode while svc runs causes 503, an
   const { agent } = await signedUp(service)
   await bouncer.restart({ ...settings, pool_mode: 'transaction' })
   await eventually('the log names PgBouncer', async () => {
-    const visitors = Array.from({ length: 6 }, () => newcomer(service))
+    const visitors = Array.from({ length: 6 }, () => newAgent(service))
     const answers = await Promise.all(visitors.map((visitor) => signUp(visitor, newPerson())))
     for (const { status, cleared } of answers) {
       assert.ok([303, 503].includes(status), String(status))

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { test } from 'node:test'
-import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/assertions.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { listUsers } from '../support/operator.ts'
-import { currentUser, newPerson, signedUp } from '../support/people.ts'
-import { connectRaw } from '../support/raw-connection.ts'
-import { startService } from '../support/service.ts'
-import type { Answer } from '../support/user-agent.ts'
-import { createUserAgent, urlEncoded } from '../support/user-agent.ts'
+import { currentUser, newPerson, signedUp } from '../support/client/accounts.ts'
+import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/client/assertions.ts'
+import type { Answer } from '../support/client/user-agent.ts'
+import { createUserAgent, urlEncoded } from '../support/client/user-agent.ts'
+import { connectRaw } from '../support/network/raw-connection.ts'
+import { listUsers } from '../support/service/operator-commands.ts'
+import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { assertCanLogIn } from '../support/assertions.ts'
-import { listUsers } from '../support/operator.ts'
-import { currentUser, signedUp } from '../support/people.ts'
-import { startService } from '../support/service.ts'
-import type { Request } from '../support/user-agent.ts'
-import { createUserAgent } from '../support/user-agent.ts'
+import { currentUser, signedUp } from '../support/client/accounts.ts'
+import { assertCanLogIn } from '../support/client/assertions.ts'
+import type { Request } from '../support/client/user-agent.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { listUsers } from '../support/service/operator-commands.ts'
+import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const { agent, person } = await signedUp(service)

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import { startMeteredProcess } from '../support/metrics.ts'
-import { eventually } from '../support/patience.ts'
-import { connectRaw } from '../support/raw-connection.ts'
-import { loggedRequest } from '../support/request-log.ts'
-import { startServiceProcess } from '../support/service-process.ts'
-import { createUserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { connectRaw } from '../support/network/raw-connection.ts'
+import { startMeteredProcess } from '../support/service/metrics.ts'
+import { loggedRequest } from '../support/service/request-log.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { eventually } from '../support/wait.ts'
 
-const TWO_LOCALHOSTS = new URL('../support/two-localhosts-tap.ts', import.meta.url).href
+const TWO_LOCALHOSTS = new URL('../support/network/two-localhosts-tap.ts', import.meta.url).href
 const RESETS = 300
 const AT_ONCE = 30
 

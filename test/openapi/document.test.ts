@@ -5,8 +5,8 @@ import { describe, test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
-import { startService } from '../support/service.ts'
-import { createUserAgent } from '../support/user-agent.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const answer = await createUserAgent(service).get('/auth/api/v1/openapi.json')

@@ -7,8 +7,8 @@ import { systemClock } from '../../src/lib/time.ts'
 import { createAuthentication } from '../../src/users/authentication.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
-import { freshDatabase } from '../contract/databases.ts'
-import { newUser } from '../contract/rows.ts'
+import { freshDatabase } from '../storage/databases.ts'
+import { newUser } from '../storage/rows.ts'
 
 const { db } = await freshDatabase()
 const passwords = createPasswords({ atOnce: 1, waiting: 10 })

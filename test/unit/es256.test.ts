@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import { test } from 'node:test'
 import { signEs256, verifyEs256 } from '../../src/sessions/tokens/es256.ts'
-import { withSpareBit } from '../support/access-tokens.ts'
+import { withSpareBit } from '../support/service/access-tokens.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ieee = { dsaEncoding: 'ieee-p1363' } as const

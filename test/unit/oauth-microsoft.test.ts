@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import { createOpenidProvider } from '../../src/oauth/providers/openid.ts'
 import { microsoftIssuer } from '../../src/oauth/providers/presets.ts'
 import { createProviderFetch } from '../../src/oauth/providers/provider-fetch.ts'
-import { startMisbehavingProvider } from '../support/misbehaving-provider.ts'
+import { startMisbehavingProvider } from '../support/provider/misbehaving-provider.ts'
 
 const MICROSOFT = 'https://login.microsoftonline.com'
 const stand = await startMisbehavingProvider({ profile: 'microsoft' })

@@ -6,7 +6,7 @@ import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import type { LinkRequest } from '../../src/oauth/authorization-flow.ts'
 import { createPendingLinks } from '../../src/oauth/pending-link.ts'
 import { createAuthorizationFlows } from '../../src/oauth/state.ts'
-import { freshDatabase } from '../contract/databases.ts'
+import { freshDatabase } from '../storage/databases.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000

@@ -8,7 +8,7 @@ import { flowToSealed, linkRequestToSealed } from '../../src/oauth/sealed-conten
 import { createSealedTokens } from '../../src/oauth/sealed-token.ts'
 import { createAuthorizationFlows } from '../../src/oauth/state.ts'
 import type { Queries } from '../../src/storage/database.ts'
-import { freshDatabase } from '../contract/databases.ts'
+import { freshDatabase } from '../storage/databases.ts'
 
 // A user can set out on one version of svc and return to another: what one has sealed, the other must read.
 

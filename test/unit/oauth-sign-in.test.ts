@@ -7,8 +7,8 @@ import { newIdentity } from '../../src/oauth/profile.ts'
 import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
-import { freshDatabase } from '../contract/databases.ts'
-import { newUser, T0 } from '../contract/rows.ts'
+import { freshDatabase } from '../storage/databases.ts'
+import { newUser, T0 } from '../storage/rows.ts'
 
 const { db } = await freshDatabase()
 

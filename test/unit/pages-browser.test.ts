@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createPages } from '../../src/pages/pages.ts'
-import { launchChrome } from '../support/chrome.ts'
+import { launchChrome } from '../support/browser/chrome.ts'
 import { statesWith, WRONG_STATES } from './pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })

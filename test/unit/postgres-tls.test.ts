@@ -7,9 +7,9 @@ import pg from 'pg'
 import { AppError } from '../../src/lib/errors.ts'
 import { negotiateConnection } from '../../src/storage/postgres/negotiate-connection.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
-import { createAuthority } from '../support/certificates.ts'
-import { startPostgres } from '../support/postgres.ts'
-import { giveTo, serverOwner } from '../support/postgres-binaries.ts'
+import { createAuthority } from '../support/network/certificates.ts'
+import { startPostgres } from '../support/postgres/postgres.ts'
+import { giveTo, serverOwner } from '../support/postgres/postgres-binaries.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const folder = temporaryDirectory()

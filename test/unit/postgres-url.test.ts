@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
 import type { ConnectionInfo } from '../../src/storage/postgres/url.ts'
 import { readPostgresUrl } from '../../src/storage/postgres/url.ts'
-import { freshEnvironment } from '../support/command.ts'
+import { freshEnvironment } from '../support/service/command.ts'
 
 const plain = { host: 'db', port: 5432, user: 'ada', database: 'svc', tls: { mode: 'prefer' } }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type HttpResponse, json } from '../../src/http/request-context.ts'
 import type { Route } from '../../src/http/route.ts'
-import { routeTable } from '../support/route-table.ts'
+import { routeTable } from '../support/service/route-table.ts'
 
 const routes = routeTable('company')
 

@@ -1,0 +1,107 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdirSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterwards } from '../support/cleanup.ts'
+import { signedUp } from '../support/client/accounts.ts'
+import { assertJsonError, assertSignedIn } from '../support/client/assertions.ts'
+import type { UserAgent } from '../support/client/user-agent.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { openDatabaseFile } from '../support/database/database-file.ts'
+import { spawnSvc } from '../support/service/command.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { eventually, within } from '../support/wait.ts'
+
+const freePort = async (): Promise<number> => {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  assert.ok(typeof address === 'object' && address)
+  return address.port
+}
+
+/** A longer response time of GET /auth/health means that the event loop was blocked. */
+const STALL_MS = 200
+
+/** Requests GET /auth/health again and again while `goesOn`, and returns the milliseconds of all stalls. */
+const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number> => {
+  let stalledMs = 0
+  while (goesOn()) {
+    const askedMs = performance.now()
+    assert.equal((await probe.get('/auth/health')).status, 200)
+    const tookMs = performance.now() - askedMs
+    if (tookMs > STALL_MS) stalledMs += tookMs
+    await sleep(5)
+  }
+  return stalledMs
+}
+
+describe('faults around the service', { concurrency: 2 }, () => {
+  test('while another process holds the write lock, 200 refreshes wait or are 503, and block nothing else', async (t) => {
+    const service = await startServiceProcess({ t })
+    const { agent } = await signedUp(service)
+    const database = openDatabaseFile(service, t)
+    const probe = createUserAgent(service)
+    const release = database.lock()
+    let unanswered = 200
+    const refreshes = Array.from({ length: unanswered }, () =>
+      agent
+        .copy()
+        .refresh()
+        .finally(() => (unanswered -= 1)),
+    )
+    const [stalledMs, answers] = await Promise.all([
+      stalledWhile(probe, () => unanswered > 0),
+      within(6, '200 refreshes', Promise.all(refreshes)),
+    ])
+    release()
+    for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
+    // It would be most of the two seconds if each refresh blocked all other requests while it waits.
+    assert.ok(stalledMs < 1000, `GET /auth/health stalled for ${stalledMs} ms`)
+    assert.equal((await agent.refresh()).status, 200)
+    await assertSignedIn(agent)
+  })
+
+  test('a log that cannot be written blocks neither the service nor its stop', async (t) => {
+    const port = await freePort()
+    const cwd = temporaryDirectory(t)
+    const child = spawnSvc({ args: ['serve'], cwd, env: { SVC_PORT: String(port) }, errorsTo: '/dev/full' })
+    const ended = once(child, 'exit')
+    afterwards(t, () => child.kill('SIGKILL'))
+    const service = { url: `http://localhost:${port}` }
+    const isUp = () =>
+      within(2, 'an answer', createUserAgent(service).get('/auth/health'))
+        .then(({ status }) => status === 200)
+        .catch(() => false)
+    await eventually('it serves', isUp)
+    const { agent } = await within(5, 'a signup', signedUp(service))
+    // More than the log buffers before it writes.
+    for (let round = 0; round < 20; round++) {
+      await within(5, 'a request', agent.get('/auth/login'))
+      await sleep(50)
+    }
+    await within(5, 'a last request', assertSignedIn(agent))
+    child.kill('SIGTERM')
+    const [code, signal] = await within(10, 'the stop', ended)
+    assert.deepEqual([code, signal], [0, null])
+  })
+
+  test('once its database files are removed, GET /auth/ready is 503 and names the database', async (t) => {
+    const service = await startServiceProcess({ t })
+    const { agent } = await signedUp(service)
+    const folder = path.join(service.directory, 'data')
+    for (const name of readdirSync(folder)) if (name.startsWith('svc.db')) rmSync(path.join(folder, name))
+    const probe = createUserAgent(service)
+    assert.match(assertJsonError(await probe.get('/auth/ready'), 503, 'unavailable'), /database/i)
+    assert.equal((await probe.get('/auth/health')).status, 200)
+    // Nothing is acknowledged that would be lost with the process.
+    assertJsonError(await agent.refresh(), 503, 'unavailable')
+  })
+})

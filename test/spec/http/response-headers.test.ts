@@ -1,0 +1,153 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
+import { newAgent } from '../../support/client/accounts.ts'
+import type { Answer } from '../../support/client/user-agent.ts'
+import { createUserAgent } from '../../support/client/user-agent.ts'
+import { connectRaw } from '../../support/network/raw-connection.ts'
+import { providerSettings } from '../../support/provider/provider-service.ts'
+import { routeTable } from '../../support/service/route-table.ts'
+import { startService } from '../../support/service/service.ts'
+import { runCommand } from '../../support/service/warm-command.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const provider = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
+// The paths of assets contain the name of the service, so both services must have the same name.
+const service = await startService({ env: { ...providerSettings({ company: provider }), SVC_APP_NAME: 'Any' } })
+const routes = routeTable('company')
+
+const NAMES = ['svc_access', 'svc_refresh', 'svc_csrf', 'svc_oauth']
+/** Each of svc's cookies twice, which a response would expire. */
+const repeated = NAMES.flatMap((name) => [`${name}=one`, `${name}=two`]).join('; ')
+
+const mayBeStored = ({ headers }: Answer): boolean => !/\bno-store\b/.test(headers['cache-control'] ?? '')
+
+describe('a response that caches may store', () => {
+  for (const { path } of routes.filter(({ method }) => method === 'GET')) {
+    test(`carries no cookie: ${path}`, async () => {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT']) {
+        const answer = await createUserAgent(service).send({ method, path, headers: { cookie: repeated } })
+        assert.ok(answer.headers['cache-control'], 'every answer says whether it may be stored')
+        if (mayBeStored(answer)) assert.deepEqual(answer.setCookies, [], method)
+      }
+    })
+  }
+
+  test('is an asset or the JWK Set, and nothing else', async () => {
+    const stored: string[] = []
+    for (const { path, method } of routes) {
+      const answer = await newAgent(service).send({ method, path })
+      if (mayBeStored(answer)) stored.push(path)
+    }
+    const expected = routes.filter(({ path }) => /^\/auth\/(?:assets\/|\.well-known\/jwks\.json$)/.test(path))
+    assert.deepEqual(
+      stored,
+      expected.map(({ path }) => path),
+    )
+    assert.ok(stored.length > 5)
+  })
+
+  test('other responses still expire cookies that arrive twice', async () => {
+    const answer = await createUserAgent(service).get('/auth/login', { cookie: repeated })
+    assert.deepEqual([...new Set(answer.cleared)].toSorted(), NAMES.toSorted())
+  })
+})
+
+const UNREADABLE = [
+  'nonsense\r\n\r\n',
+  'FETCH /auth/login HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'CONNECT x:443 HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'GET /auth/login HTTP/1.1\r\nHost: localhost\r\nExpect: 200-ok\r\n\r\n',
+  `GET /auth/login HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`,
+]
+
+/** The headers of the response to a connection without a readable request. */
+const refusalOf = async ({ port }: { port: number }, bytes: string, t: TestContext) => {
+  const connection = await connectRaw({ port }, t)
+  connection.write(bytes)
+  const lines = (await connection.answer()).split('\r\n\r\n', 1)[0]?.split('\r\n').slice(1) ?? []
+  return Object.fromEntries(lines.map((line) => [line.split(': ', 1)[0] ?? '', line.slice(line.indexOf(': ') + 2)]))
+}
+
+/** A response of every route to every method, and of an unknown path. */
+const everyAnswer = async (own: { url: string }): Promise<[path: string, Answer][]> => {
+  const agent = newAgent(own)
+  const requested = [
+    ...routes.map(({ path }) => path),
+    '/auth/nothing',
+    '/auth/api/v1/nothing',
+    '/',
+    '/auth/login?return_to=//x',
+  ]
+  const answers: [string, Answer][] = []
+  for (const path of new Set(requested))
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT']) answers.push([path, await agent.send({ method, path })])
+  return answers
+}
+
+describe('every response', () => {
+  test('forbids other types and embedding by other origins, and isolates HTML from other windows', async () => {
+    const { host } = new URL(service.url)
+    for (const [path, { headers }] of await everyAnswer(service)) {
+      assert.equal(headers['x-content-type-options'], 'nosniff', path)
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path)
+      assert.equal(headers['strict-transport-security'], undefined, path)
+      if (path.startsWith('/auth/assets/') && headers['content-type'] !== 'text/html; charset=utf-8') continue
+      const policy = String(headers['content-security-policy'])
+      assert.match(policy, /default-src 'none';.*frame-ancestors 'none'/, path)
+      if (!headers['content-type']?.startsWith('text/html')) continue
+      assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path)
+      assert.ok(policy.includes(`style-src ${host}/auth/assets/; script-src ${host}/auth/assets/;`), policy)
+    }
+  })
+
+  test('to an unreadable request forbids other types, framing and embedding', async (t) => {
+    for (const bytes of UNREADABLE) {
+      const headers = await refusalOf(service, bytes, t)
+      assert.equal(headers['x-content-type-options'], 'nosniff', bytes)
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin')
+      assert.match(headers['content-security-policy'] ?? '', /default-src 'none'; frame-ancestors 'none'/)
+    }
+  })
+})
+
+test('a page also allows scripts and styles of the host that it was opened with, but of no invalid host', async () => {
+  const { host } = new URL(service.url)
+  const sourcesOf = async (headers: Record<string, string>) => {
+    const answer = await newAgent(service).get('/auth/login', headers)
+    return /script-src ([^;]*);/.exec(String(answer.headers['content-security-policy']))?.[1]
+  }
+  const own = `${host}/auth/assets/`
+  assert.equal(await sourcesOf({ host: 'app.example.com' }), `${own} app.example.com/auth/assets/`)
+  const forwarded = { host: '127.0.0.1:1', 'x-forwarded-host': 'app.example.com' }
+  assert.equal(await sourcesOf(forwarded), `${own} 127.0.0.1:1/auth/assets/ app.example.com/auth/assets/`)
+  assert.equal(await sourcesOf({ host: "a.example;script-src'unsafe-inline'" }), `${own} 'self'`)
+  assert.equal(await sourcesOf({ host: '[::1]:8080' }), `${own} 'self'`)
+})
+
+describe('SVC_HSTS', () => {
+  test('is sent with every response, for the configured time and this host alone', async (t) => {
+    const env = { ...service.env, SVC_PORT: '0', SVC_BASE_URL: 'https://app.example.com', SVC_HSTS: '8760h' }
+    const secure = await startService({ t, env })
+    const values = (await everyAnswer(secure)).map(([, { headers }]) => headers['strict-transport-security'])
+    for (const bytes of UNREADABLE) values.push((await refusalOf(secure, bytes, t))['strict-transport-security'])
+    assert.deepEqual([...new Set(values)], ['max-age=31536000'])
+  })
+
+  for (const [what, env, named] of [
+    [
+      'with a base URL of http',
+      { SVC_HSTS: '8760h', SVC_BASE_URL: 'http://app.example.com' },
+      /^svc: SVC_HSTS .*https/,
+    ],
+    ['without a base URL', { SVC_HSTS: '8760h' }, /^svc: SVC_HSTS .*https/],
+    ['that is no duration', { SVC_HSTS: '365d', SVC_BASE_URL: 'https://app.example.com' }, /^svc: SVC_HSTS/],
+  ] as const) {
+    test(`is a configuration error ${what}`, async (t) => {
+      const { code, stderr } = await runCommand({ args: ['serve'], cwd: temporaryDirectory(t), env })
+      assert.equal(code, 78, stderr)
+      assert.match(stderr, named)
+    })
+  }
+})

@@ -1,0 +1,487 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { TestContext } from 'node:test'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TABLES } from '../../../src/storage/schema.ts'
+import { afterwards } from '../../support/cleanup.ts'
+import { signedUp } from '../../support/client/accounts.ts'
+import { assertCanLogIn, assertSignedIn } from '../../support/client/assertions.ts'
+import { openDatabase, rootSecret } from '../../support/database/database.ts'
+import { databaseChoice, postgresUrl } from '../../support/database/database-choice.ts'
+import { databasePath } from '../../support/database/database-file.ts'
+import { createDatabase, queryOnce } from '../../support/postgres/postgres-databases.ts'
+import type { CommandResult } from '../../support/service/command.ts'
+import { spawnSvc } from '../../support/service/command.ts'
+import { type Service, startService } from '../../support/service/service.ts'
+import { runCommand } from '../../support/service/warm-command.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+type Rows = Record<string, unknown>[]
+
+/** The source or the target of a copy, as another program sees it. */
+type Place = { url: string; rows(sql: string): Promise<Rows> }
+
+/** Another secret than that of the source. */
+const OTHER_SECRET = randomBytes(32).toString('hex')
+
+// A folder for commands that leave no files in it.
+const cwd = temporaryDirectory()
+
+const KINDS = ['sqlite', 'postgres'] as const
+
+const sqliteAt = (file: string): Place => ({
+  url: `sqlite:${file}`,
+  rows: async (sql) => {
+    if (!existsSync(file)) return []
+    const database = new DatabaseSync(file)
+    try {
+      database.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON')
+      return database.prepare(sql).all()
+    } finally {
+      database.close()
+    }
+  },
+})
+
+const postgresAt = (url: string): Place => ({ url, rows: (sql) => queryOnce(url, sql) })
+
+/** A database with nothing in it. */
+const emptyPlace = async (t: TestContext, kind: (typeof KINDS)[number]): Promise<Place> => {
+  if (kind === 'sqlite') return sqliteAt(path.join(temporaryDirectory(t), 'copy.db'))
+  const { url, drop } = await createDatabase(await postgresUrl())
+  afterwards(t, drop)
+  return postgresAt(url)
+}
+
+const placeOf = ({ env, directory }: Service): Place =>
+  env.SVC_DATABASE_URL ? postgresAt(env.SVC_DATABASE_URL) : sqliteAt(databasePath(directory))
+
+const copyArgs = (from: Place, to: Place) => ['database', 'copy', '--from', from.url, '--to', to.url]
+
+const copy = (from: Place, to: Place, args: string[] = []): Promise<CommandResult> =>
+  runCommand({ args: [...copyArgs(from, to), ...args], cwd })
+
+/** A copy that must succeed, and its result from `--json`. */
+const copied = async (from: Place, to: Place) => {
+  const { code, stdout, stderr } = await copy(from, to, ['--json'])
+  assert.equal(code, 0, stderr)
+  return JSON.parse(stdout) as {
+    equal: boolean
+    tables: { table: string; source: { rows: number; sha256: string }; target: object; equal: boolean }[]
+  }
+}
+
+/** Everything that a copy includes, read without the code of the copy. */
+const contentOf = async (place: Place): Promise<Record<string, string[]>> => {
+  const content: Record<string, string[]> = {}
+  for (const { name, rowFilter: only } of TABLES) {
+    const rows = await place.rows(`SELECT * FROM ${name}${only ? ` WHERE ${only}` : ''}`)
+    content[name] = rows
+      .map((row) => JSON.stringify(Object.entries(row).sort(([left], [right]) => (left < right ? -1 : 1))))
+      .sort()
+  }
+  return content
+}
+
+const countOf = async (place: Place, table: string): Promise<number> => {
+  // Missing yet, or in use.
+  const [row] = await place.rows(`SELECT count(*) AS count FROM ${table}`).catch(() => [])
+  return Number(row?.count ?? 0)
+}
+
+const numbers = (count: number) =>
+  `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count})`
+
+/** More users than one transaction of a copy includes. */
+const MANY = 21_000
+
+/** Fills a database with users, of whom the first thousands have a session. */
+const fill = async (place: Place, count: number): Promise<void> => {
+  await place.rows(`${numbers(count)} INSERT INTO users
+    (id, email, email_lower, username, password_hash, roles, disabled, created_at)
+    SELECT 'u' || n, n || '@example.com', n || '@example.com', 'name' || n, NULL, '[]', 0, 1700000000000 + n
+    FROM numbers WHERE true RETURNING 1 AS one`)
+  await place.rows(`${numbers(Math.min(count, 3000))} INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at,
+      last_seen_at, expires_at, absolute_expires_at, user_agent, address)
+    SELECT 's' || n, 'u' || n, 'salt', 1, '[]', 1, 2, 3, 9007199254740991, 'Agent', '203.0.113.7'
+    FROM numbers WHERE true RETURNING 1 AS one`)
+}
+
+/** Rows with difficult keys and texts. */
+const ODD = ['A', 'a', 'Z', 'ä', 'ß', '_', '%', "'", '\\', '\uffff', '😀', 'a b', ' ', 'U1', '"quoted"', 'ⅷ']
+
+const addOddRows = async (place: Place): Promise<void> => {
+  const quoted = ODD.map((text) => `'${text.replaceAll("'", "''")}'`)
+  await place.rows(`INSERT INTO users (id, email, email_lower, username, password_hash, roles, disabled, created_at)
+    VALUES ${quoted.map((id, n) => `(${id}, 'odd${n}@example.com', ${id}, ${id}, '', '["a"]', 1, ${-n})`).join(', ')}
+    RETURNING 1 AS one`)
+  await place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at, status,
+      problem, delivered_at, closed_at)
+    VALUES ${quoted.map((id) => `(${id}, 'user.created', 'nobody', 1, '{"a":${'1'.repeat(400)}}', 0, 0, NULL, NULL, NULL, NULL)`).join(', ')}
+    RETURNING 1 AS one`)
+}
+
+/** A SQLite file with a new installation: schema and signing key. */
+const makeFile = async (): Promise<string> => {
+  const service = await startService({ env: { SVC_DATABASE_URL: 'sqlite:made.db' } })
+  await service.stop()
+  return path.join(service.directory, 'made.db')
+}
+
+const made = await makeFile()
+
+/** An unused installation in a SQLite file, on every database of the run. */
+const restingFile = (t: TestContext): Place => {
+  const file = path.join(temporaryDirectory(t), 'resting.db')
+  copyFileSync(made, file)
+  return sqliteAt(file)
+}
+
+/** The same in a database of the run. */
+const restingPlace = async (t: TestContext): Promise<Place> => {
+  if (databaseChoice === 'sqlite') return restingFile(t)
+  const service = await startService({ t })
+  await service.stop()
+  return placeOf(service)
+}
+
+const addEvent = (place: Place, id: string, values: { body?: string; nextAttemptAt?: string }): Promise<Rows> =>
+  place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+    VALUES ('${id}', 'user.created', 'ada', 1, ${values.body ?? `'{}'`}, 1, ${values.nextAttemptAt ?? 1}) RETURNING 1 AS one`)
+
+/** Kills a copy with -9 when its first users have arrived. Resolves to false if it was complete by then. */
+const interruptCopy = async (from: Place, to: Place): Promise<boolean> => {
+  const child = spawnSvc({ args: copyArgs(from, to), cwd, env: {} })
+  const ended = once(child, 'close')
+  let stderr = ''
+  child.stderr.on('data', (text: string) => (stderr += text))
+  while ((await countOf(to, 'users')) === 0) {
+    assert.equal(child.exitCode, null, stderr)
+    await sleep(5)
+  }
+  child.kill('SIGKILL')
+  await ended
+  return (await to.rows(`SELECT name FROM installation WHERE name = 'copy'`)).length === 1
+}
+
+/** A database with an incomplete copy. Repeats if a copy is complete before it can be killed, as on a busy machine. */
+const interruptedCopy = async (t: TestContext, kind: (typeof KINDS)[number], from: Place): Promise<Place> => {
+  for (let tries = 0; tries < 5; tries++) {
+    const to = await emptyPlace(t, kind)
+    if (await interruptCopy(from, to)) return to
+  }
+  throw new Error('no copy could be interrupted')
+}
+
+describe('§8.1 svc database copy', { concurrency: 2 }, () => {
+  for (const kind of KINDS) {
+    test(`a whole installation moves to ${kind}, and no user notices: accounts, sessions, keys, events`, async (t) => {
+      const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+      const service = await startService({ t, env: hook })
+      const { agent, person } = await signedUp(service)
+      await signedUp(service)
+      await service.stop()
+      const from = placeOf(service)
+      const to = await emptyPlace(t, kind)
+
+      const { equal, tables } = await copied(from, to)
+      assert.equal(equal, true)
+      const rows = Object.fromEntries(tables.map(({ table, source }) => [table, source.rows]))
+      const none = { installation: 0, identities: 0, pending_links: 0, used_oauth_states: 0, replaced_sessions: 0 }
+      assert.deepEqual(rows, {
+        ...none,
+        users: 2,
+        sessions: 2,
+        signing_keys: 1,
+        webhook_events: 2,
+        webhook_attempts: 2,
+      })
+      for (const { source, target } of tables) assert.deepEqual(target, source)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+
+      await service.restart({ env: { SVC_DATABASE_URL: to.url, SVC_SECRET: rootSecret(service) } })
+      await assertSignedIn(agent)
+      assert.equal((await agent.refresh()).status, 200)
+      await assertCanLogIn(service, person)
+    })
+
+    test(`rows of several pages, with any text and the largest numbers, are the same in ${kind}`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await fill(from, 2345)
+      await addOddRows(from)
+      const { tables } = await copied(from, to)
+      assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, 2345 + ODD.length)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+    })
+
+    test(`no svc starts with a copy to ${kind} that was killed with -9, and the same command completes it`, async (t) => {
+      const from = await restingPlace(t)
+      await fill(from, MANY)
+      const to = await interruptedCopy(t, kind, from)
+      const arrived = await countOf(to, 'users')
+      assert.ok(arrived > 0)
+
+      const env = { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' }
+      for (const args of [['serve'], ['users', 'list']]) {
+        const { code, stderr } = await runCommand({ args, cwd, env })
+        assert.equal(code, 1, stderr)
+        assert.match(stderr, /unfinished copy/)
+      }
+      const another = await restingPlace(t)
+      const refused = await copy(another, to)
+      assert.equal(refused.code, 1)
+      assert.match(refused.stderr, /unfinished copy of another database/)
+      assert.match((await copy(to, await emptyPlace(t, 'sqlite'))).stderr, /unfinished copy/)
+      assert.equal(await countOf(to, 'users'), arrived, 'nothing was added, and nothing started again')
+
+      await copied(from, to)
+      assert.deepEqual(await contentOf(to), await contentOf(from))
+      const { code, stdout } = await runCommand({ args: ['users', 'list'], cwd, env })
+      assert.equal(code, 0)
+      assert.equal(stdout.split('\n').length, MANY + 2)
+    })
+
+    test(`a source that was written to during the copy is reported by the name of the table; exit code 1 (to ${kind})`, async (t) => {
+      const from = await restingPlace(t)
+      await fill(from, MANY)
+      const to = await interruptedCopy(t, kind, from)
+      await from.rows(`UPDATE users SET roles = '["admin"]' WHERE id = 'u1' RETURNING 1 AS one`)
+      const { code, stdout, stderr } = await copy(from, to, ['--json'])
+      assert.equal(code, 1)
+      assert.match(stderr, /differs.*new, empty database/)
+      const { equal, tables } = JSON.parse(stdout) as { equal: boolean; tables: { table: string; equal: boolean }[] }
+      assert.equal(equal, false)
+      assert.deepEqual(
+        tables.filter((table) => !table.equal).map(({ table }) => table),
+        ['users'],
+      )
+      const started = await runCommand({
+        args: ['serve'],
+        cwd,
+        env: { SVC_DATABASE_URL: to.url, SVC_SECRET: OTHER_SECRET, SVC_PORT: '0' },
+      })
+      assert.equal(started.code, 1)
+      assert.match(started.stderr, /unfinished copy/)
+    })
+
+    test(`rows that contradict those that were copied before are told with the reason; exit code 1 (to ${kind})`, async (t) => {
+      const from = await restingPlace(t)
+      await fill(from, MANY)
+      const to = await interruptedCopy(t, kind, from)
+      await from.rows(`UPDATE users SET email_lower = 'other' WHERE id = 'u1' RETURNING 1 AS one`)
+      await from.rows(`INSERT INTO users (id, email, email_lower, username, roles, disabled, created_at)
+        VALUES ('z', '', '1@example.com', 'z', '[]', 0, 1) RETURNING 1 AS one`)
+      const { code, stderr } = await copy(from, to)
+      assert.equal(code, 1)
+      assert.match(stderr, /Rows of users do not fit.*new, empty database\. \(.*email_lower.*\)/)
+    })
+
+    test(`a target in ${kind} that is not empty is refused with its content, and is not changed`, async (t) => {
+      const from = await restingPlace(t)
+      await fill(from, 3)
+      const to = await emptyPlace(t, kind)
+      await copied(from, to)
+      const before = await contentOf(to)
+      const again = await copy(from, to)
+      assert.equal(again.code, 1)
+      assert.match(again.stderr, /not empty.*users \(3\), sessions \(3\), signing_keys \(1\)/)
+      assert.deepEqual(await contentOf(to), before)
+    })
+
+    test(`a target in ${kind} with rows and an older schema is refused before its schema is changed`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      await copied(from, to)
+      await fill(to, 3)
+      await to.rows('DELETE FROM migrations WHERE true RETURNING 1 AS one')
+      await to.rows('DROP TABLE webhook_attempts')
+      await to.rows('DROP TABLE webhook_events')
+      const { code, stderr } = await copy(from, to)
+      assert.equal(code, 1)
+      assert.match(stderr, /not empty.*users \(3\), sessions \(3\), signing_keys \(1\)/)
+      assert.equal(await countOf(to, 'migrations'), 0)
+      await assert.rejects(to.rows('SELECT * FROM webhook_events'))
+    })
+
+    test(`other tables in a target in ${kind} are left alone`, async (t) => {
+      const from = await restingPlace(t)
+      const to = await emptyPlace(t, kind)
+      // Connecting creates no SQLite file before the first write.
+      if (kind === 'sqlite') writeFileSync(to.url.replace('sqlite:', ''), '')
+      await to.rows('CREATE TABLE orders (id INTEGER)')
+      await to.rows('INSERT INTO orders (id) VALUES (7) RETURNING 1 AS one')
+      await copied(from, to)
+      assert.equal(await countOf(to, 'orders'), 1)
+    })
+
+    test(`times with a fraction, which SQLite keeps, arrive in ${kind} as whole milliseconds`, async (t) => {
+      const from = restingFile(t)
+      const to = await emptyPlace(t, kind)
+      await addEvent(from, 'down', { nextAttemptAt: '1795000001171.25' })
+      await addEvent(from, 'up', { nextAttemptAt: '1795000001171.859' })
+      await copied(from, to)
+      const rows = await to.rows('SELECT id, next_attempt_at FROM webhook_events ORDER BY id')
+      assert.deepEqual(
+        rows.map((row) => Object.values(row)),
+        [
+          ['down', 1795000001171],
+          ['up', 1795000001172],
+        ],
+      )
+    })
+
+    test(`a value that no column of svc can hold is reported with its row, and not as another writer's change (to ${kind})`, async (t) => {
+      for (const nextAttemptAt of ['9007199254740993', '1e300', `'soon'`]) {
+        const from = restingFile(t)
+        await addEvent(from, 'before', {})
+        await addEvent(from, 'broken', { nextAttemptAt })
+        const { code, stderr } = await copy(from, await emptyPlace(t, kind))
+        assert.equal(code, 1)
+        assert.match(stderr, /webhook_events.*broken.*next_attempt_at.*whole number/)
+        assert.doesNotMatch(stderr, /Another process wrote|unexpected failure/)
+      }
+    })
+  }
+
+  test('a text that PostgreSQL cannot hold is reported with its row, and not as another writer’s change', async (t) => {
+    const from = restingFile(t)
+    await addEvent(from, 'before', {})
+    await addEvent(from, 'broken', { body: `'{' || char(0) || '}'` })
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
+    assert.equal(code, 1)
+    assert.match(stderr, /webhook_events.*broken.*body.*NUL/)
+    assert.doesNotMatch(stderr, /Another process wrote/)
+  })
+
+  test('an unknown refusal is reported with the table, the keys and the reason', async (t) => {
+    const from = restingFile(t)
+    await fill(from, 2)
+    await from.rows(`UPDATE users SET disabled = 4294967296 WHERE id = 'u2' RETURNING 1 AS one`)
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'postgres'))
+    assert.equal(code, 1)
+    assert.match(stderr, /users.*u1.*u2.*out of range/)
+    assert.doesNotMatch(stderr, /Another process wrote/)
+  })
+
+  test('a SQLite file may be a link to another folder, as source, target and for a service, before it exists, too', async (t) => {
+    const folder = temporaryDirectory(t)
+    const link = (name: string): string => {
+      mkdirSync(path.join(folder, `${name}-data`))
+      symlinkSync(path.join(`${name}-data`, 'real.db'), path.join(folder, `${name}.db`))
+      return path.join(folder, `${name}.db`)
+    }
+    const [source, target] = [link('source'), link('target')]
+    const env = { SVC_DATABASE_URL: `sqlite:${source}` }
+    const service = await startService({ t, env })
+    await signedUp(service)
+    assert.ok(existsSync(path.join(folder, 'source-data', 'real.db-wal')))
+    await service.stop()
+    const { tables } = await copied(sqliteAt(source), sqliteAt(target))
+    assert.equal(tables.find(({ table }) => table === 'users')?.source.rows, 1)
+    assert.equal(await countOf(sqliteAt(path.join(folder, 'target-data', 'real.db')), 'users'), 1)
+  })
+
+  test('a database that cannot be opened is reported with its option', async (t) => {
+    const from = restingFile(t)
+    const away = { ...from, url: 'postgres://svc@127.0.0.1:1/away' }
+    const nowhere = sqliteAt(path.join(from.url.replace('sqlite:', ''), 'no-folder', 'copy.db'))
+    for (const [ends, option] of [
+      [[away, from], '--from'],
+      [[from, away], '--to'],
+      [[from, nowhere], '--to'],
+    ] as const) {
+      const { code, stderr } = await copy(ends[0], ends[1])
+      assert.equal(code, 1)
+      assert.ok(stderr.includes(`(${option})`), stderr)
+      assert.doesNotMatch(stderr, /SVC_DATABASE_URL|unexpected failure/)
+    }
+  })
+
+  test('tables of another program are refused by name', async (t) => {
+    const from = await restingPlace(t)
+    const file = path.join(temporaryDirectory(t), 'other.db')
+    const other = new DatabaseSync(file)
+    other.exec('CREATE TABLE users (id INTEGER); CREATE TABLE orders (id INTEGER)')
+    other.close()
+    const { code, stderr } = await copy(from, sqliteAt(file))
+    assert.equal(code, 1)
+    assert.match(stderr, /tables of another program, users\n/)
+  })
+
+  test('a source that does not exist, is not a database of svc, or is the target is refused, and nothing is created', async (t) => {
+    const folder = temporaryDirectory(t)
+    const missing = sqliteAt(path.join(folder, 'missing.db'))
+    const target = sqliteAt(path.join(folder, 'target.db'))
+    const none = await copy(missing, target)
+    assert.equal(none.code, 1)
+    assert.match(none.stderr, /no database .*missing\.db/)
+    writeFileSync(path.join(folder, 'empty.db'), '')
+    assert.match((await copy(sqliteAt(path.join(folder, 'empty.db')), target)).stderr, /is not a database of svc/)
+    assert.equal(existsSync(path.join(folder, 'missing.db')), false)
+    assert.equal(existsSync(path.join(folder, 'target.db')), false)
+    const from = await restingPlace(t)
+    assert.match((await copy(from, from)).stderr, /same database/)
+  })
+
+  test('an unknown schema is not copied', async (t) => {
+    const from = await restingPlace(t)
+    await from.rows(`INSERT INTO migrations (name, applied_at) VALUES ('999-later', 1) RETURNING 1 AS one`)
+    const { code, stderr } = await copy(from, await emptyPlace(t, 'sqlite'))
+    assert.equal(code, 1)
+    assert.match(stderr, /newer svc.*999-later/)
+  })
+
+  test('wrong usage is exit code 2, and no message contains a password; a URL may be in a file', async (t) => {
+    const folder = temporaryDirectory(t)
+    const from = ['--from', 'sqlite:x.db']
+    const wrong = [
+      from,
+      ['--to', 'sqlite:y.db'],
+      [...from, '--to', 'sqlite:y.db', '--to-file', 'y'],
+      [...from, '--to', 'postgres://svc:hunter2@db.example.com'],
+      [...from, '--to', 'mysql://svc:hunter2@db.example.com/svc'],
+      [...from, '--to-file', 'nowhere'],
+    ]
+    for (const args of wrong) {
+      const { code, stdout, stderr } = await runCommand({ args: ['database', 'copy', ...args], cwd })
+      assert.equal(code, 2, stderr)
+      assert.match(stderr, /--(?:from|to)/)
+      assert.doesNotMatch(stdout + stderr, /hunter/)
+    }
+    const source = await restingPlace(t)
+    writeFileSync(path.join(folder, 'from'), `${source.url}\n`)
+    writeFileSync(path.join(folder, 'to'), 'sqlite:made.db\n')
+    const args = ['database', 'copy', '--from-file', 'from', '--to-file', 'to']
+    const { code, stdout, stderr } = await runCommand({ args, cwd: folder })
+    assert.equal(code, 0, stderr)
+    assert.match(stdout, /is now a complete copy of .*\.\n\nStart svc with the same root secret/)
+    assert.ok(existsSync(path.join(folder, 'made.db')))
+  })
+
+  test('the copy covers every table and column of the schema, the key first', async (t) => {
+    const service = await startService({ t })
+    const columns = await (await openDatabase(service, t)).columns()
+    const names = (table: string) => columns.filter((column) => column.table === table).map(({ name }) => name)
+    const tables = [...new Set(columns.map(({ table }) => table))].filter((table) => table !== 'migrations')
+    assert.deepEqual(tables.sort(), TABLES.map(({ name }) => name).sort())
+    for (const { name, columns } of TABLES) assert.deepEqual([...columns].sort(), names(name).sort(), name)
+    const file = restingFile(t)
+    for (const { name, integerColumns: numbers } of TABLES) {
+      const held = await file.rows(
+        `SELECT name FROM pragma_table_info('${name}') WHERE type LIKE '%INT%' ORDER BY name`,
+      )
+      assert.deepEqual(
+        [...numbers].sort(),
+        held.map((column) => column.name),
+        name,
+      )
+    }
+  })
+})

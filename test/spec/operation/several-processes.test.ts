@@ -1,0 +1,81 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import net from 'node:net'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { negotiateConnection } from '../../../src/storage/postgres/negotiate-connection.ts'
+import { readPostgresUrl } from '../../../src/storage/postgres/url.ts'
+import { afterwards } from '../../support/cleanup.ts'
+import { createUserAgent } from '../../support/client/user-agent.ts'
+import { postgresUrl } from '../../support/database/database-choice.ts'
+import { databasePath, openDatabaseFile } from '../../support/database/database-file.ts'
+import { createDatabase } from '../../support/postgres/postgres-databases.ts'
+import { runSvc } from '../../support/service/command.ts'
+import { loggedRequest } from '../../support/service/request-log.ts'
+import { startServiceProcess } from '../../support/service/service-process.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/wait.ts'
+
+/** An authentication message of the protocol: AuthenticationSASL is 10, AuthenticationSASLContinue 11. */
+const authentication = (kind: number, content: string): Buffer => {
+  const head = Buffer.alloc(9)
+  head.write('R')
+  head.writeInt32BE(8 + content.length, 1)
+  head.writeInt32BE(kind, 5)
+  return Buffer.concat([head, Buffer.from(content)])
+}
+
+/** The messages of a server that requires a password: the mechanism and the challenge. */
+const WANTS_PASSWORD = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=nonce,s=c2FsdA==,i=4096')]
+
+describe('several processes', () => {
+  test('a worker that starts while the settings cannot be read serves all the same', async (t) => {
+    const service = await startServiceProcess({ t, env: { SVC_WORKERS: '2' } })
+    const answer = await createUserAgent(service).get('/auth/login', { connection: 'close' })
+    const { pid } = await loggedRequest(service, answer)
+    writeFileSync(path.join(service.directory, '.env'), 'SVC_LOG_LEVEL=loud\n')
+    process.kill(Number(pid), 'SIGKILL')
+    await eventually('another worker serves', () =>
+      service.logLines().some(({ message }) => message === 'worker serves'),
+    )
+    assert.equal(await service.stop(), 0)
+  })
+
+  test('times with a fraction, which svc once wrote to SQLite for a retry, can be copied to PostgreSQL', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const made = await runSvc({ args: ['keys', 'rotate'], cwd })
+    assert.equal(made.code, 0, made.stderr)
+    const database = openDatabaseFile({ directory: cwd }, t)
+    database.run(
+      `INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
+       VALUES ('event', 'user.created', 'ada', 1, '{}', 1, 1795000001171.859)`,
+    )
+    database.close()
+    const { url, drop } = await createDatabase(await postgresUrl())
+    afterwards(t, drop)
+    const copied = await runSvc({
+      args: ['database', 'copy', '--from', `sqlite:${databasePath(cwd)}`, '--to', url],
+      cwd,
+    })
+    assert.equal(copied.code, 0, copied.stderr)
+  })
+
+  test('a start without a password for a server that requires one fails at once', async (t) => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => {})
+      const says = WANTS_PASSWORD.values()
+      socket.on('data', () => void socket.write(says.next().value ?? ''))
+    })
+    afterwards(t, () => void server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address)
+    const target = readPostgresUrl(`postgres://svc@127.0.0.1:${address.port}/svc?sslmode=disable`)
+    const waits: string[] = []
+    const reached = negotiateConnection(target, { waitMs: 1, onWait: ({ message }) => void waits.push(message) })
+    await assert.rejects(reached, /denies access: check user and password/)
+    assert.deepEqual(waits, [])
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Person } from '../client/accounts.ts'
+
+/** A person with their own browser window, and an application beside the service. */
+export type BrowserWindow = {
+  page: Page
+  context: BrowserContext
+  /** Fills in the form that posts to `action` and sends it; resolves when the next page is there. */
+  submit(action: string, fields: Record<string, string>): Promise<void>
+  open(path: string): Promise<void>
+  /** The window's path, query and fragment. */
+  path(): string
+  /** The browser's complaints so far: console errors, resources blocked by the policy, failed scripts. */
+  complaints: string[]
+}
+
+const application = '<!doctype html><html lang="en"><title>Application</title><main><h1>Application</h1></main></html>'
+
+/** Opens a window on the service; everything outside /auth is answered by an application. */
+export const openWindow = async (
+  browser: Browser,
+  service: { url: string },
+  { scripts = true }: { scripts?: boolean } = {},
+): Promise<BrowserWindow> => {
+  const context = await browser.newContext({ baseURL: service.url, javaScriptEnabled: scripts })
+  await context.route(
+    ({ pathname }) => pathname !== '/auth' && !pathname.startsWith('/auth/'),
+    (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: application }),
+  )
+  const complaints: string[] = []
+  const page = await context.newPage()
+  page.on('console', (message) => {
+    // An error status of the page itself (401, 422, ...) is part of a test; any other failed request is an error.
+    const isStatusOfPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url()
+    if (['error', 'warning'].includes(message.type()) && !isStatusOfPage) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('requestfailed', (request) => complaints.push(`${request.url()} ${request.failure()?.errorText}`))
+  return {
+    page,
+    context,
+    complaints,
+    open: async (path) => void (await page.goto(path)),
+    path: () => page.url().slice(service.url.length),
+    submit: async (action, fields) => {
+      const form = page.locator(`form[action="${action}"]`).last()
+      for (const [name, value] of Object.entries(fields)) {
+        const input = form.locator(`input[name="${name}"]`)
+        const hidden = form.locator('xpath=ancestor::details[not(@open)]/summary')
+        if ((await hidden.count()) > 0) await hidden.click()
+        await input.fill(value)
+      }
+      await Promise.all([page.waitForEvent('load'), form.locator('button:not([type="button"])').last().click()])
+    },
+  }
+}
+
+/** Signs up in a window. */
+export const signUpInWindow = async (visitor: BrowserWindow, { email, password, username }: Person): Promise<void> =>
+  visitor.submit('/auth/signup', { email, password, username })
+
+/** Logs in in a window. */
+export const logInInWindow = async (visitor: BrowserWindow, { email, password }: Person): Promise<void> =>
+  visitor.submit('/auth/login', { email, password })
+
+/** The violations that an accessibility checker finds, in the light scheme and, for colours only, in the dark one. */
+export const violations = async (page: Page): Promise<string[]> => {
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const checker = new AxeBuilder({ page }).setLegacyMode()
+    const result = await (colorScheme === 'light'
+      ? checker
+      : checker.withRules(['color-contrast', 'link-in-text-block'])
+    ).analyze()
+    for (const { id, nodes } of result.violations)
+      found.push(...nodes.map(({ html }) => `${page.url()} ${colorScheme} ${id}: ${html}`))
+  }
+  return found
+}
+
+/** Checks that the page has no accessibility violations. */
+export const assertAccessible = async ({ page }: BrowserWindow): Promise<void> =>
+  assert.deepEqual(await violations(page), [])

@@ -1,0 +1,85 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { beforeExit } from '../cleanup.ts'
+
+/** Settings of a run. Undefined removes a variable. */
+export type Environment = Record<string, string | undefined>
+
+/** The result of a finished command; `code` is null if a signal ended it. */
+export type CommandResult = { code: number | null; stdout: string; stderr: string }
+
+/** The command that starts this version of svc. */
+const LAUNCHER = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
+
+/** The environment of a child: only PATH of the caller, so that no SVC_* variable of a developer's shell takes part. */
+export const freshEnvironment = (env: Environment): Record<string, string> => {
+  const given = Object.entries({ PATH: process.env.PATH, ...env })
+  return Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined))
+}
+
+// The limit of the shell stands for a full disk: no file can grow beyond it.
+const withLimit = (limitKiB: number | undefined, command: string[]): string[] =>
+  limitKiB === undefined ? command : ['/bin/sh', '-c', `ulimit -f ${limitKiB * 2}; exec "$0" "$@"`, ...command]
+
+const withErrorsTo = (file: string | undefined, command: string[]): string[] =>
+  file === undefined ? command : ['/bin/sh', '-c', 'file=$0; exec "$@" 2>"$file"', file, ...command]
+
+/** Starts `svc ARGS` in a folder and returns the running child. */
+export const spawnSvc = ({
+  args,
+  cwd,
+  env,
+  launcher = LAUNCHER,
+  fileSizeLimitKiB,
+  errorsTo,
+}: {
+  args: string[]
+  cwd: string
+  env: Environment
+  /** The launcher of another version. */
+  launcher?: string | undefined
+  fileSizeLimitKiB?: number | undefined
+  /** A file in place of stderr. */
+  errorsTo?: string
+}): ChildProcessWithoutNullStreams => {
+  const command = withErrorsTo(errorsTo, withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args]))
+  const child = spawn(command[0] ?? '', command.slice(1), { cwd, env: freshEnvironment(env), stdio: 'pipe' })
+  child.stdout.setEncoding('utf8')
+  child.stderr.setEncoding('utf8')
+  child.once(
+    'exit',
+    beforeExit(() => child.kill('SIGKILL')),
+  )
+  return child
+}
+
+/** Runs `svc ARGS` to its end; one that has not ended after 20 s is killed and reported with code null. */
+export const runSvc = async ({
+  args,
+  cwd,
+  env = {},
+  launcher,
+  input = '',
+}: {
+  args: string[]
+  cwd: string
+  env?: Environment
+  launcher?: string | undefined
+  input?: string
+}): Promise<CommandResult> => {
+  const child = spawnSvc({ args, cwd, env, launcher })
+  const output = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: string) => (output.stdout += text))
+  child.stderr.on('data', (text: string) => (output.stderr += text))
+  // A command that does not read its input may have ended before it is written.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  clearTimeout(patience)
+  return { code, ...output }
+}

@@ -1,0 +1,18 @@
+import { createCookieTable } from '../../../src/http/cookies.ts'
+import type { RouteDeps } from '../../../src/http/deps.ts'
+import type { Route } from '../../../src/http/route.ts'
+import { createRoutes } from '../../../src/http/routes.ts'
+import { createPages } from '../../../src/pages/pages.ts'
+
+const pages = createPages({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
+
+/**
+ * The table of routes of a service with a provider of that name. Its rows can be read, but its handlers cannot be called:
+ * most of what they need is missing.
+ */
+export const routeTable = (provider: string): Route[] => {
+  const providers = [{ name: provider, label: provider, iconUrl: undefined }]
+  const baseUrl = 'http://localhost'
+  const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
+  return createRoutes({ pages, providers, baseUrl, cookieTable } as unknown as RouteDeps)
+}
