@@ -10,7 +10,9 @@ export interface HtmlFragment {
 /** What a template takes. Text is escaped; undefined and false leave nothing behind. */
 export type HtmlValue = string | number | false | undefined | HtmlFragment | readonly HtmlValue[]
 
-/** Makes HTML of a template and escapes its values; attributes must be quoted. Throws `TypeError` on any other value. */
+/**
+ * Makes HTML of a template and escapes its values; attributes must be quoted. Throws `TypeError` on any other value.
+ */
 export const html = (strings: TemplateStringsArray, ...values: readonly HtmlValue[]): HtmlFragment => {
   let text = strings[0] ?? ''
   for (let index = 0; index < values.length; index += 1) text += render(values[index]) + (strings[index + 1] ?? '')

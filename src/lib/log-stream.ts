@@ -16,9 +16,10 @@ interface LogStream {
 }
 
 /**
- * Writes log lines to a file descriptor, several at a time, and warnings at once. When the log cannot be written (the disk
- * is full, the reader is gone or blocked), lines are dropped; the service runs on, and exits without delay. With
- * `pino.destination` it would not, and an idle process would wake up ten times a second (docs/decisions/028-own-code.md).
+ * Writes log lines to a file descriptor, several at a time, and warnings at once. When the log cannot be written (the
+ * disk is full, the reader is gone or blocked), lines are dropped; the service runs on, and exits without delay. With
+ * `pino.destination` it would not, and an idle process would wake up ten times a second
+ * (docs/decisions/028-own-code.md).
  *
  * With `isShared`, other processes write to the same pipe: then a single write is short enough to keep lines whole.
  */

@@ -1,9 +1,9 @@
 import { stdSerializers } from 'pino'
 
 /**
- * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties may
- * contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client the
- * response that it could not parse.
+ * The properties of an error that are logged beside its type, message and stack: names and numbers. Other properties
+ * may contain personal data: a database sends the refused row (`detail`, `where`, `internalQuery`), and an HTTP client
+ * the response that it could not parse.
  */
 const FACTS = [
   ['code', 'errno', 'syscall', 'hostname', 'address', 'port', 'path'],

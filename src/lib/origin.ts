@@ -14,8 +14,8 @@ const THIS_MACHINE =
 
 /**
  * Whether a URL may lead to this machine: loopback and the unspecified address (RFC 6890 section 2.2), IPv4 within IPv6
- * included, and every name under localhost (RFC 6761 section 6.3). The URL parser has already normalized all other forms
- * of an address (decimal, octal, shortened) to one of these.
+ * included, and every name under localhost (RFC 6761 section 6.3). The URL parser has already normalized all other
+ * forms of an address (decimal, octal, shortened) to one of these.
  */
 export const mayReachThisMachine = (text: string): boolean =>
   URL.canParse(text) && THIS_MACHINE.test(new URL(text).hostname)

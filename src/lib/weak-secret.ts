@@ -1,6 +1,7 @@
 import { AppError } from './errors.ts'
 
-// 32 random bytes have fewer than 16 different values once in 10^16 cases, 64 random hex digits fewer than 8 once in 10^18.
+// 32 random bytes have fewer than 16 different values once in 10^16 cases, 64 random hex digits fewer than 8 once in
+// 10^18.
 const MIN_DISTINCT_BYTES = 16
 const MIN_DISTINCT_CHARACTERS = 8
 /** Random base64 of 43 characters has letters of one case and no more digits than this once in 10^11 cases. */
@@ -17,8 +18,8 @@ export const requireUnguessable = (text: string, bytes: Uint8Array, where = 'it'
 }
 
 /**
- * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects what
- * people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
+ * The reason why a root secret could be guessed, in words that follow "it"; undefined if it looks random. It detects
+ * what people type in place of random bytes, and refuses one in 10^11 random secrets (test/unit/weak-secret.test.ts).
  */
 export const findWeakness = (text: string, bytes: Uint8Array): string | undefined =>
   weaknessOfText(text) ?? (isPrintable(bytes) ? weaknessOfText(Buffer.from(bytes).toString()) : weaknessOfBytes(bytes))

@@ -4,8 +4,8 @@ export type Value = string | number | null
 /**
  * Runs statements, written once for every database that svc supports, with `?` for each value.
  *
- * - A `SELECT` whose result a transaction depends on ends in `FOR UPDATE` or `FOR SHARE`: its rows do not change until the
- *   transaction ends.
+ * - A `SELECT` whose result a transaction depends on ends in `FOR UPDATE` or `FOR SHARE`: its rows do not change until
+ *   the transaction ends.
  * - `server_time()` is the clock of the database's server in milliseconds since 1970, the same for all replicas. It is
  *   `NULL` on SQLite, which has no server: the clock of the machine is the only one.
  */
@@ -63,8 +63,8 @@ export type Dialect = 'sqlite' | 'postgres'
 export interface Database extends Queries {
   readonly dialect: Dialect
   /**
-   * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow, and
-   * nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.
+   * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow,
+   * and nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.
    */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
   /** Runs single statements, each a transaction of its own; `afterCommit` runs at the instant of its commit. */

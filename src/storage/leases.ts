@@ -1,8 +1,8 @@
 import type { Database } from './database.ts'
 
 /**
- * Takes a lease, which gives a job to one process until a time (milliseconds since 1970). Resolves to false while another
- * process holds it. Its holder can extend it. When a process dies, its lease is free again at that time.
+ * Takes a lease, which gives a job to one process until a time (milliseconds since 1970). Resolves to false while
+ * another process holds it. Its holder can extend it. When a process dies, its lease is free again at that time.
  */
 export const takeLease = async (
   db: Pick<Database, 'run'>,

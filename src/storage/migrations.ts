@@ -55,9 +55,9 @@ const findAppliedIfAny = (db: Database): Promise<string[]> =>
   })
 
 /**
- * Brings the schema up to date, and resolves to the names of the applied migrations. Forward only. Each migration is one
- * transaction that records its own name first: of two processes that start together, the second waits and then has nothing
- * to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long, and
+ * Brings the schema up to date, and resolves to the names of the applied migrations. Forward only. Each migration is
+ * one transaction that records its own name first: of two processes that start together, the second waits and then has
+ * nothing to do, and a kill leaves nothing half-done. Throws `unavailable` when a table stays in use for too long, and
  * `internal_error` when the schema is too new for this program.
  */
 export const migrate = async (db: Database, clock: Clock): Promise<string[]> => {
@@ -80,7 +80,9 @@ export const findPendingMigrations = async (dialect: Dialect, db: Database | und
   return names.filter((name) => !applied.includes(name))
 }
 
-/** Tries twice: when two processes create the table at once, PostgreSQL fails one with an error in its own catalogue. */
+/**
+ * Tries twice: when two processes create the table at once, PostgreSQL fails one with an error in its own catalogue.
+ */
 const createTable = (db: Database): Promise<unknown> => {
   const create = () =>
     db.run(

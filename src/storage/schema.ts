@@ -14,8 +14,8 @@ export interface Table {
 export type Row = Record<string, Value>
 
 /**
- * The tables of an installation, in an order that foreign keys allow. Rows of `installation` that belong to one database
- * are not copied with it: leases and locks of processes, and what migrations and a copy record there.
+ * The tables of an installation, in an order that foreign keys allow. Rows of `installation` that belong to one
+ * database are not copied with it: leases and locks of processes, and what migrations and a copy record there.
  */
 export const TABLES: readonly Table[] = [
   {

@@ -26,8 +26,8 @@ export interface Comparison {
 }
 
 /**
- * Rows in one transaction. Emails and names come in random order in their indexes: the larger the transaction, the fewer of
- * the indexes' pages are written several times. An interruption loses one transaction at most.
+ * Rows in one transaction. Emails and names come in random order in their indexes: the larger the transaction, the
+ * fewer of the indexes' pages are written several times. An interruption loses one transaction at most.
  */
 const BATCH_ROWS = 20_000
 
@@ -45,8 +45,9 @@ interface CopyOptions {
 }
 
 /**
- * Copies an installation to an empty database, or continues an interrupted copy. Then reads both databases again, compares
- * them, and marks the copy as usable if they are equal. Throws `conflict` when the copy can neither start nor continue.
+ * Copies an installation to an empty database, or continues an interrupted copy. Then reads both databases again,
+ * compares them, and marks the copy as usable if they are equal. Throws `conflict` when the copy can neither start nor
+ * continue.
  */
 export const copyInstallation = async ({ from, to, clock, onProgress }: CopyOptions): Promise<Comparison[]> => {
   await using stack = new AsyncDisposableStack()

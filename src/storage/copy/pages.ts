@@ -6,11 +6,12 @@ import { invalidRow } from './errors.ts'
 /** Measured by `npm run bench:copy`: more rows at once are no faster, and cost memory. */
 const PAGE_ROWS = 1000
 
-const where = ({ rowFilter: only }: Table, condition: string): string => (only ? `${condition} AND ${only}` : condition)
+const where = ({ rowFilter }: Table, condition: string): string =>
+  rowFilter ? `${condition} AND ${rowFilter}` : condition
 
 /**
- * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names the
- * row when a value has a type that svc never writes.
+ * The rows after a key in the order of keys, page by page; all rows when the key is empty. Throws an error that names
+ * the row when a value has a type that svc never writes.
  */
 export async function* readPages(db: Queries, table: Table, after: string): AsyncGenerator<Row[]> {
   const { name, columns } = table
@@ -43,7 +44,9 @@ const checkRow = (table: Table, row: Row): void => {
   }
 }
 
-/** Finds the row that Node refused to read, because a number is too large to be exact; Node's error does not name it. */
+/**
+ * Finds the row that Node refused to read, because a number is too large to be exact; Node's error does not name it.
+ */
 const findUnsafeInteger = async (db: Queries, table: Table, after: string, error: unknown) => {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE')) return undefined
   const [key] = table.columns

@@ -40,8 +40,8 @@ const describeFailure = (code: string): string | undefined =>
   TRANSIENT_FAILURES[code] ?? TRANSIENT_FAILURES[code.slice(0, 3)] ?? TRANSIENT_FAILURES[code.slice(0, 2)]
 
 /**
- * Whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use on the
- * same connection would fail too.
+ * Whether a prepared statement of the connection is gone, or its columns changed with the schema. Every later use on
+ * the same connection would fail too.
  */
 export const isStalePlan = (error: unknown): boolean =>
   isServerError(error) &&
@@ -71,7 +71,9 @@ export const isConnectionLost = (error: unknown): boolean =>
 /** Whether the server responded, even with an error, and is neither starting nor stopping. */
 export const isServerResponse = (error: unknown): boolean => isServerError(error) && !/^(?:08|57P)/.test(error.code)
 
-/** Whether a retry is useless: the user or password is wrong, or the database does not exist or may not be connected to. */
+/**
+ * Whether a retry is useless: the user or password is wrong, or the database does not exist or may not be connected to.
+ */
 export const isAccessDenied = (error: unknown): boolean =>
   isServerError(error) ? /^(?:28|3D|42501)/.test(error.code) : isMissingPassword(error)
 
@@ -79,7 +81,9 @@ export const isAccessDenied = (error: unknown): boolean =>
 export const isMissingPassword = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('SASL:')
 
-/** Data exceptions, and exceptions of triggers: their messages may repeat values of rows, which do not belong in a log. */
+/**
+ * Data exceptions, and exceptions of triggers: their messages may repeat values of rows, which do not belong in a log.
+ */
 const MESSAGE_MAY_HOLD_VALUES = /^(?:22|P0)/
 
 /** The names, from the same appendix, of those that svc's own statements can cause. */

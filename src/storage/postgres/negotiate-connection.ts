@@ -66,8 +66,8 @@ const tryConnection = async (options: pg.ClientConfig): Promise<pg.ClientConfig>
 }
 
 /**
- * Prepares a statement of the same name on every connection. It fails behind a pooler that maps them to one connection of
- * the server without keeping their prepared statements apart.
+ * Prepares a statement of the same name on every connection. It fails behind a pooler that maps them to one connection
+ * of the server without keeping their prepared statements apart.
  */
 const requirePreparedStatements = async (clients: pg.Client[]): Promise<void> => {
   for (const client of clients) {

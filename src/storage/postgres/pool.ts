@@ -36,7 +36,8 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
   const { connection, size, timeoutMs, onChange } = options
   const settings = toPoolConfig(options)
 
-  // A connection of an earlier epoch is closed instead of reused: it was opened before the latest outage or schema change.
+  // A connection of an earlier epoch is closed instead of reused: it was opened before the latest outage or schema
+  // change.
   let epoch = 0
   const epochs = new WeakMap<pg.PoolClient, number>()
 

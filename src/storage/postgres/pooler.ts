@@ -8,8 +8,8 @@ const REFUSED_PARAMETER = /unsupported startup parameter: (\w+)/
 const LOST_STATEMENTS = ['26000', '42P05']
 
 /**
- * Explains to an operator how to configure the pooler that caused this error; undefined for every other error. `code` is
- * the SQLSTATE.
+ * Explains to an operator how to configure the pooler that caused this error; undefined for every other error. `code`
+ * is the SQLSTATE.
  */
 export const explainPoolerError = ({ code, message }: { code: string; message: string }): string | undefined => {
   const [, parameter] = REFUSED_PARAMETER.exec(message) ?? []

@@ -13,8 +13,9 @@ const MAX_ATTEMPTS = 8
 type Send = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<QueryResult<Row>>
 
 /**
- * Uses a PostgreSQL database, and connects at the first statement. Isolation is `READ COMMITTED`: each statement sees what
- * was committed before it began, and a transaction locks the rows that it depends on (docs/decisions/012-postgresql.md).
+ * Uses a PostgreSQL database, and connects at the first statement. Isolation is `READ COMMITTED`: each statement sees
+ * what was committed before it began, and a transaction locks the rows that it depends on
+ * (docs/decisions/012-postgresql.md).
  */
 export const openPostgres = (options: PoolOptions): Database => {
   const pool = createPool(options)
@@ -85,8 +86,8 @@ type Prepare = (sql: string, values: (Value | string[])[]) => QueryConfig
 const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 /**
- * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that share a
- * connection behind a pooler must never use one name for two statements.
+ * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that
+ * share a connection behind a pooler must never use one name for two statements.
  */
 const createStatementCache = (): Prepare => {
   const prepared = new Map<string, { name: string; text: string }>()

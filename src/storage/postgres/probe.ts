@@ -4,7 +4,9 @@ import { isServerResponse } from './errors.ts'
 const MIN_TIMEOUT_MS = 1000
 const MAX_TIMEOUT_MS = 5000
 
-/** Connects outside the pool; rejects when the server does not respond. An error that the server sends is a response. */
+/**
+ * Connects outside the pool; rejects when the server does not respond. An error that the server sends is a response.
+ */
 export const createProbe = (connection: pg.ClientConfig, timeoutMs: number) => {
   // Short, so that the end of an outage is noticed soon; but long enough for a slow server.
   const probeTimeoutMs = Math.min(Math.max(MIN_TIMEOUT_MS, timeoutMs / 2), MAX_TIMEOUT_MS)

@@ -16,8 +16,8 @@ type Waiter<Mapped> = PromiseWithResolvers<Mapped | undefined> & { sinceMs: numb
 
 /**
  * Looks up many rows in one query, and caches nothing: keys that are requested in one turn of the event loop, or while
- * other queries run, share the next query. It starts after all of them were requested, so that each result is as fresh as
- * if its row had been read alone.
+ * other queries run, share the next query. It starts after all of them were requested, so that each result is as fresh
+ * as if its row had been read alone.
  */
 export const createRowBatcher = <Row extends { id: string }, Mapped>({
   select,

@@ -22,8 +22,8 @@ export const encryptionsFor = ({ host, tls }: ConnectionInfo): readonly Encrypti
 
 /**
  * Whether the other kind of connection may succeed after this failure, as libpq decides for `prefer` and `allow`: the
- * server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS. Not so
- * for a server that does not respond.
+ * server has no TLS, the handshake failed, or the server denies access (SQLSTATE class 28), which may depend on TLS.
+ * Not so for a server that does not respond.
  */
 export const isEncryptionFailure = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -40,7 +40,8 @@ const CERTIFICATE_ERRORS = /CERT|^CRL_|^UNABLE_TO_|^INVALID_(?:CA|PURPOSE)$|^HOS
 
 /**
  * The configuration of `pg` for one kind of connection. It sets everything that `pg` would otherwise take from `PG*`
- * variables or `~/.pgpass`, so that only the URL counts. Reads the certificates; throws `unavailable`, naming the parameter.
+ * variables or `~/.pgpass`, so that only the URL counts. Reads the certificates; throws `unavailable`, naming the
+ * parameter.
  */
 export const toClientConfig = (info: ConnectionInfo, encryption: Encryption): ClientConfig => ({
   host: info.host,

@@ -16,8 +16,8 @@ const isParameter = (name: string): name is Parameter => PARAMETERS.some((parame
 const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?]*)@)?([^@/?]*)(?:\/([^@/?]*))?(?:\?([^@]*))?$/
 
 /**
- * Reads a URL as libpq does (PostgreSQL, section 34.1.1.2), for one server. Throws `invalid_request`, with a message that
- * shows no part of a password. A parameter that is not supported is refused, never ignored
+ * Reads a URL as libpq does (PostgreSQL, section 34.1.1.2), for one server. Throws `invalid_request`, with a message
+ * that shows no part of a password. A parameter that is not supported is refused, never ignored
  * (docs/decisions/028-own-code.md).
  */
 export const readPostgresUrl = (text: string): ConnectionInfo => {

@@ -24,8 +24,8 @@ interface Checkpoints {
 
 /**
  * Moves the log into the database file on another thread, because a checkpoint syncs, and a sync on the main thread
- * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages are
- * moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
+ * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages
+ * are moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
  */
 export const createCheckpoints = ({ file, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
   let commits = 0

@@ -12,7 +12,9 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
-/** Connects in WAL mode; the file and its log then exist on disk. `path` is the real path, with symbolic links resolved. */
+/**
+ * Connects in WAL mode; the file and its log then exist on disk. `path` is the real path, with symbolic links resolved.
+ */
 export const connect = (file: string): { connection: DatabaseSync; path: string } => {
   const connection = new DatabaseSync(file)
   try {

@@ -16,8 +16,8 @@ export interface GroupCommit {
 }
 
 /**
- * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start, never
- * the running one, which may have begun before the caller's write.
+ * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start,
+ * never the running one, which may have begun before the caller's write.
  */
 export const createGroupCommit = (fileDescriptor: number): GroupCommit => {
   let waiting: Waiter[] = []

@@ -14,8 +14,8 @@ interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
 
 /**
  * Caches rows until another process commits, which `PRAGMA data_version` shows at almost no cost
- * (docs/decisions/005-row-cache.md). A row is read and cached in one synchronous step, so that no commit of this process
- * can come in between.
+ * (docs/decisions/005-row-cache.md). A row is read and cached in one synchronous step, so that no commit of this
+ * process can come in between.
  */
 export const createRowCache = <Row, Mapped>({
   select,

@@ -26,8 +26,8 @@ interface SqliteOptions {
 /**
  * Opens a SQLite file in WAL mode. Creates the file and its folder, readable by the owner only, if they are missing.
  *
- * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. A commit becomes durable by an `fdatasync` of the
- * log, which every write waits for before it resolves, and which waiting writes share
+ * Commits are `synchronous = NORMAL`: SQLite syncs at checkpoints only. A commit becomes durable by an `fdatasync` of
+ * the log, which every write waits for before it resolves, and which waiting writes share
  * (docs/decisions/002-group-commit.md).
  */
 export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Database> => {
