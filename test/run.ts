@@ -57,7 +57,7 @@ const args = process.argv.slice(2)
 const given = args.filter((argument) => !isOption(argument))
 const stop = new AbortController()
 
-/** Begins to run files. What they tell is kept until it is asked for. */
+/** Starts to run files. Their results are kept until they are shown. */
 const begin = (files: string[], env: Record<string, string>) => {
   const events = run({
     cwd: ROOT,
@@ -102,13 +102,13 @@ const startServer = async () => {
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} seconds`
 
-/** Says how long the run took and what it cost, services and databases included; of the cost, Linux alone tells. */
+/** Prints the duration of the run and, on Linux, its processor time, including services and databases. */
 const showCost = (): void => {
   const cost = process.platform === 'linux' ? `, and ${seconds(processTreeCpuMs(process.pid))} of processor time` : ''
   process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
 }
 
-/** Why the gateway tests cannot run; undefined when they can, or when none were asked for. */
+/** Why the gateway tests cannot run. Undefined if they can, or are not in the run. */
 const withoutGateways = (): string | undefined => {
   const areAsked = readFiles(given, []).some((file) => path.matchesGlob(file, OF_GATEWAYS))
   return areAsked ? prepareGateways() : undefined

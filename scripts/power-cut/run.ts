@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { findLosses, type Visitor, visit } from './visitors.ts'
+import { type AcknowledgedUser, findLosses, signUpAndRefresh } from './users.ts'
 
 const PAGE = 4096
 const SERVICE = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const FILES = ['svc.db', 'svc.db-wal', 'svc.secret']
-const VISITORS = 8
+const USERS_AT_ONCE = 8
 
 const root = mkdtempSync(join(tmpdir(), 'svc-power-cut-'))
 const disk = join(root, 'disk.so')
@@ -48,14 +48,14 @@ const start = async (folder: string, image: string | undefined) => {
 }
 
 /** Writes the synced files, with a random half of the pages that were written since. */
-const asTheDiskMayHold = (image: string, actual: string, target: string): void => {
+const writeWorstCase = (image: string, actual: string, target: string): void => {
   for (const name of FILES) {
-    const sure = existsSync(join(image, name)) ? readFileSync(join(image, name)) : Buffer.alloc(0)
-    const perhaps = existsSync(join(actual, name)) ? readFileSync(join(actual, name)) : Buffer.alloc(0)
-    const size = randomInt(2) === 0 ? sure.length : Math.max(sure.length, perhaps.length)
+    const synced = existsSync(join(image, name)) ? readFileSync(join(image, name)) : Buffer.alloc(0)
+    const written = existsSync(join(actual, name)) ? readFileSync(join(actual, name)) : Buffer.alloc(0)
+    const size = randomInt(2) === 0 ? synced.length : Math.max(synced.length, written.length)
     const bytes = Buffer.alloc(size)
-    sure.copy(bytes)
-    for (let at = 0; at < size; at += PAGE) if (randomInt(2) === 0) perhaps.copy(bytes, at, at, at + PAGE)
+    synced.copy(bytes)
+    for (let at = 0; at < size; at += PAGE) if (randomInt(2) === 0) written.copy(bytes, at, at, at + PAGE)
     writeFileSync(join(target, name), bytes)
   }
 }
@@ -64,14 +64,14 @@ const round = async (number: number) => {
   const [actual, image, target] = ['actual', 'image', 'target'].map((name) => join(root, `${number}-${name}`))
   if (!actual || !image || !target) throw new Error('no folder')
   for (const folder of [actual, image, target]) mkdirSync(folder)
-  const acknowledged: Visitor[] = []
+  const acknowledged: AcknowledgedUser[] = []
   const { child, url } = await start(actual, image)
-  const visits = Array.from({ length: VISITORS }, (_, index) => visit(url, `v${index}`, acknowledged))
+  const loads = Array.from({ length: USERS_AT_ONCE }, (_, index) => signUpAndRefresh(url, `v${index}`, acknowledged))
   await sleep(randomInt(300, 3000))
   child.kill('SIGKILL')
-  const refreshes = (await Promise.all(visits)).reduce((sum, count) => sum + count, 0)
+  const refreshes = (await Promise.all(loads)).reduce((sum, count) => sum + count, 0)
   cpSync(join(actual, 'svc.secret'), join(image, 'svc.secret'))
-  asTheDiskMayHold(image, actual, target)
+  writeWorstCase(image, actual, target)
   const again = await start(target, undefined)
   const losses = await findLosses(again.url, acknowledged)
   again.child.kill('SIGKILL')

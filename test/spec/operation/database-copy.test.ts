@@ -271,7 +271,7 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       assert.match(started.stderr, /unfinished copy/)
     })
 
-    test(`rows that contradict those that were copied before are told with the reason; exit code 1 (to ${kind})`, async (t) => {
+    test(`rows that contradict those that were copied before are reported with the reason; exit code 1 (to ${kind})`, async (t) => {
       const from = await restingPlace(t)
       await fill(from, MANY)
       const to = await interruptedCopy(t, kind, from)

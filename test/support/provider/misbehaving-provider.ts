@@ -86,8 +86,8 @@ const createListener = (provider: MisbehavingProvider, situation: Situation) => 
 }
 
 /**
- * Starts a provider on a free port until the test ends, or the file when no test is given. Its `profile` makes it behave
- * like a known provider; with `team` it accepts, like Apple, only client secrets that the team has signed.
+ * Starts a provider on a free port until the test ends, or the file when no test is given. Its `profile` makes it
+ * behave like a known provider; with `team` it accepts, like Apple, only client secrets that the team has signed.
  */
 export const startMisbehavingProvider = async ({
   t,

@@ -25,8 +25,8 @@ export const reclaim = (agent: UserAgent, pending: string, name = 'corp') =>
   agent.post(`/auth/oauth/${name}/claim`, { pending })
 
 /**
- * Starts a service with three providers: corp and github, and lab, which sends the claims that it is told to. With them
- * come the steps that tests of connected accounts take again and again.
+ * Starts a service with three providers: corp and github, and lab, which sends given claims. Returns them with the
+ * common steps of tests about connected accounts.
  */
 export const startLinkingService = async () => {
   const corp = await startOpenIdProvider()
@@ -58,7 +58,7 @@ export const startLinkingService = async () => {
     return { agent, person, user, octo }
   }
 
-  /** A user who is new at corp and whose email an account has, on the "link account" page. */
+  /** A new user of corp on the "link account" page, because an account has the same email. */
   const atLinkAccountPage = async (
     email: string,
     form: Form = { return_to: '/kept' },

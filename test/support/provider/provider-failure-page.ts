@@ -6,7 +6,7 @@ import type { Service } from '../service/service.ts'
 import type { Claims, Fault } from './misbehaving-provider-faults.ts'
 import { assertNoSession } from './provider-service.ts'
 
-/** An address to return to that must survive as it is. */
+/** A return_to that must be kept unchanged. */
 export const RETURN_TO = '/kept?a=1&b=%2F#there'
 export const KEPT_LINK = 'return_to=%2Fkept%3Fa%3D1%26b%3D%252F%23there"'
 export const KEPT_FIELD = 'name="return_to" value="/kept?a=1&amp;b=%2F#there"'
@@ -19,7 +19,7 @@ export interface Failure {
   problem: string
   /** When it is noticed: at the start, or at the callback. */
   at?: 'start' | 'callback'
-  /** `false` where the state is not readable, and with it the address to return to. */
+  /** `false` if the state is not readable, so that its return_to is unknown. */
   isReturnToKept?: boolean
   claims?: Claims
 }
@@ -43,7 +43,9 @@ const assertShowsEmailOnly = ({ text }: Answer, problem: string, { sub, email }:
   assert.ok(text.includes(` ${escaped(email)} `), `the page has ${email}, as text: ${text}`)
 }
 
-/** The page of a failed sign-in: its status, a way on, and nothing that the provider said; with its line in the log. */
+/**
+ * Checks the page of a failed sign-in: its status, the next step, no text from the provider, and the line in the log.
+ */
 export const assertRefusal = async (
   at: Service,
   agent: UserAgent,

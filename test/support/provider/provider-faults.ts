@@ -23,7 +23,7 @@ export const UNUSABLE_METADATA = [
   'authorization-endpoint-not-text',
 ] as const satisfies NonNullable<Fault['discovery']>[]
 
-/** The provider's name for a discovery document that is about to be bad. */
+/** The name of the provider for a test with a faulty discovery document. */
 export const nameFor = (fault: string): string => fault.replaceAll('-', '')
 
 export type Failures = Record<string, Omit<Failure, 'status' | 'problem'>>
@@ -61,9 +61,8 @@ const SECRET_PARAMETERS = ['state', 'nonce', 'code', 'code_challenge', 'code_ver
 const HARMLESS = ['', 'a-code', 'a-code-of-another-provider', 'a-state-of-somebody-else']
 
 /**
- * Starts three misbehaving providers and a service with them. svc keeps the discovery document and the keys of a
- * provider by its name: where those are about to be bad, the same provider needs a name of which nothing good is known
- * yet.
+ * Starts three misbehaving providers and a service with them. svc caches the discovery document and the keys of a
+ * provider by its name. A test with a fault in those uses the provider under a name that has no cached ones.
  */
 export const startFaultyProviders = async () => {
   const corp = await startMisbehavingProvider()
@@ -107,7 +106,7 @@ export const startFaultyProviders = async () => {
     return callback
   }
 
-  /** Goes to the provider, which misbehaves from now on, and back. */
+  /** Signs in with the provider, which has the fault from now on. */
   const visitAndReturn = async (
     agent: UserAgent,
     provider: MisbehavingProvider,
@@ -118,7 +117,7 @@ export const startFaultyProviders = async () => {
     return returnFromProvider(agent, await visit(provider, url, claims))
   }
 
-  /** A sign-in at a provider that misbehaves ends in a page, and in nothing else. */
+  /** Checks that a sign-in with a misbehaving provider ends with a page, and without any other effect. */
   const assertFails = async (failure: Failure, at = service) => {
     const { provider: name = 'corp', fault } = failure
     const provider = providers[name] ?? corp
@@ -155,7 +154,7 @@ export const startFaultyProviders = async () => {
     return visit(providers[name], url, claims)
   }
 
-  /** No code, state, token, client secret or verifier of any request so far is in the logs. */
+  /** Checks that the logs contain no code, state, token, client secret or verifier of the requests so far. */
   const assertNoSecretsLogged = (logs: string, { atLeast }: { atLeast: number }) => {
     for (const { requests } of [corp, lab, rival]) {
       for (const { form, headers } of requests) {

@@ -18,9 +18,9 @@ export const startSignupService = async () => {
   const corp = await startOpenIdProvider()
   const github = await startGitHubServer()
   const google = await startMisbehavingProvider({ profile: 'google' })
-  // Sends the claims that it is told to, and says nothing about verification unless it is told.
+  // Sends exactly the given claims, without any about verification.
   const lab = await startMisbehavingProvider()
-  // The same providers under further names: a user who is known by one name is known by all.
+  // The same providers under other names: a user who is known by one name is known by all.
   const providers = { corp, github, google, lab, staff: corp, trusted: lab, guests: lab }
   const settings: Environment = {
     SVC_WEBHOOK_URL: webhooks.url,

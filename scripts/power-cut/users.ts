@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 const PASSWORD = 'a long enough phrase'
 
 /** An account that was acknowledged, and its newest tokens. An empty refresh token is not known to be valid. */
-export interface Visitor {
+export interface AcknowledgedUser {
   email: string
   refresh: string
   csrf: string
@@ -24,37 +24,36 @@ const post = (url: string, path: string, cookies: string, form: Record<string, s
     body: new URLSearchParams(form),
   })
 
-const freshCsrf = async (url: string) => `svc_csrf=${cookie(await fetch(`${url}/auth/login`), 'svc_csrf')}`
+const fetchCsrfCookie = async (url: string) => `svc_csrf=${cookie(await fetch(`${url}/auth/login`), 'svc_csrf')}`
 
-const signUp = async (url: string, email: string): Promise<Visitor | undefined> => {
-  const response = await post(url, '/auth/signup', await freshCsrf(url), { email, password: PASSWORD })
+const signUp = async (url: string, email: string): Promise<AcknowledgedUser | undefined> => {
+  const response = await post(url, '/auth/signup', await fetchCsrfCookie(url), { email, password: PASSWORD })
   if (response.status !== 303) throw new Error(`signup was answered ${response.status}`)
   return { email, refresh: cookie(response, 'svc_refresh'), csrf: cookie(response, 'svc_csrf') }
 }
 
-const refresh = (url: string, visitor: Visitor) =>
-  post(
-    url,
-    '/auth/api/v1/sessions/refresh?audience=app',
-    `svc_refresh=${visitor.refresh}; svc_csrf=${visitor.csrf}`,
-    {},
-  )
+const refresh = (url: string, user: AcknowledgedUser) =>
+  post(url, '/auth/api/v1/sessions/refresh?audience=app', `svc_refresh=${user.refresh}; svc_csrf=${user.csrf}`, {})
 
 /** Signs up and refreshes until the power is cut; records only acknowledged users and tokens. */
-export const visit = async (url: string, name: string, acknowledged: Visitor[]): Promise<number> => {
+export const signUpAndRefresh = async (
+  url: string,
+  name: string,
+  acknowledged: AcknowledgedUser[],
+): Promise<number> => {
   let refreshes = 0
   try {
     for (let count = 0; ; count += 1) {
-      const visitor = await signUp(url, `${name}-${count}@example.com`)
-      if (!visitor) continue
-      acknowledged.push(visitor)
+      const user = await signUp(url, `${name}-${count}@example.com`)
+      if (!user) continue
+      acknowledged.push(user)
       for (let more = randomInt(200); more > 0; more -= 1) {
-        const before = visitor.refresh
+        const before = user.refresh
         // If the power is cut during the refresh, either token may be valid, so neither is checked.
-        visitor.refresh = ''
-        const response = await refresh(url, { ...visitor, refresh: before })
+        user.refresh = ''
+        const response = await refresh(url, { ...user, refresh: before })
         if (response.status !== 200) throw new Error(`refresh was answered ${response.status}`)
-        visitor.refresh = cookie(response, 'svc_refresh')
+        user.refresh = cookie(response, 'svc_refresh')
         refreshes += 1
       }
     }
@@ -65,14 +64,14 @@ export const visit = async (url: string, name: string, acknowledged: Visitor[]):
 }
 
 /** What acknowledged users and tokens can no longer do. */
-export const findLosses = async (url: string, acknowledged: Visitor[]): Promise<string[]> => {
+export const findLosses = async (url: string, acknowledged: AcknowledgedUser[]): Promise<string[]> => {
   const losses: string[] = []
-  for (const visitor of acknowledged) {
-    const login = await post(url, '/auth/login', await freshCsrf(url), { email: visitor.email, password: PASSWORD })
-    if (login.status !== 303) losses.push(`${visitor.email} cannot log in: ${login.status}`)
-    if (visitor.refresh === '') continue
-    const renewed = await refresh(url, visitor)
-    if (renewed.status !== 200) losses.push(`${visitor.email} was logged out: ${renewed.status}`)
+  for (const user of acknowledged) {
+    const login = await post(url, '/auth/login', await fetchCsrfCookie(url), { email: user.email, password: PASSWORD })
+    if (login.status !== 303) losses.push(`${user.email} cannot log in: ${login.status}`)
+    if (user.refresh === '') continue
+    const renewed = await refresh(url, user)
+    if (renewed.status !== 200) losses.push(`${user.email} was logged out: ${renewed.status}`)
   }
   return losses
 }
