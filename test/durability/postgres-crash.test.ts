@@ -8,13 +8,13 @@ import { createUserAgent } from '../support/client/user-agent.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { startWebhookReceiver } from '../support/network/webhook-receiver.ts'
 import { type Postgres, startPostgres } from '../support/postgres/postgres.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service/service-process.ts'
+import { type Service, startService } from '../support/service/service.ts'
 import { eventually } from '../support/wait.ts'
 
 /** A service that sends webhooks. */
 const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string } & Record<string, string>) => {
   const receiver = await startWebhookReceiver({ t })
-  const service = await startServiceProcess({
+  const service = await startService({
     t,
     env: {
       SVC_DATABASE_URL: url,
@@ -28,14 +28,10 @@ const startWithWebhooks = async (t: TestContext, { url, ...env }: { url: string 
   return { service, receiver }
 }
 
-const isReady = async (service: ServiceProcess) => (await createUserAgent(service).get('/auth/ready')).status === 200
+const isReady = async (service: Service) => (await createUserAgent(service).get('/auth/ready')).status === 200
 
 /** Runs six signups in parallel until `interrupt`, and resolves to those that were acknowledged. */
-const signUpUntil = async (
-  service: ServiceProcess,
-  enough: number,
-  interrupt: () => Promise<unknown>,
-): Promise<Person[]> => {
+const signUpUntil = async (service: Service, enough: number, interrupt: () => Promise<unknown>): Promise<Person[]> => {
   const acknowledged: Person[] = []
   const reached = Promise.withResolvers<void>()
   const attempts = Array.from({ length: 6 }, async () => {

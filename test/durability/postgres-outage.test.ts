@@ -20,7 +20,7 @@ import { type Answer, createUserAgent } from '../support/client/user-agent.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { startPostgres } from '../support/postgres/postgres.ts'
 import { preparePostgresFailures } from '../support/postgres/postgres-failures.ts'
-import { startServiceProcess } from '../support/service/service-process.ts'
+import { startService } from '../support/service/service.ts'
 import { eventually } from '../support/wait.ts'
 
 const POOL = 10
@@ -28,7 +28,7 @@ const POOL = 10
 const postgres = await startPostgres({ settings: { max_connections: 30 } })
 const troubles = await preparePostgresFailures(postgres)
 const proxy = await startTcpProxy(postgres)
-const service = await startServiceProcess({
+const service = await startService({
   env: {
     SVC_DATABASE_URL: troubles.url(proxy.port),
     SVC_DATABASE_TIMEOUT: '500ms',
