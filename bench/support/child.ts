@@ -30,7 +30,9 @@ const MB = 1_000_000
 
 let profiles = 0
 
-/** With `SVC_BENCH_PROFILE=FOLDER`, each program writes a profile of its processor time to its own folder below FOLDER. */
+/**
+ * With `SVC_BENCH_PROFILE=FOLDER`, each program writes a profile of its processor time to its own folder below FOLDER.
+ */
 const profileOptions = (command: string[]): string[] => {
   const folder = process.env.SVC_BENCH_PROFILE
   if (!folder) return []

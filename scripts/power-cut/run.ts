@@ -2,8 +2,8 @@
  * Simulates power cuts of a service under load, and checks that no acknowledged write is lost.
  * Needs Linux and a C compiler: `npm run power-cut -- [ROUNDS]`.
  *
- * After each cut, the files contain the worst that a disk may hold: all synced pages, and a random half of the pages that
- * were written since. Prints the acknowledged writes that were lost; exits with 1 if there are any.
+ * After each cut, the files contain the worst that a disk may hold: all synced pages, and a random half of the pages
+ * that were written since. Prints the acknowledged writes that were lost; exits with 1 if there are any.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'

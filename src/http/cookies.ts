@@ -90,9 +90,9 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
 const NONE: CookieRole[] = []
 
 /**
- * Removes the spaces and tabs around a text. `trim` removes more, such as a no-break space. For the browser, a cookie with
- * a no-break space in front of its name is another cookie, which any host of the domain may set; here it would pass for
- * ours.
+ * Removes the spaces and tabs around a text. `trim` removes more, such as a no-break space. For the browser, a cookie
+ * with a no-break space in front of its name is another cookie, which any host of the domain may set; here it would
+ * pass for ours.
  */
 const withoutSpaces = (text: string): string => {
   let start = 0

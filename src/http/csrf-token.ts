@@ -9,8 +9,8 @@ const RANDOM_BYTES = 16
 const MAC_HEX_DIGITS = 32
 
 /**
- * The id of the session that a browser's cookies name, or undefined. Nothing is verified and no row is read. The refresh
- * token comes first: it outlives the access token.
+ * The id of the session that a browser's cookies name, or undefined. Nothing is verified and no row is read. The
+ * refresh token comes first: it outlives the access token.
  */
 export const namedSession = ({ refresh, access }: RequestCookies['single']) =>
   (refresh ? readRefreshToken(refresh)?.sessionId : undefined) ?? (access ? readSessionId(access) : undefined)
@@ -31,8 +31,8 @@ export interface CsrfTokens {
    */
   renew: (token: string | undefined, sessionId: string | undefined) => string | undefined
   /**
-   * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown before
-   * the cookie was renewed.
+   * Whether two tokens are the same, even if the root secret was rotated between them: a form may have been shown
+   * before the cookie was renewed.
    */
   isSame: (left: string, right: string | undefined, sessionId: string | undefined) => boolean
   /**

@@ -12,8 +12,8 @@ interface FindCurrentSessionDeps {
 }
 
 /**
- * Finds the session by the access token. Where that has expired, a valid refresh token renews the session on the way: an
- * application needs nothing but a redirect to the login page.
+ * Finds the session by the access token. Where that has expired, a valid refresh token renews the session on the way:
+ * an application needs nothing but a redirect to the login page.
  */
 export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
   const find = async (context: RequestContext): Promise<AuthenticatedSession | undefined> => {

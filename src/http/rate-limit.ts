@@ -20,7 +20,9 @@ const isWrongPassword = (thrown: unknown): boolean =>
 /** Whether the work was done at all: the client stayed, and the database and the hash queue were available. */
 const wasDone = (thrown: unknown): boolean => !(thrown instanceof AppError && thrown.code === 'unavailable')
 
-/** A right password counts too where it starts no session, as after too many logins: it has cost a hash all the same. */
+/**
+ * A right password counts too where it starts no session, as after too many logins: it has cost a hash all the same.
+ */
 const failed = (thrown: unknown): boolean => thrown instanceof AppError && wasDone(thrown)
 
 const succeeded = (thrown: unknown): boolean => thrown === undefined
@@ -30,8 +32,8 @@ const takesName = (thrown: unknown): boolean =>
   succeeded(thrown) || (thrown instanceof AppError && thrown.code === 'conflict')
 
 /**
- * Failed logins count for the network, and for an account as tried from that network: a limit on the account alone would
- * let an attacker lock its owner out (docs/decisions/004-rate-limits.md).
+ * Failed logins count for the network, and for an account as tried from that network: a limit on the account alone
+ * would let an attacker lock its owner out (docs/decisions/004-rate-limits.md).
  */
 const LIMITS = {
   login: { tries: 10, windowMs: 15 * MINUTE_MS, counts: failed },
@@ -86,8 +88,8 @@ export interface RateLimits {
 
 /**
  * Counts tries in fixed windows, in this process. A window begins with the first try that counts. Tries under way are
- * added to those that counted, so that many tries at once do not exceed a limit. Whether a try counts is decided when its
- * work has ended.
+ * added to those that counted, so that many tries at once do not exceed a limit. Whether a try counts is decided when
+ * its work has ended.
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
   // `maxSize` and not `max`, which would reserve the memory of all counters at once.

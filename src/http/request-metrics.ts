@@ -18,7 +18,9 @@ type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
 type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
 type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number]
 
-/** What is counted about requests. No labels come from users or clients: they must stay few, and hold no personal data. */
+/**
+ * What is counted about requests. No labels come from users or clients: they must stay few, and hold no personal data.
+ */
 export interface RequestMetrics {
   /** `route` as the table has it; undefined for what is not in the table. */
   observeRequest: (method: string, route: string | undefined, status: number, seconds: number) => void

@@ -127,7 +127,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
 
 /**
  * Every page under /auth sets the CSRF cookie, error pages included, and so does a response that refuses a token: the
- * next try has a good one. A form that another site sends arrives without cookies: a new cookie would replace a good one.
+ * next try has a good one. A form that another site sends arrives without cookies: a new cookie would replace a good
+ * one.
  */
 const givesCsrfToken = (
   { field }: AppError,

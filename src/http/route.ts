@@ -49,8 +49,8 @@ type Handle<Credential extends unknown[] = []> = (
 ) => Awaitable<HttpResponse>
 
 /**
- * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client with
- * a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
+ * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client
+ * with a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
  * needed; all others are redirected to the login page.
  */
 type Guard =

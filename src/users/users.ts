@@ -32,7 +32,9 @@ export interface Users {
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert): Promise<User>
 
   // What a user does.
-  /** Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response. */
+  /**
+   * Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response.
+   */
   authenticate(email: string, password: string, caller?: Caller): Promise<SignInGrant | SignInRefusal>
   /**
    * Every other session ends. A change is not yet made: the caller makes it in the transaction of a new session, so

@@ -67,7 +67,9 @@ export const createAccount = (deps: RouteDeps) => {
     action: (facts: EventFacts) => Promise<T>,
   ): Promise<T> => accountLog.recordOutcome(context, { event, userId, sessionId }, action)
 
-  /** Runs the action of a form within its limits and logs its outcome; shows the page again when the form is refused. */
+  /**
+   * Runs the action of a form within its limits and logs its outcome; shows the page again when the form is refused.
+   */
   const submit = (context: RequestContext, session: AuthenticatedSession, form: AccountForm): Promise<HttpResponse> => {
     const attempt = (facts: EventFacts) => limits.attempt(form.limits, () => form.action(facts))
     return orShowAgain(

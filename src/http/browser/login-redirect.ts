@@ -8,8 +8,8 @@ const HEADER = 'X-Original-URI'
 
 /**
  * `GET /auth/login/redirect`, for gateways that cannot percent-encode: 303 to the login page, which returns to the path
- * and query in `X-Original-URI`. A visitor can send the header too, and gains nothing that a link to the login page does
- * not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
+ * and query in `X-Original-URI`. A visitor can send the header too, and gains nothing that a link to the login page
+ * does not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
  */
 export const createLoginRedirect =
   ({ baseUrl }: RouteDeps) =>

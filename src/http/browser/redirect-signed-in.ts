@@ -6,8 +6,8 @@ import { createRedirectLoops } from './redirect-loops.ts'
 import { requestedReturnTo } from './start-session.ts'
 
 /**
- * Redirects a signed-in user to `return_to`, and shows the page to anyone else. In a redirect loop (`redirect-loops.ts`)
- * a page explains it (409).
+ * Redirects a signed-in user to `return_to`, and shows the page to anyone else. In a redirect loop
+ * (`redirect-loops.ts`) a page explains it (409).
  */
 export type RedirectSignedIn = (
   context: RequestContext,

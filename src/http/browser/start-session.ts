@@ -30,8 +30,8 @@ interface NewSession {
 
 /**
  * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
- * `returnTo`. Undefined when the grant is no longer valid; `rate_limited` when this user has signed in too often from this
- * network, in whatever way.
+ * `returnTo`. Undefined when the grant is no longer valid; `rate_limited` when this user has signed in too often from
+ * this network, in whatever way.
  */
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits'>,

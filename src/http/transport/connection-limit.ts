@@ -12,8 +12,8 @@ interface ConnectionLimitDeps {
 }
 
 /**
- * Limits the connections that are open at once. A connection beyond the limit is closed before anything is read from it:
- * a proxy can then send the request to another replica, and a client that opens many connections takes no memory.
+ * Limits the connections that are open at once. A connection beyond the limit is closed before anything is read from
+ * it: a proxy can then send the request to another replica, and a client that opens many connections takes no memory.
  */
 export const limitConnections = ({ server, maxConnections, log, requestMetrics }: ConnectionLimitDeps): void => {
   let warnedMs = Number.NEGATIVE_INFINITY

@@ -61,7 +61,9 @@ const OTHER_PROTOCOLS = new Map([
 const MAX_BEGIN = 4096
 const REQUEST_LINE = /^([!#$%&'*+.^`|~\w-]{1,32}) (\S{1,2048}) HTTP\/1\.[01]\r?\n/
 
-/** For a method that Node's parser does not know: 405 where the table has the path, else 404, as for any other method. */
+/**
+ * For a method that Node's parser does not know: 405 where the table has the path, else 404, as for any other method.
+ */
 const refuseMethod = (begin: string, noRoute: NoRoute): MalformedRefusal => {
   const [, method, target] = REQUEST_LINE.exec(begin) ?? []
   if (method === undefined || target === undefined) return UNREADABLE

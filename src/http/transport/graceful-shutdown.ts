@@ -40,7 +40,8 @@ export const createGracefulShutdown = (server: HttpServer): GracefulShutdown => 
       if (!(await isInUse())) return
       const silent = watchSilent(server)
       await setTimeout(drainMs)
-      // In this order: what is still in the queue of the system when the socket closes is reset, and its request is lost.
+      // In this order: what is still in the queue of the system when the socket closes is reset, and its request is
+      // lost.
       closeQueue(server)
       await acceptWaiting(server)
       await closeAfterNextConnection(server)

@@ -39,7 +39,9 @@ export class IncomingRequest implements RequestContext {
   readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
   #csrfToken: string | undefined
-  /** The session that the browser has after the response, once it is asked for or changed; its CSRF token follows it. */
+  /**
+   * The session that the browser has after the response, once it is asked for or changed; its CSRF token follows it.
+   */
   #browserSession: { id: string | undefined } | undefined
   #device: Device | undefined
   #signal: AbortSignal | undefined

@@ -81,9 +81,9 @@ export const createMalformedRequests = ({
 }
 
 /**
- * Node looks the client's address up on first use, and keeps it. Read here, it is still known to limits and the log after
- * the client has closed the connection. A client that has closed it already has no address: all such clients would share
- * one limit, so their connections are dropped.
+ * Node looks the client's address up on first use, and keeps it. Read here, it is still known to limits and the log
+ * after the client has closed the connection. A client that has closed it already has no address: all such clients
+ * would share one limit, so their connections are dropped.
  */
 const dropUnknownPeer = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy()

@@ -23,8 +23,8 @@ interface RequestHead {
 const MAX_LOGGED = 255
 
 /**
- * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was given,
- * or that cannot fail, is skipped: it must cost next to nothing for every request.
+ * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was
+ * given, or that cannot fail, is skipped: it must cost next to nothing for every request.
  */
 export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
   const isOwnHost = createHostCheck(baseUrl)

@@ -1,6 +1,8 @@
 import { AppError } from '../../lib/errors.ts'
 
-/** The fields of a query or a form. A repeated field is an error when it is read: there is no guess which one counts. */
+/**
+ * The fields of a query or a form. A repeated field is an error when it is read: there is no guess which one counts.
+ */
 export interface Fields {
   /** `invalid_request` when the field is repeated. */
   get(name: string): string | undefined

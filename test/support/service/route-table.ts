@@ -7,8 +7,8 @@ import { createPages } from '../../../src/pages/pages.ts'
 const pages = createPages({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
 
 /**
- * The table of routes of a service with a provider of that name. Its rows can be read, but its handlers cannot be called:
- * most of what they need is missing.
+ * The table of routes of a service with a provider of that name. Its rows can be read, but its handlers cannot be
+ * called: most of what they need is missing.
  */
 export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
