@@ -124,9 +124,9 @@ const request: fc.Arbitrary<Request> = fc
 const seed = 20_261_121
 
 test(`3,000 random requests to all routes (seed ${seed}): no 5xx, no off-site redirect, errors in the documented shape`, async () => {
-  const stranger = createUserAgent(service)
+  const anonymous = createUserAgent(service)
   const look = async (each: Request) => {
-    const answer = await stranger.send(each)
+    const answer = await anonymous.send(each)
     assert.ok(answer.status >= 200 && answer.status < 500, `${answer.status} ${answer.text}`)
     assert.ok(answer.headers['x-request-id'])
     if (answer.location !== undefined) assert.match(answer.location, /^\/(?![/\\])[\x21-\x7e]*$/)

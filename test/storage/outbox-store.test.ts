@@ -14,12 +14,12 @@ import {
   postponeEvent,
 } from '../../src/webhooks/outbox-store.ts'
 import { freshDatabase } from './databases.ts'
-import { newEvent, T0 } from './rows.ts'
+import { type NewEvent, newEvent, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()
 const other = await open()
 
-const added = async (queries: Database, given: Parameters<typeof newEvent>[0] = {}): Promise<OutboxEvent> => {
+const added = async (queries: Database, given: Partial<NewEvent> = {}): Promise<OutboxEvent> => {
   const event = newEvent(given)
   assert.equal(await insertEvent(queries, event), 1)
   return (await findEvent(queries, event.id)) ?? assert.fail('the event is there')

@@ -53,7 +53,7 @@ export const newKey = (given: Partial<KeyRecord> = {}): KeyRecord => ({
   ...given,
 })
 
-type NewEvent = Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>
+export type NewEvent = Pick<OutboxEvent, 'id' | 'type' | 'userId' | 'createdAtMs' | 'body'>
 
 export const newEvent = (given: Partial<NewEvent> = {}): NewEvent => ({
   id: randomUUIDv7(),

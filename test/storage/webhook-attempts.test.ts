@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { TestContext } from 'node:test'
 import { describe, test } from 'node:test'
 import { createLog } from '../../src/lib/log.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { migrate } from '../../src/storage/migrations.ts'
 import { findAttempts, recordAttempt } from '../../src/webhooks/attempt-store.ts'
 import { findEvent } from '../../src/webhooks/event-history-store.ts'
@@ -205,12 +206,7 @@ test('retries follow the delays of docs/operate.md, each up to a quarter earlier
 })
 
 /** An event that was closed at a given time, as failed or as delivered. */
-const closedAt = async (
-  { db }: Pick<Awaited<ReturnType<typeof setUp>>, 'db'>,
-  id: string,
-  nowMs: number,
-  problem: string | null,
-) => {
+const closedAt = async ({ db }: { db: Database }, id: string, nowMs: number, problem: string | null) => {
   const event = newEvent({ id, userId: `user of ${id}` })
   await insertEvent(db, event)
   await closeEvent(db, { id, attempts: 0 }, { status: null, problem, nowMs })

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { createWebhooks } from '../../src/webhooks/webhooks.ts'
+import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts'
 import type { WebhookReceiver } from '../support/network/webhook-receiver.ts'
 import { startWebhookReceiver, status } from '../support/network/webhook-receiver.ts'
 import { freshDatabase } from './databases.ts'
@@ -35,7 +35,7 @@ const setUp = async (t: TestContext, maxAttempts: number) => {
 
 const TYPES = ['user.created', 'user.deleted'] as const
 
-type Emptying = Pick<ReturnType<typeof createWebhooks>, 'deliverDue'>
+type Emptying = Pick<Webhooks, 'deliverDue'>
 
 /** Lets the dispatchers deliver until `count` events have arrived, each once. */
 const emptied = async (receiver: WebhookReceiver, outboxes: Emptying[], count: number) => {

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createRateLimits, type LimitName } from '../../src/http/rate-limit.ts'
+import { createRateLimits, type LimitName, type RateLimits } from '../../src/http/rate-limit.ts'
 import { AppError } from '../../src/lib/errors.ts'
 
 const MINUTE = 60_000
@@ -34,7 +34,7 @@ const waitOf = async (attempt: Promise<unknown>): Promise<number> => {
 }
 
 /** An attempt that is pending until the test ends it. */
-const held = (limits: ReturnType<typeof create>, key: string) => {
+const held = (limits: RateLimits, key: string) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const done = limits.attempt([['login', key]], () => promise)
   done.catch(() => {})

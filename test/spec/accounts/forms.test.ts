@@ -109,8 +109,8 @@ test('§4.2 GET /auth/account needs a session, else 303 to /auth/login?return_to
   const answer = await agent.get('/auth/account')
   assertPage(answer)
   assert.ok(answer.text.includes(person.email) && answer.text.includes(person.username))
-  const stranger = createUserAgent(service)
-  assertRedirect(await stranger.get('/auth/account'), '/auth/login?return_to=%2Fauth%2Faccount')
+  const anonymous = createUserAgent(service)
+  assertRedirect(await anonymous.get('/auth/account'), '/auth/login?return_to=%2Fauth%2Faccount')
 })
 
 test('§4.2 GET /auth/account with only a valid refresh token redirects to the account by way of the login', async () => {

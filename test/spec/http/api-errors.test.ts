@@ -9,18 +9,18 @@ import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
-const stranger = createUserAgent(service)
+const anonymous = createUserAgent(service)
 
 test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentication is missing', async () => {
-  assertJsonError(await stranger.get('/auth/api/v1/user'), 401, 'unauthorized')
-  assertJsonError(await stranger.refresh(), 401, 'unauthorized')
+  assertJsonError(await anonymous.get('/auth/api/v1/user'), 401, 'unauthorized')
+  assertJsonError(await anonymous.refresh(), 401, 'unauthorized')
 })
 
 test('§7 401 unauthorized: GET /user and POST /sessions/refresh when authentication is invalid', async () => {
   const token = 'x'.repeat(43)
   const headers = { cookie: `svc_access=x; svc_refresh=x; svc_csrf=${token}`, 'x-csrf-token': token }
-  assertJsonError(await stranger.get('/auth/api/v1/user', headers), 401, 'unauthorized')
-  assertJsonError(await stranger.refresh('audience=app', headers), 401, 'unauthorized')
+  assertJsonError(await anonymous.get('/auth/api/v1/user', headers), 401, 'unauthorized')
+  assertJsonError(await anonymous.refresh('audience=app', headers), 401, 'unauthorized')
 })
 
 test('§7 400 invalid_request: POST /sessions/refresh', async () => {

@@ -19,7 +19,7 @@ const TWO = randomBytes(32).toString('hex')
 const service = await startService({ env: { SVC_SECRET: ONE } })
 const rotating = await startService({ env: { SVC_SECRET: ONE } })
 const { agent: signedIn, person } = await signedUp(service)
-const stranger = await signedUp(service)
+const otherUser = await signedUp(service)
 
 const newName = () => ({ username: newPerson().username })
 const tokenOf = (agent: UserAgent): string => agent.cookies.get('svc_csrf') ?? 'none'
@@ -40,7 +40,7 @@ const sendEach = (agent: UserAgent): [string, () => Promise<Answer>][] => [
 
 const foreign: [string, () => Promise<string> | string][] = [
   ['of another session of the same user', async () => tokenOf(await loggedIn(service, person))],
-  ['of another user', () => tokenOf(stranger.agent)],
+  ['of another user', () => tokenOf(otherUser.agent)],
   [
     'of a visitor who was not signed in',
     async () => (await createUserAgent(service).get('/auth/login')).cookie('svc_csrf')?.value ?? '',
@@ -105,14 +105,14 @@ describe('§5.2 with a session, the token is bound to it', () => {
   test('without a refresh token, the access token names the session', async () => {
     const visitor = signedIn.copy()
     visitor.cookies.delete('svc_refresh')
-    const other = withToken(visitor, tokenOf(stranger.agent))
+    const other = withToken(visitor, tokenOf(otherUser.agent))
     assertErrorPage(await other.post('/auth/account/username', newName()), 403)
     assertRedirect(await visitor.post('/auth/account/username', newName()), '/auth/account?done=username')
   })
 
   test('with a doubled access cookie, the refresh token still names the session', async () => {
     const cookies = `svc_refresh=${signedIn.cookies.get('svc_refresh')}; svc_access=a; svc_access=b`
-    const token = tokenOf(stranger.agent)
+    const token = tokenOf(otherUser.agent)
     const headers = { cookie: `${cookies}; svc_csrf=${token}`, 'x-csrf-token': token }
     assertJsonError(await signedIn.copy().refresh('audience=app', headers), 403, 'forbidden')
   })

@@ -8,19 +8,19 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
-const stranger = createUserAgent(service)
+const anonymous = createUserAgent(service)
 const { agent } = await signedUp(service)
 
 const pages: [string, () => Promise<Answer>][] = [
-  ['login', () => stranger.get('/auth/login')],
-  ['signup', () => stranger.get('/auth/signup')],
+  ['login', () => anonymous.get('/auth/login')],
+  ['signup', () => anonymous.get('/auth/signup')],
   ['account', () => agent.get('/auth/account')],
   ['logout', () => agent.get('/auth/logout')],
-  ['400', () => stranger.get('/auth/login?return_to=//x')],
-  ['403', () => stranger.post('/auth/login', { csrf_token: 'x' })],
-  ['404', () => stranger.get('/auth/nothing')],
-  ['405', () => stranger.send({ method: 'PUT', path: '/auth/login' })],
-  ['422', () => signUp(stranger, { ...newPerson(), email: 'x' })],
+  ['400', () => anonymous.get('/auth/login?return_to=//x')],
+  ['403', () => anonymous.post('/auth/login', { csrf_token: 'x' })],
+  ['404', () => anonymous.get('/auth/nothing')],
+  ['405', () => anonymous.send({ method: 'PUT', path: '/auth/login' })],
+  ['422', () => signUp(anonymous, { ...newPerson(), email: 'x' })],
 ]
 
 const directives = (policy: string) =>
@@ -63,8 +63,8 @@ for (const [name, open] of pages) {
 }
 
 for (const [name, open, expected] of [
-  ['login', () => stranger.get('/auth/login'), { email: 'username', password: 'current-password' }],
-  ['signup', () => stranger.get('/auth/signup'), { email: 'email|username', password: 'new-password' }],
+  ['login', () => anonymous.get('/auth/login'), { email: 'username', password: 'current-password' }],
+  ['signup', () => anonymous.get('/auth/signup'), { email: 'email|username', password: 'new-password' }],
   ['account', () => agent.get('/auth/account'), { current_password: 'current-password', new_password: 'new-password' }],
 ] as const) {
   test(`${name}: has labels and autocomplete for users and password managers`, async () => {
@@ -80,7 +80,7 @@ for (const [name, open, expected] of [
 
 test('a password field has the type password and no value', async () => {
   for (const path of ['/auth/login', '/auth/signup']) {
-    const { text } = await stranger.post(path, { email: 'x', password: 'typed before' })
+    const { text } = await anonymous.post(path, { email: 'x', password: 'typed before' })
     const input = /<input\b[^>]*name="password"[^>]*>/.exec(text)?.[0] ?? ''
     assert.match(input, /type="password"/)
     assert.doesNotMatch(input, /\bvalue="[^"]/)
@@ -105,7 +105,7 @@ test('texts of done are from the catalogue: an unknown one is not echoed', async
 })
 
 test('HEAD is answered like GET, without a body', async () => {
-  const answer = await stranger.send({ method: 'HEAD', path: '/auth/login' })
+  const answer = await anonymous.send({ method: 'HEAD', path: '/auth/login' })
   assert.equal(answer.status, 200)
   assert.equal(answer.text, '')
 })

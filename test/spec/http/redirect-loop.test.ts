@@ -77,8 +77,8 @@ test('§4.6 the session stays valid, and other sessions, users and visitors are 
   assertRedirect(await device.get(loginFor('/shared')), '/shared')
   const { agent: neighbour } = await signedUp(service)
   assertRedirect(await neighbour.get(loginFor('/shared')), '/shared')
-  const stranger = createUserAgent(service)
-  for (let times = 0; times < 8; times += 1) assertPage(await stranger.get(loginFor('/shared')))
+  const anonymous = createUserAgent(service)
+  for (let times = 0; times < 8; times += 1) assertPage(await anonymous.get(loginFor('/shared')))
 })
 
 test('§4.6 a user who logs in with the form is redirected, however often', async () => {

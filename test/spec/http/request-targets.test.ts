@@ -17,7 +17,7 @@ import { loggedLine, loggedRequest } from '../../support/service/request-log.ts'
 const corp = await startOpenIdProvider()
 const service = await startMeteredService({ env: providerSettings({ corp }) })
 allowCallbacks({ corp }, service.url)
-const stranger = createUserAgent(service)
+const anonymous = createUserAgent(service)
 
 /** Sends unchanged bytes on a connection that is closed afterwards. */
 const exchange = async (t: TestContext, bytes: string, port = service.port) => {
@@ -135,24 +135,24 @@ describe('§4.7 any unknown method is 405, with the methods that the path has', 
   })
 
   test('a body that is too large is not read if the route takes none', async () => {
-    const answer = await stranger.send({ method: 'PUT', path: '/auth/health', body: 'x'.repeat(20_000) })
+    const answer = await anonymous.send({ method: 'PUT', path: '/auth/health', body: 'x'.repeat(20_000) })
     assert.equal(answer.headers.allow, 'GET, HEAD')
     assertJsonError(answer, 405, 'method_not_allowed')
   })
 })
 
 test('§4.7 every path that the OpenAPI document names answers errors as JSON, wrong methods included', async () => {
-  const { paths } = (await stranger.get('/auth/api/v1/openapi.json')).json<{ paths: Record<string, object> }>()
+  const { paths } = (await anonymous.get('/auth/api/v1/openapi.json')).json<{ paths: Record<string, object> }>()
   assert.ok(Object.keys(paths).length >= 6)
   for (const [path, operations] of Object.entries(paths)) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'QUERY']) {
       if (method.toLowerCase() in operations) continue
-      assertJsonError(await stranger.send({ method, path }), 405, 'method_not_allowed')
+      assertJsonError(await anonymous.send({ method, path }), 405, 'method_not_allowed')
     }
   }
 })
 
-const lineOf = async (path: string) => loggedRequest(service, await stranger.get(path))
+const lineOf = async (path: string) => loggedRequest(service, await anonymous.get(path))
 
 describe('§4.7 the log line of a 404', () => {
   test('contains the path without its query', async () => {
@@ -222,7 +222,7 @@ for (const [what, bytes, named] of otherProtocols) {
 test('§4.7 request ids are random: one reveals nothing about another', async () => {
   const ids: string[] = []
   for (let count = 0; count < 300; count++)
-    ids.push(String((await stranger.get('/auth/health')).headers['x-request-id']))
+    ids.push(String((await anonymous.get('/auth/health')).headers['x-request-id']))
   assert.equal(new Set(ids).size, ids.length)
   for (const id of ids) assert.match(id, /^[\da-f]{20}$/)
   for (const start of [0, 5, 10, 15]) {

@@ -9,7 +9,7 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
-const stranger = createUserAgent(service)
+const anonymous = createUserAgent(service)
 
 type Operation = {
   parameters?: { name: string; in: string; required?: boolean }[]
@@ -17,7 +17,7 @@ type Operation = {
 }
 type Description = { openapi: string; paths: Record<string, Record<string, Operation>> }
 
-const described = (await stranger.get('/auth/api/v1/openapi.json')).json<Description>()
+const described = (await anonymous.get('/auth/api/v1/openapi.json')).json<Description>()
 test('§1 the JSON API is versioned by path; the current version is /auth/api/v1', async () => {
   const { agent } = await signedUp(service)
   assert.equal((await agent.get('/auth/api/v1/user')).status, 200)
@@ -25,7 +25,7 @@ test('§1 the JSON API is versioned by path; the current version is /auth/api/v1
 
 for (const path of ['/auth/api/v2/user', '/auth/api/v0/user', '/auth/api/user', '/auth/api/V1/user', '/auth/api/v1']) {
   test(`§1 additions of future versions do not exist yet: ${path}`, async () => {
-    assertJsonError(await stranger.get(path), 404, 'not_found')
+    assertJsonError(await anonymous.get(path), 404, 'not_found')
   })
 }
 
@@ -61,7 +61,7 @@ test('§4.1 the current API is reading the authenticated user and refreshing ses
 test('the description matches real responses', async () => {
   const { agent } = await signedUp(service)
   assertDescribed(userPath, 'get', await agent.get(userPath))
-  assertDescribed(userPath, 'get', await stranger.get(userPath))
+  assertDescribed(userPath, 'get', await anonymous.get(userPath))
   assertDescribed(refreshPath, 'post', await agent.refresh())
   assertDescribed(refreshPath, 'post', await agent.refresh(''))
   assertDescribed(refreshPath, 'post', await agent.refresh('audience=app', { 'x-csrf-token': 'x' }))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createLog } from '../../../src/lib/log.ts'
-import { newPerson, signUp } from '../../support/client/accounts.ts'
+import { newPerson, type Person, signUp } from '../../support/client/accounts.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { databaseChoice } from '../../support/database/database-choice.ts'
@@ -52,7 +52,7 @@ const TROUBLES = {
   },
 } satisfies Record<string, Record<string, [string, RegExp]>>
 
-const signUpInVain = async (service: Service, person: ReturnType<typeof newPerson>) => {
+const signUpInVain = async (service: Service, person: Person) => {
   const answer = await signUp(createUserAgent(service), person)
   assert.equal(answer.status, 500)
   return loggedRequest(service, answer)

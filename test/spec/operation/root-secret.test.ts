@@ -59,9 +59,9 @@ const assertLoggedOut = async (agent: UserAgent) => {
 /** A forged token of an existing session, which makes the service look for another secret. */
 const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
   const [id, generation, proof = ''] = (agent.cookies.get('svc_refresh') ?? '').split('.')
-  const stranger = createUserAgent(service, agent.cookies.copy())
-  stranger.cookies.set('svc_refresh', `${id}.${generation}.${[...proof].toReversed().join('')}`, '/auth')
-  assertJsonError(await stranger.refresh(), 401, 'unauthorized')
+  const anonymous = createUserAgent(service, agent.cookies.copy())
+  anonymous.cookies.set('svc_refresh', `${id}.${generation}.${[...proof].toReversed().join('')}`, '/auth')
+  assertJsonError(await anonymous.refresh(), 401, 'unauthorized')
 }
 
 describe('§8.1 svc secret rotate, with the file svc.secret', { concurrency: 2 }, () => {

@@ -139,13 +139,13 @@ const failingListen = `if (cluster.isWorker && isBroken()) net.Server.prototype.
 }\n`
 
 /** Workers that run `code` in place of svc, and their log. */
-const strangers = (t: TestContext, code: string, lookEveryMs: number) => {
-  const exec = path.join(temporaryDirectory(t), 'stranger.mjs')
+const startFakeWorkers = (t: TestContext, code: string, pingEveryMs: number) => {
+  const exec = path.join(temporaryDirectory(t), 'fake-worker.mjs')
   writeFileSync(exec, code)
   cluster.setupPrimary({ exec, args: [], serialization: 'advanced' })
   const lines: string[] = []
   const log = createLog('info', { write: (line) => void lines.push(line) })
-  const workers = createWorkers({ config: read({}), log, stopWithinMs: 0, pingEveryMs: lookEveryMs })
+  const workers = createWorkers({ config: read({}), log, stopWithinMs: 0, pingEveryMs })
   const end = (): Promise<void> => {
     const stopped = workers.stop()
     workers.kill()
@@ -160,7 +160,7 @@ const doesNothing = `setInterval(() => {}, 1000)\n`
 
 describe('a worker that is alive but stuck', () => {
   testOnSqlite('a worker that never serves is killed', async (t) => {
-    const { workers, logged } = strangers(t, doesNothing, 10)
+    const { workers, logged } = startFakeWorkers(t, doesNothing, 10)
     await assert.rejects(within(20, 'the end', workers.start()), { message: 'A worker does not begin to serve.' })
     assert.equal(logged('worker does not begin to serve: it is killed').length, 1)
     await eventually('none of them is left', () => [...workers.alive()].length === 0)
@@ -168,7 +168,7 @@ describe('a worker that is alive but stuck', () => {
 
   testOnSqlite('a worker that does not answer is killed and replaced', async (t) => {
     // Long enough for the process to start on a busy machine.
-    const { workers, end, logged } = strangers(t, saysThatItServes + doesNothing, 300)
+    const { workers, end, logged } = startFakeWorkers(t, saysThatItServes + doesNothing, 300)
     assert.equal(await workers.start(), 'nowhere')
     await eventually('another one serves', () => logged('worker serves').length > 0)
     assert.ok(logged('worker does not answer: it is killed').length > 0)

@@ -135,22 +135,22 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
   })
 
   test('error messages and the challenge name the prefixed cookie', async () => {
-    const stranger = createUserAgent(service)
-    const answer = await stranger.get('/auth/api/v1/user')
+    const anonymous = createUserAgent(service)
+    const answer = await anonymous.get('/auth/api/v1/user')
     assert.match(String(answer.headers['www-authenticate']), /cookie-name=__Host-svc_access$/)
-    assert.match(assertJsonError(await stranger.refresh(), 401, 'unauthorized'), / __Secure-svc_refresh /)
+    assert.match(assertJsonError(await anonymous.refresh(), 401, 'unauthorized'), / __Secure-svc_refresh /)
     const session = { [REFRESH]: held(agent, REFRESH) }
     const messages = [
-      await stranger.refresh('audience=app', headerOf(session)),
-      await stranger.refresh('audience=app', headerOf({ ...session, [CSRF]: 'x' })),
-      await stranger.refresh('audience=app', {
+      await anonymous.refresh('audience=app', headerOf(session)),
+      await anonymous.refresh('audience=app', headerOf({ ...session, [CSRF]: 'x' })),
+      await anonymous.refresh('audience=app', {
         ...headerOf({ ...session, [CSRF]: 'x'.repeat(43) }),
         'x-csrf-token': 'y',
       }),
-      await stranger.refresh('audience=app', { cookie: `${headerOf(session).cookie}; ${CSRF}=a; ${CSRF}=b` }),
+      await anonymous.refresh('audience=app', { cookie: `${headerOf(session).cookie}; ${CSRF}=a; ${CSRF}=b` }),
     ].map((refused) => assertJsonError(refused, 403, 'forbidden'))
     for (const message of messages) assert.match(message, / __Host-svc_csrf[ .]/)
-    assertErrorPage(await stranger.post('/auth/logout', { csrf_token: [] }), 403)
+    assertErrorPage(await anonymous.post('/auth/logout', { csrf_token: [] }), 403)
   })
 
   test('the OpenAPI document has the prefixed names', async () => {

@@ -23,12 +23,12 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const directory = temporaryDirectory()
 const service = await startServiceProcess({ cwd: directory, env: keyTap(directory) })
 const { agent, person } = await signedUp(service)
-const stranger = createUserAgent(service)
+const anonymous = createUserAgent(service)
 const genuine = accessToken(agent)
 const ownKey = await tappedKey(directory)
 const foreign = await generateKeyPair('ES256')
 
-const userWith = (cookie: string | string[]) => stranger.get('/auth/api/v1/user', { cookie })
+const userWith = (cookie: string | string[]) => anonymous.get('/auth/api/v1/user', { cookie })
 const userWithToken = (token: string) => userWith(`svc_access=${token}`)
 
 const flipped = (text: string, at: number) => {
@@ -156,7 +156,7 @@ test('§4.1 the access cookie is found among cookies of the application', async 
 
 test('§4.1 the access token counts as a cookie only, not as a bearer token or in the query', async () => {
   const headers = { cookie: [], authorization: `Bearer ${genuine}` }
-  const answer = await stranger.get(`/auth/api/v1/user?svc_access=${genuine}&access_token=${genuine}`, headers)
+  const answer = await anonymous.get(`/auth/api/v1/user?svc_access=${genuine}&access_token=${genuine}`, headers)
   assertJsonError(answer, 401, 'unauthorized')
 })
 
@@ -200,7 +200,7 @@ test('§4.1 a token with the session of another user is refused', async () => {
 
 test('§4.1 request body: none; a body changes nothing', async () => {
   const headers = { 'content-type': 'application/json', cookie: `svc_access=${genuine}` }
-  const answer = await stranger.send({ method: 'GET', path: '/auth/api/v1/user', headers, body: '{"id":1}' })
+  const answer = await anonymous.send({ method: 'GET', path: '/auth/api/v1/user', headers, body: '{"id":1}' })
   assert.ok(answer.status === 200 || answer.status === 400, String(answer.status))
 })
 
