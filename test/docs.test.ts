@@ -13,7 +13,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 
 const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8')
 
-const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT })
+const documents = globSync(['*.md', 'docs/**/*.md', '{bench,test}/README.md'], { cwd: ROOT })
 
 const citing = globSync(['*.md', 'docs/**/*.md', '{src,test}/**/*.{ts,js}'], {
   cwd: ROOT,
@@ -122,7 +122,7 @@ describe('the documents', () => {
   })
 
   test('decisions and guides for developers name files that exist', () => {
-    const named = documents.filter((name) => /^docs\/(?:decisions\/|debugging)|^CONTRIBUTING/.test(name))
+    const named = documents.filter((name) => /^docs\/(?:decisions\/|debugging)|^CONTRIBUTING|^test\//.test(name))
     assert.deepEqual(
       named.flatMap((name) => findMissingFiles(name, read(name))),
       [],

@@ -15,7 +15,7 @@ const COVERED: readonly string[] = [
   'docs/**/*.md',
   'scripts/**/*.{ts,sh}',
   'src/**/*.{js,ts,sql}',
-  'test/**/*.ts',
+  'test/**/*.{md,ts}',
 ]
 
 const EXCLUDED: readonly string[] = ['**/node_modules', 'test/words.test.ts']
