@@ -69,12 +69,9 @@ const isSetting = (variable: string): boolean => {
 const sectionsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
 
-/**
- * Sections cited as `CONTRACT.md 4.2`, `CONTRACT.md 4.1 and 4.2`, or `§4.2` at the beginning of a test's title, that do
- * not exist. A comment may wrap in between.
- */
+/** Sections cited as `CONTRACT.md 4.2`, `CONTRACT.md 4.1 and 4.2` or `§4.2` that do not exist. A comment may wrap. */
 const findUnknownSections = (name: string, text: string, sections: readonly string[]): string[] =>
-  [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+|(?<=['`])§\d+(?:\.\d+)*/g)]
+  [...text.matchAll(/CONTRACT\.md(?:[\s*/]+(?:(?:and|to)\s+)?\d+(?:\.\d+)*\b,?)+|§\d+(?:\.\d+)*/g)]
     .flatMap(([citation]) => [...citation.matchAll(/\d+(?:\.\d+)*/g)].map(([number]) => number))
     .filter((number) => !sections.includes(number))
     .map((number) => `${name}: ${number}`)
