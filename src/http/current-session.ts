@@ -24,7 +24,7 @@ export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurren
     const result = await sessions.refresh(refresh, context.device)
     recordRefresh(context, result)
     setRefreshCookies(context, result)
-    context.session = 'tokens' in result ? result.signedIn : undefined
+    context.session = 'tokens' in result ? result.session : undefined
     context.isRenewed = context.session !== undefined
     return context.session
   }

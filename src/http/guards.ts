@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
-import { type HttpResponse, redirect } from './request-context.ts'
+import { type HttpResponse, redirect } from './response.ts'
 import type { Route } from './route.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 

@@ -1,5 +1,6 @@
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
-import type { HttpResponse, RequestContext } from './request-context.ts'
+import type { RequestContext } from './request-context.ts'
+import type { HttpResponse } from './response.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>

@@ -16,7 +16,7 @@ import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
 import type { RouteDeps } from './deps.ts'
-import { redirect } from './request-context.ts'
+import { redirect } from './response.ts'
 import type { Route } from './route.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */

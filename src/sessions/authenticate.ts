@@ -24,7 +24,7 @@ export const createAuthenticate =
       token = accessTokens.read(accessToken, ring)
     }
     if (!isVerified(token)) return undefined
-    const { session, signedIn } = (await cachedSessions.get(token.sessionId)) ?? {}
+    const { session, authenticated } = (await cachedSessions.get(token.sessionId)) ?? {}
     if (!session || session.userId !== token.userId || session.user.disabled) return undefined
     // The row says which key is the newest. Where it is another one, the key of this token may have been revoked with
     // that change. The ring that the token was read with counts: another request may have read the keys again since.
@@ -32,7 +32,7 @@ export const createAuthenticate =
     if (!isCurrent && !isVerified(accessTokens.read(accessToken, await signingKeys.latest(session.newestKeyId))))
       return undefined
     const nowMs = currentTimeMs(session, clock)
-    return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? signedIn : undefined
+    return session.expiresAtMs > nowMs && token.expiresAtMs > nowMs ? authenticated : undefined
   }
 
 const isVerified = (token: TokenReading): token is VerifiedToken => token !== undefined && token !== 'unknown key'

@@ -26,7 +26,7 @@ interface SessionRefreshDeps {
  * which this token gives no part of.
  */
 export type RefreshResult =
-  | { outcome: 'rotated' | 'grace'; tokens: Tokens; signedIn: AuthenticatedSession }
+  | { outcome: 'rotated' | 'grace'; tokens: Tokens; session: AuthenticatedSession }
   | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
 /** What can be done with a refresh token. */
@@ -53,9 +53,9 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     return (await updateRotatedSession(committing, next)) === 1 ? rotated : undefined
   }
 
-  const issue = async ({ session, signedIn }: CachedSession, audience: string) => ({
+  const issue = async ({ session, authenticated }: CachedSession, audience: string) => ({
     tokens: await issueTokens(session, audience),
-    signedIn,
+    session: authenticated,
   })
 
   return {
@@ -85,7 +85,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
 
     async identify(refreshToken: string): Promise<AuthenticatedSession | undefined> {
       const token = readRefreshToken(refreshToken)
-      return token && (await findUsableSession(token))?.signedIn
+      return token && (await findUsableSession(token))?.authenticated
     },
 
     /** Resolves to the sessions that it ended. */
@@ -98,7 +98,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
         const successor = await deps.findSuccessor(token)
         if (!successor) return ended
         await endSession(successor.session.id)
-        ended.push(successor.signedIn)
+        ended.push(successor.authenticated)
       }
     },
   }

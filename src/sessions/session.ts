@@ -65,13 +65,13 @@ export interface AuthenticatedSession {
 
 export interface CachedSession {
   session: SessionWithUser
-  signedIn: AuthenticatedSession
+  authenticated: AuthenticatedSession
 }
 
 /** Makes what handlers need once for each reading of the row, and not for each request. */
 export const toCachedSession = (session: SessionWithUser): CachedSession => ({
   session,
-  signedIn: toAuthenticatedSession(session),
+  authenticated: toAuthenticatedSession(session),
 })
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HttpResponse, json } from '../../src/http/request-context.ts'
+import { type HttpResponse, json } from '../../src/http/response.ts'
 import type { Route } from '../../src/http/route.ts'
 import { routeTable } from '../support/service/route-table.ts'
 

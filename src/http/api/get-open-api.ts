@@ -1,6 +1,6 @@
 import type { RouteDeps } from '../deps.ts'
 import { createOpenApi } from '../openapi.ts'
-import { type HttpResponse, json } from '../request-context.ts'
+import { type HttpResponse, json } from '../response.ts'
 import type { Documentation, Route } from '../route.ts'
 import { refTo } from './schemas.ts'
 

@@ -1,5 +1,6 @@
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import { type HttpResponse, json, type RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, json } from '../response.ts'
 import type { Documentation } from '../route.ts'
 import { failure, refTo, UNAVAILABLE } from './schemas.ts'
 

@@ -1,5 +1,5 @@
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, json } from '../request-context.ts'
+import { type HttpResponse, json } from '../response.ts'
 import type { Documentation } from '../route.ts'
 import { failure, refTo } from './schemas.ts'
 

@@ -1,7 +1,8 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
 import { statusOf } from '../errors.ts'
-import { type HttpResponse, page, type RequestContext } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, page } from '../response.ts'
 
 /** Why a form was refused. */
 export interface Refusal {

@@ -1,5 +1,6 @@
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, redirect } from '../response.ts'
 
 /** `GET /auth`: redirects a signed-in user to the account page, and anyone else to the login page. */
 export const createHome =

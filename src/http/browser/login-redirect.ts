@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, redirect } from '../response.ts'
 import { isReturnTo } from '../return-to.ts'
 
 /** The header in which a gateway passes on the request target of the visitor. */

@@ -1,5 +1,6 @@
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, page, type RequestContext, redirect } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, page, redirect } from '../response.ts'
 import { findBrowserSessions } from './start-session.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */

@@ -1,7 +1,8 @@
 import { monotonicClock } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, page, type RequestContext, redirect } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, page, redirect } from '../response.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
 import { requestedReturnTo } from './start-session.ts'
 

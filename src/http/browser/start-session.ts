@@ -1,7 +1,8 @@
 import type { AuthenticatedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
-import { type HttpResponse, type RequestContext, redirect } from '../request-context.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, redirect } from '../response.ts'
 import { readReturnTo } from '../return-to.ts'
 
 /** Where to go after a login or signup: `return_to` of the form, else of the query, else `/`. */

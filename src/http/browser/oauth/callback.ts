@@ -3,8 +3,9 @@ import { signInProblem } from '../../../oauth/errors.ts'
 import type { AuthorizationFlow, PendingLink, ProviderProfile, ReadState } from '../../../oauth/oauth.ts'
 import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
-import { type HttpResponse, type RequestContext, redirect } from '../../request-context.ts'
+import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
+import { type HttpResponse, redirect } from '../../response.ts'
 import {
   findState,
   MAX_CALLBACK_LENGTH,
