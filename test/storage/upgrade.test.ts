@@ -11,15 +11,15 @@ import { openDatabase } from '../support/database/database.ts'
 import { databaseSettings } from '../support/database/folder-database.ts'
 import { connect } from '../support/postgres/postgres-databases.ts'
 import type { Environment } from '../support/service/command.ts'
-import { runSvc } from '../support/service/command.ts'
 import type { ServiceProcess } from '../support/service/service-process.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
+import { runCommand } from '../support/service/warm-command.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually } from '../support/wait.ts'
 import { testOnPostgres } from './databases.ts'
 import { COLUMN_MORE, laterVersion, type Version } from './later-version.ts'
 
-const now: Version = { startService: startServiceProcess, runSvc, spawnSvc: () => assert.fail('not used') }
+const now: Version = { startService: startServiceProcess, runSvc: runCommand, spawnSvc: () => assert.fail('not used') }
 const later = laterVersion(COLUMN_MORE)
 const SILENT = 'CREATE TABLE later (id TEXT);\n'
 const breaking = laterVersion({ sqlite: SILENT, postgres: SILENT })
@@ -134,7 +134,7 @@ const startLoad = (service: ServiceProcess) => {
       expect('logout', 303, await logOut(agent))
     }
   }
-  const visitors = Promise.all(Array.from({ length: 6 }, visitor))
+  const visitors = Promise.all(Array.from({ length: 3 }, visitor))
   return {
     answered: () => answered,
     stop: async () => {

@@ -22,6 +22,7 @@ import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
 import type { ServiceProcess } from '../../support/service/service-process.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
+import { emptyDatabaseSettings } from '../../support/database/folder-database.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const assertUnavailable = (answer: Answer) => {
@@ -189,7 +190,8 @@ describe('operation', { concurrency: 3 }, () => {
 
   test('two services that start at once on one new database both serve', async (t) => {
     const cwd = temporaryDirectory(t)
-    const both = await Promise.all([1, 2].map(() => startServiceProcess({ t, cwd })))
+    const env = await emptyDatabaseSettings(cwd, t)
+    const both = await Promise.all([1, 2].map(() => startServiceProcess({ t, cwd, env })))
     const [one, other] = both
     assert.ok(one && other)
     const { agent, person } = await signedUp(one)

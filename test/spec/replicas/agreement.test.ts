@@ -42,7 +42,7 @@ describe('security-relevant changes take effect on all replicas at once', { conc
   })
 
   test('revocation: a session that is ended on the account page of one replica is refused by the other', async () => {
-    await eachRound(30, 8, async (round) => {
+    await eachRound(12, 6, async (round) => {
       const [here, there] = inTurn(replicas, round >> 1)
       const { agent, person, copy } = await knownAtBoth(here, there)
       const own = await loggedIn(here, person)
@@ -54,8 +54,8 @@ describe('security-relevant changes take effect on all replicas at once', { conc
     })
   })
 
-  test('disable: refused by both replicas on the next request, 50 times; enabling brings no session back', async () => {
-    await eachRound(50, 8, async (round) => {
+  test('disable: refused by both replicas on the next request, 20 times; enabling brings no session back', async () => {
+    await eachRound(20, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person, copy } = await knownAtBoth(here, there)
       const { id } = await currentUser(agent)
@@ -79,8 +79,8 @@ describe('security-relevant changes take effect on all replicas at once', { conc
     })
   })
 
-  test('delete: an account deleted on one replica is refused by the other on the next request, 50 times', async () => {
-    await eachRound(50, 8, async (round) => {
+  test('delete: an account deleted on one replica is refused by the other on the next request, 20 times', async () => {
+    await eachRound(20, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent, person, copy } = await knownAtBoth(here, there)
       assertRedirect(
@@ -92,8 +92,8 @@ describe('security-relevant changes take effect on all replicas at once', { conc
     })
   })
 
-  test('password change: every other session is refused by the other replica on the next request, 50 times', async () => {
-    await eachRound(50, 8, async (round) => {
+  test('password change: every other session is refused by the other replica on the next request, 20 times', async () => {
+    await eachRound(20, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { person, copy } = await knownAtBoth(here, there)
       const own = await loggedIn(here, person)
@@ -109,7 +109,7 @@ describe('security-relevant changes take effect on all replicas at once', { conc
   })
 
   test('username and roles that are changed on one replica are shown by the other on the next request', async () => {
-    await eachRound(50, 8, async (round) => {
+    await eachRound(20, 8, async (round) => {
       const [here, there] = inTurn(replicas, round)
       const { agent } = await knownAtBoth(here, there)
       const { username } = newPerson()
