@@ -245,7 +245,7 @@ const files: SourceFile[] = globSync('**/*.ts', { cwd: SOURCE }).map((name) => (
 }))
 
 describe('allowed imports', () => {
-  test('no file imports what its folder may not', () => {
+  test('no file imports a target that is closed to its folder', () => {
     assert.deepEqual(files.flatMap(findForbiddenImports), [])
   })
 
@@ -285,7 +285,7 @@ describe('allowed imports', () => {
     assert.deepEqual(findCircles(files), [])
   })
 
-  test('a circle is found, over folders and with types alone', () => {
+  test('a circle is found, over several folders and with type imports only', () => {
     const sources = [
       { file: 'users/users.ts', text: `import type { A } from '../lib/a.ts'\nimport { c } from './c.ts'` },
       { file: 'lib/a.ts', text: `import type { B } from '../users/b.ts'` },
@@ -322,11 +322,11 @@ describe('names and types', () => {
     assert.deepEqual(findDoubleNames(sources), ['createA: users/a.ts, http/c.ts', 'B: users/a.ts, http/b.ts'])
   })
 
-  test('types are written down, and not dug out of a function', () => {
+  test('types are written down, and not derived from a function', () => {
     assert.deepEqual(files.flatMap(findDugOutTypes), [])
   })
 
-  test('a type that is dug out is found', () => {
+  test('a type that is derived from a function is found', () => {
     const text = [
       'export type Users = ReturnType<typeof createUsers>',
       "type Key = Awaited<ReturnType<Core['keys']['list']>>[number]",
@@ -336,12 +336,12 @@ describe('names and types', () => {
     assert.equal(findDugOutTypes({ file: 'users/a.ts', text }).length, 3)
   })
 
-  test('the command line takes nothing but types from the front doors of the domain', () => {
+  test('the command line imports only types from the front doors of the domain', () => {
     const commands = files.filter(({ file }) => file.startsWith('cli/'))
     assert.deepEqual(commands.flatMap(findLoadedDomain), [])
   })
 
-  test('a value that a command loads with its file is found', () => {
+  test('a value import of a command is found', () => {
     const text = [
       `import type { User } from '../users/users.ts'`,
       `import { DELIVERY_OUTCOMES } from '../webhooks/webhooks.ts'`,
@@ -362,12 +362,12 @@ describe('code that only one place may contain', () => {
       )
     })
 
-    test(`${rule.title}: elsewhere it is caught`, () => {
+    test(`${rule.title}: found in any other place`, () => {
       const text = `// ${rule.breach}\n\n${rule.breach}\n`
       assert.deepEqual(findBreaches(rule, { file: 'users/email.ts', text }), [`users/email.ts:3 ${rule.breach}`])
     })
 
-    test(`${rule.title}: the place it has is a place that uses it`, () => {
+    test(`${rule.title}: used in its own place`, () => {
       const place = files.filter(({ file }) => rule.places.test(file))
       const uses = place.filter(({ text }) => rule.pattern.test(withoutComments(text)))
       assert.notEqual(uses.length, 0)

@@ -71,7 +71,7 @@ const row = (number: string, status = 'accepted') =>
   `| [${number}](${number}-subject.md) | Title | ${status} | Summary. |`
 
 describe('the decisions', () => {
-  test('each has a number of its own, a status, a date, its sections, and its row in the index', () => {
+  test('each has a unique number, a status, a date, its sections, and a row in the index', () => {
     const names = globSync('*.md', { cwd: FOLDER }).filter((name) => name !== 'README.md')
     const pages = names.sort().map((file) => ({ file, text: readFileSync(path.join(FOLDER, file), 'utf8') }))
     assert.deepEqual(findProblems(pages, readFileSync(path.join(FOLDER, 'README.md'), 'utf8')), [])
@@ -83,7 +83,7 @@ describe('the decisions', () => {
     assert.deepEqual(findProblems(pages, [row('001', 'superseded by 002'), row('002')].join('\n')), [])
   })
 
-  test('a header that is missing or wrong is found', () => {
+  test('a missing or wrong header is found', () => {
     const wrong: [Page, string][] = [
       [{ file: '001-subject.md', text: '# 001: Title\n\n## Context\n' }, 'has no header with number, status and date'],
       [{ ...page('001'), file: '002-subject.md' }, 'calls itself 001'],
@@ -105,7 +105,7 @@ describe('the decisions', () => {
     ])
   })
 
-  test('a row that is missing, repeated, empty, stale or of no page is found', () => {
+  test('a row that is missing, repeated, empty, out of date or without a page is found', () => {
     const start = '| [001](001-subject.md) | Title | accepted | '
     assert.deepEqual(findProblems([page('001')], ''), [`the index has not one row: ${start}`])
     assert.deepEqual(findProblems([page('001')], `${row('001')}\n${row('001')}`), [

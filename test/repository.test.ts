@@ -30,7 +30,7 @@ test('the workflow runs .ci/run, may only read, and pins its actions to commits'
   }
 })
 
-test('an action by a tag or a branch is found', () => {
+test('an action that is pinned to a tag or a branch is found', () => {
   const commit = 'a'.repeat(40)
   const loose = [
     `- uses: one/two@v7`,
@@ -41,7 +41,7 @@ test('an action by a tag or a branch is found', () => {
   assert.deepEqual(findLooseActions([...loose, `- uses: one/two@${commit} # v7.0.1`].join('\n')), loose)
 })
 
-test('.editorconfig asks for the format that biome.json has', () => {
+test('.editorconfig has the same format as biome.json', () => {
   const { formatter } = JSON.parse(read('biome.json'))
   const { indent_style, indent_size, max_line_length } = editorSettings('ts')
   assert.deepEqual(

@@ -28,14 +28,14 @@ const YES = `NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateUsers 
   RestrictRealtime RestrictSUIDSGID RemoveIPC`.split(/\s+/)
 
 describe('the systemd unit in docs/operate.md', () => {
-  test('runs as a user of its own, without privileges', () => {
+  test('runs as a separate user without privileges', () => {
     assert.notEqual(only('User'), 'root')
     assert.equal(only('CapabilityBoundingSet'), '')
     assert.equal(only('AmbientCapabilities'), '')
     for (const key of YES) assert.equal(only(key), 'yes', key)
   })
 
-  test('can write its own folder and nothing else, and what it writes is for its user alone', () => {
+  test('can write only its own folder, and only its user can read the files', () => {
     assert.equal(only('ProtectSystem'), 'strict')
     assert.equal(only('WorkingDirectory'), `/var/lib/${only('StateDirectory')}`)
     assert.equal(only('StateDirectoryMode'), '0700')
@@ -43,14 +43,14 @@ describe('the systemd unit in docs/operate.md', () => {
     for (const key of ['ReadWritePaths', 'BindPaths']) assert.equal(settings.has(key), false, key)
   })
 
-  test('is confined to the system calls and address families of a service that V8 can live with', () => {
+  test('is limited to the system calls and address families of a service, as far as V8 allows', () => {
     assert.deepEqual(settings.get('SystemCallFilter'), ['@system-service', '~@privileged'])
     assert.equal(only('SystemCallArchitectures'), 'native')
     assert.equal(only('RestrictAddressFamilies'), 'AF_INET AF_INET6 AF_UNIX AF_NETLINK')
     assert.equal(settings.has('MemoryDenyWriteExecute'), false, 'V8 could not compile')
   })
 
-  test('is started again without limit, but not with a wrong configuration', () => {
+  test('is restarted without limit, but not with a wrong configuration', () => {
     assert.equal(only('Restart'), 'always')
     assert.equal(only('StartLimitIntervalSec'), '0')
     assert.ok(Number(only('RestartSec')) >= 1)
@@ -58,13 +58,13 @@ describe('the systemd unit in docs/operate.md', () => {
     assert.match(read('docs/operate.md'), /^\| 78 \| wrong configuration/m)
   })
 
-  test('gives a stop the time that it may take', () => {
+  test('gives a stop enough time', () => {
     const [, stopWithin = ''] = /STOP_WITHIN_MS = (\d+)/.exec(read('src/serve/serve.ts')) ?? []
     const drainMs = parseDuration(SETTINGS.drainMs.defaultValue ?? '') ?? assert.fail()
     assert.ok(Number(only('TimeoutStopSec')) * 1000 > Number(stopWithin) + drainMs)
   })
 
-  test('starts what npm start starts', () => {
+  test('runs the same command as npm start', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } }
     const [, flags = ''] = /node (--.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
     assert.equal(only('ExecStart'), `/opt/svc/node_modules/.bin/node ${flags} /opt/svc/bin/svc.js serve`)
@@ -72,7 +72,7 @@ describe('the systemd unit in docs/operate.md', () => {
 
   // Only where systemd is installed: it checks its keys and values itself.
   if (existsSync('/usr/bin/systemd-analyze')) {
-    test('is understood by systemd without a word', (t) => {
+    test('is accepted by systemd without a warning', (t) => {
       const file = path.join(temporaryDirectory(t), 'svc.service')
       writeFileSync(file, unit.replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true'))
       const output = execFileSync('/usr/bin/systemd-analyze', ['verify', file], { encoding: 'utf8', stdio: 'pipe' })

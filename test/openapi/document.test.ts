@@ -92,12 +92,12 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(await lint(answer.text), [])
   })
 
-  test('is refused by the linter where something is wrong with it', async () => {
+  test('is refused by the linter if it contains a mistake', async () => {
     const broken = answer.text.replace('"#/components/schemas/User"', '"#/components/schemas/Nobody"')
     assert.match((await lint(broken)).join('\n'), /no-unresolved-refs/)
   })
 
-  test('gives each operation a name of its own and a tag that is declared', () => {
+  test('gives each operation a unique name and a declared tag', () => {
     const names = operations.map(({ operationId }) => operationId)
     assert.ok(names.every((name) => /^[a-z][A-Za-z]+$/.test(name ?? '')))
     assert.equal(new Set(names).size, names.length)
@@ -106,7 +106,7 @@ describe('the OpenAPI document', () => {
       assert.ok(used.length === 1 && tags.includes(used[0] ?? ''), name)
   })
 
-  test('refers to named schemas, none of which is closed: a later version may add members', () => {
+  test('refers to named schemas that allow other members, which a later version may add', () => {
     for (const { name, responses } of operations) {
       for (const { content } of Object.values(responses)) {
         for (const { schema } of Object.values(content ?? {}))
@@ -123,7 +123,7 @@ describe('the OpenAPI document', () => {
     assert.doesNotMatch(answer.text, /additionalProperties/)
   })
 
-  test('names the header and the cookies that a refresh needs, and the ones that it sets', () => {
+  test('names the header and the cookies that a refresh requires, and the cookies that it sets', () => {
     const needed = refresh?.parameters?.map((parameter) => `${parameter.in} ${parameter.name} ${parameter.required}`)
     assert.deepEqual(needed, ['query audience true', 'header X-CSRF-Token true', 'cookie svc_csrf true'])
     assert.match(answer.text, /"in":"cookie","name":"svc_refresh"/)
@@ -131,19 +131,19 @@ describe('the OpenAPI document', () => {
     assert.ok(refresh?.responses['401']?.headers?.['Set-Cookie'])
   })
 
-  test('promises Retry-After wherever it announces 503', () => {
+  test('documents Retry-After for every 503', () => {
     const announced = operations.flatMap(({ responses }) => responses['503'] ?? [])
     assert.ok(announced.length >= 4)
     for (const { headers } of announced) assert.ok(headers?.['Retry-After'])
   })
 
-  test('tells the version of the API and not the one of the program', () => {
+  test('has the version of the API, and not that of the program', () => {
     assert.equal(described.info.version, 'v1')
   })
 })
 
 describe('a client that is generated from the OpenAPI document', () => {
-  test('compiles, and knows the user, the audience and the CSRF token', () => {
+  test('compiles, with the user, the audience and the CSRF token', () => {
     const program = using(`
       const { data, error } = await client.GET('/auth/api/v1/user')
       const user: components['schemas']['User'] | undefined = data
