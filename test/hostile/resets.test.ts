@@ -10,7 +10,7 @@ import { startServiceProcess } from '../support/service/service-process.ts'
 import { eventually } from '../support/wait.ts'
 
 const TWO_LOCALHOSTS = new URL('../support/network/two-localhosts-tap.ts', import.meta.url).href
-const RESETS = 300
+const RESETS = 120
 const AT_ONCE = 30
 
 const host = 'Host: localhost\r\n'
