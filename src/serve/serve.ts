@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
-import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
-import { flushLog, type Log } from '../lib/log.ts'
+import type { Log } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 
 /** After the drain and this time, requests that are still running are cut off. */
 const STOP_WITHIN_MS = 9500
@@ -34,15 +34,10 @@ export const serve = async (configured: Config, deps: ServeDeps): Promise<void> 
     ...(await bootstrap({ config, log, patienceMs: SERVICE_PATIENCE_MS })),
   })
   // Before the service reports that it serves: from then on it may be told to stop.
-  const grace = closeWithGrace({ delay: config.drainMs + STOP_WITHIN_MS, logger: false }, async ({ signal, err }) => {
-    if (err) log.error({ err }, 'stopping after an error that nobody expected')
-    else log.info({ signal }, 'stopping')
-    await service.stop()
-    log.info('stopped')
-    await flushLog(log)
-  })
+  const delayMs = config.drainMs + STOP_WITHIN_MS
+  const removeHandlers = stopOnSignal({ log, delayMs, stop: () => service.stop() })
   const listen = await service.start().catch(async (error: unknown) => {
-    grace.uninstall()
+    removeHandlers()
     await service.stop()
     throw listenError(error, config)
   })

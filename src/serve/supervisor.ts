@@ -1,12 +1,12 @@
 import cluster from 'node:cluster'
-import closeWithGrace from 'close-with-grace'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import type { Config } from '../config/config.ts'
 import { createCore } from '../core.ts'
-import { flushLog, type Log } from '../lib/log.ts'
+import type { Log } from '../lib/log.ts'
 import { readVersion } from '../lib/version.ts'
 import { requireFreePort } from './port.ts'
 import { WORKER_COMMAND } from './worker-messages.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
 import { createWorkers, type Workers } from './workers.ts'
 
 interface SupervisorDeps {
@@ -30,14 +30,11 @@ export const serveWithWorkers = async (
   cluster.setupPrimary({ args: [WORKER_COMMAND], serialization: 'advanced' })
   const workers = createWorkers({ config, log, stopWithinMs })
   const metrics = await loadMetrics(config, log, workers)
-  const killNow = { onSecondSignal: workers.kill, onSecondError: workers.kill, onTimeout: workers.kill }
-  const delay = config.drainMs + stopWithinMs
-  const grace = closeWithGrace({ delay, logger: false, ...killNow }, async ({ signal, err }) => {
-    if (err) log.error({ err }, 'stopping after an error that nobody expected')
-    else log.info({ signal }, 'stopping')
-    await workers.stop().finally(() => metrics?.stop())
-    log.info('stopped')
-    await flushLog(log)
+  const removeHandlers = stopOnSignal({
+    log,
+    delayMs: config.drainMs + stopWithinMs,
+    stop: () => workers.stop().finally(() => metrics?.stop()),
+    kill: workers.kill,
   })
   const start = async (): Promise<string> => {
     await metrics?.start()
@@ -46,7 +43,7 @@ export const serveWithWorkers = async (
   const listen = await start().catch(async (error: unknown) => {
     // A signal to stop during the start is no failure.
     if (workers.isStopping()) return undefined
-    grace.uninstall()
+    removeHandlers()
     // The first error is reported. How the other workers end does not matter any more.
     await workers.stop().catch(() => {})
     await metrics?.stop()

@@ -24,6 +24,7 @@ import type { ServiceProcess } from '../../support/service/service-process.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 import { emptyDatabaseSettings } from '../../support/database/folder-database.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { within } from '../../support/wait.ts'
 
 const assertUnavailable = (answer: Answer) => {
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
@@ -157,6 +158,29 @@ describe('operation', { concurrency: 3 }, () => {
     const ended = service.ended()
     service.signal('SIGINT')
     assert.equal(await ended, 0)
+  })
+
+  test('Ctrl+C that arrives twice, from the terminal and from npm, interrupts no request', async (t) => {
+    const service = await startServiceProcess({ t })
+    const half = await halfLogin(service, t)
+    const ended = service.ended()
+    service.signal('SIGINT')
+    await loggedLine(service, ({ message }) => message === 'stopping')
+    service.signal('SIGINT')
+    half.finish()
+    assert.match(await half.answer(/HTTP\/1\.1 [2-5][^]*\r\n\r\n/), /HTTP\/1\.1 303/)
+    assert.equal(await ended, 0)
+  })
+
+  test('Ctrl+C again, later, ends the service at once', async (t) => {
+    const service = await startServiceProcess({ t })
+    await halfLogin(service, t)
+    const ended = service.ended()
+    service.signal('SIGINT')
+    await loggedLine(service, ({ message }) => message === 'stopping')
+    await sleep(600)
+    service.signal('SIGINT')
+    assert.equal(await within(4, 'the end', ended), 1)
   })
 
   test('SIGTERM: deliveries that have begun are finished', async (t) => {
