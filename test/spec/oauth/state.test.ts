@@ -247,8 +247,9 @@ describe('a provider that is down does not keep svc from starting', () => {
 })
 
 test('a locked database is 503, and the same callback can be used afterwards', async (t) => {
-  const database = await openDatabase(service, t)
-  const agent = newAgent()
+  const locked = await startServiceWith(providers, { t, env: { SVC_DATABASE_TIMEOUT: '3s' } })
+  const database = await openDatabase(locked, t)
+  const agent = createUserAgent(locked)
   const callback = await callbackOf(agent, { return_to: '/kept' })
   const unlock = await database.lock()
   assertErrorPage(await returnFromProvider(agent, callback), 503)

@@ -50,7 +50,7 @@ const halfLogin = async (service: ServiceProcess, t: TestContext) => {
 
 describe('operation', { concurrency: 3 }, () => {
   test('the database being locked is 503 unavailable with Retry-After, never 401, and clears no cookie', async (t) => {
-    const service = await startService({ t })
+    const service = await startService({ t, env: { SVC_DATABASE_TIMEOUT: '3s' } })
     const { agent, person } = await signedUp(service)
     const database = await openDatabase(service, t)
     const release = await database.lock()
@@ -86,7 +86,7 @@ describe('operation', { concurrency: 3 }, () => {
   })
 
   test('a user whose session cannot be refreshed because the database is locked sees 503, not the login form', async (t) => {
-    const service = await startService({ t })
+    const service = await startService({ t, env: { SVC_DATABASE_TIMEOUT: '3s' } })
     const { agent } = await signedUp(service)
     const token = agent.cookies.get('svc_access') ?? ''
     agent.cookies.delete('svc_access')

@@ -7,6 +7,9 @@ import { databaseChoice, postgresUrl } from './database-choice.ts'
 
 type Installation = { url: string; secret: string }
 
+/** The machine may be slow: a test of the time limit sets its own. */
+const TIMEOUT = '1m'
+
 const installations = new Map<string, Promise<Installation>>()
 
 const createInstallation = async (
@@ -38,7 +41,7 @@ export const databaseSettings = async (
   installations.set(directory, installation)
   const { url, secret } = await installation
   const hasSecret = (env.SVC_SECRET ?? env.SVC_SECRET_FILE) !== undefined
-  return hasSecret ? { SVC_DATABASE_URL: url } : { SVC_DATABASE_URL: url, SVC_SECRET: secret }
+  return { SVC_DATABASE_URL: url, SVC_DATABASE_TIMEOUT: TIMEOUT, ...(!hasSecret && { SVC_SECRET: secret }) }
 }
 
 /** The same with a database without tables. */

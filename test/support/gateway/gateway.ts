@@ -11,7 +11,7 @@ import { type GatewayName, gatewayConfiguration, type Ports } from './gateway-co
 import { GATEWAY_PACKAGES, missingPrograms } from './gateway-packages.ts'
 
 const untilListening = async (child: ChildProcess, port: number, output: () => string): Promise<void> => {
-  const deadline = Date.now() + 15_000
+  const deadline = Date.now() + 60_000
   while (!(await listensOn(port))) {
     const isGone = child.exitCode !== null || child.signalCode !== null
     if (isGone || Date.now() > deadline) throw new Error(`${child.spawnfile} did not start:\n${output()}`)

@@ -25,7 +25,7 @@ export type WebhookReceiver = {
   answerWith(answering: Answering): void
   /** Breaks the connections of requests that it has not answered, so that nothing waits for their answers. */
   hangUp(): void
-  /** Resolves once that many requests have arrived in all, or fails after 20 s. */
+  /** Resolves once that many requests have arrived in all, or fails after a minute. */
   received(count: number): Promise<Delivery[]>
   /** Resolves once a request that fits has arrived. */
   receivedEvent(fits: (delivery: Delivery) => boolean): Promise<Delivery>
@@ -106,9 +106,9 @@ export const startWebhookReceiver = async ({ t }: { t?: TestContext } = {}): Pro
   afterwards(t, close)
 
   const until = async (holds: () => boolean, what: string) => {
-    const patience = Date.now() + 20_000
+    const patience = Date.now() + 60_000
     while (!holds()) {
-      if (Date.now() > patience) throw new Error(`${what}, but ${deliveries.length} requests arrived within 20 s`)
+      if (Date.now() > patience) throw new Error(`${what}, but ${deliveries.length} requests arrived within a minute`)
       await Promise.race([arrived.promise, new Promise((resolve) => setTimeout(resolve, 200))])
     }
   }

@@ -7,7 +7,7 @@ types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a separate connection, which the caller ends. */
 export const connect = async (url: string): Promise<pg.Client> => {
-  const client = new pg.Client({ connectionString: url, types, connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({ connectionString: url, types, connectionTimeoutMillis: 60_000 })
   // Some tests stop the server while a connection is open. The next query fails then.
   client.on('error', () => {})
   await client.connect()

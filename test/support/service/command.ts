@@ -54,7 +54,7 @@ export const spawnSvc = ({
   return child
 }
 
-/** Runs `svc ARGS` to its end; one that has not ended after 20 s is killed and reported with code null. */
+/** Runs `svc ARGS` to its end; one that has not ended after a minute is killed and reported with code null. */
 export const runSvc = async ({
   args,
   cwd,
@@ -75,7 +75,7 @@ export const runSvc = async ({
   // A command that does not read its input may have ended before it is written.
   child.stdin.on('error', () => {})
   child.stdin.end(input)
-  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const patience = setTimeout(() => child.kill('SIGKILL'), 60_000)
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)
