@@ -7,7 +7,7 @@ import { type GitHubPerson, newGitHubPerson, startGitHubServer } from './github-
 import { startMisbehavingProvider } from './misbehaving-provider.ts'
 import { startOpenIdProvider } from './openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from './openid-provider-users.ts'
-import { assertNoSession, pendingOn, startServiceWith } from './provider-service.ts'
+import { assertNoSession, PATIENT, pendingOn, startServiceWith } from './provider-service.ts'
 import { signInBy } from './provider-sign-in.ts'
 
 type Identity = { id: string; provider: string; email: string }
@@ -33,7 +33,7 @@ export const startLinkingService = async () => {
   const github = await startGitHubServer()
   const lab = await startMisbehavingProvider()
   const providers = { corp, github, lab }
-  const service = await startServiceWith(providers)
+  const service = await startServiceWith(providers, { env: PATIENT })
   const database = await openDatabase(service)
 
   const newAgent = () => createUserAgent(service)

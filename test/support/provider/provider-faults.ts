@@ -6,7 +6,7 @@ import { type MisbehavingProvider, startMisbehavingProvider } from './misbehavin
 import type { Claims, Fault } from './misbehaving-provider-faults.ts'
 import { assertRefusal, type Failure, RETURN_TO } from './provider-failure-page.ts'
 import type { Callback } from './provider-pages.ts'
-import { startServiceWith } from './provider-service.ts'
+import { PATIENT, startServiceWith } from './provider-service.ts'
 import { returnFromProvider, startAt } from './provider-sign-in.ts'
 
 /** Discovery documents that svc refuses as a whole, so that no browser is sent away. */
@@ -77,7 +77,7 @@ export const startFaultyProviders = async () => {
     ),
     ...Object.fromEntries(UNUSABLE_METADATA.map((fault) => [nameFor(fault), corp])),
   }
-  const service = await startServiceWith(providers)
+  const service = await startServiceWith(providers, { env: PATIENT })
   const databases = new Map([[service, await openDatabase(service)]])
 
   const newAgent = (at = service) => createUserAgent(at)

@@ -9,7 +9,7 @@ import { startGitHubServer } from './github-server.ts'
 import { startMisbehavingProvider } from './misbehaving-provider.ts'
 import { startOpenIdProvider } from './openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from './openid-provider-users.ts'
-import { startServiceWith } from './provider-service.ts'
+import { PATIENT, startServiceWith } from './provider-service.ts'
 import { signInBy } from './provider-sign-in.ts'
 
 /** Starts a service with providers of every kind, and receives the events of the accounts that users get by them. */
@@ -23,6 +23,7 @@ export const startSignupService = async () => {
   // The same providers under other names: a user who is known by one name is known by all.
   const providers = { corp, github, google, lab, staff: corp, trusted: lab, guests: lab }
   const settings: Environment = {
+    ...PATIENT,
     SVC_WEBHOOK_URL: webhooks.url,
     SVC_WEBHOOK_SECRET: 'a secret of 16 bytes or more',
     SVC_OAUTH_GOOGLE_ALLOWED_DOMAINS: 'org.example',
