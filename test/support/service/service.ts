@@ -37,6 +37,9 @@ export type Service = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+// The driver of PostgreSQL would read them, which `main` prevents in a process.
+for (const name of Object.keys(process.env)) if (/^(?:NODE_)?PG/.test(name)) delete process.env[name]
+
 /** Properties that only a separate process has. */
 const requireNoProcess = ({ workers }: Config, { NODE_OPTIONS: options }: Environment): void => {
   if (workers > 1 || options !== undefined) throw new Error('workers and NODE_OPTIONS need startServiceProcess')
