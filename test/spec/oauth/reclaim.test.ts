@@ -124,7 +124,6 @@ describe('§4.3 no unverified local account can be used to lie in wait for its o
     for (let round = 0; round < 4; round += 1) {
       const { attacker, attackerAgent, user, ownerComes } = await registeredByAttacker()
       const { agent, pending, person } = await ownerComes()
-      const { agent: proving, pending: theirs } = await ownerComes()
       const late = newAgent()
       const linking = await byGithub(newGitHubPerson())(await startAt(attackerAgent, 'github', { intent: 'link' }))
       const other = attackerAgent.copy()
@@ -134,16 +133,32 @@ describe('§4.3 no unverified local account can be used to lie in wait for its o
         logIn(late, attacker),
         returnFromProvider(attackerAgent, linking),
         attackerAgent.copy().refresh(),
-        linkByPassword(proving, theirs, attacker.password),
         other.post('/auth/account/password', change),
       ])
       assertRedirect(reclaimed, '/kept')
       const { rows } = database
       const left = await rows('SELECT id FROM sessions WHERE user_id = ?', user.id)
       assert.equal(left.length, 1, 'the owner’s session alone')
-      for (const session of [late, attackerAgent, proving, other]) await assertSignedOut(session)
+      for (const session of [late, attackerAgent, other]) await assertSignedOut(session)
       await assertReclaimed(agent, user.id, attacker, person)
       await assertCannotLogIn(service, { ...attacker, password: change.new_password })
+    }
+  })
+
+  test('of a reclaim and a proof by the password at once, one succeeds', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const { attacker, user, ownerComes } = await registeredByAttacker()
+      const [owner, proving] = [await ownerComes(), await ownerComes()]
+      const [reclaimed, linked] = await Promise.all([
+        reclaim(owner.agent, owner.pending),
+        linkByPassword(proving.agent, proving.pending, attacker.password),
+      ])
+      const isReclaimed = reclaimed.status === 303
+      assert.deepEqual([reclaimed.status, linked.status], isReclaimed ? [303, 401] : [409, 303])
+      assert.equal((await currentUser((isReclaimed ? owner : proving).agent)).id, user.id)
+      assert.deepEqual(await providersOf(user.id), ['corp'])
+      if (isReclaimed) await assertReclaimed(owner.agent, user.id, attacker, owner.person)
+      else await assertCanLogIn(service, attacker)
     }
   })
 
