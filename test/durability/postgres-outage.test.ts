@@ -31,7 +31,7 @@ const proxy = await startTcpProxy(postgres)
 const service = await startService({
   env: {
     SVC_DATABASE_URL: troubles.url(proxy.port),
-    SVC_DATABASE_TIMEOUT: '500ms',
+    SVC_DATABASE_TIMEOUT: '1500ms',
     SVC_DATABASE_POOL: String(POOL),
     SVC_SECRET: randomBytes(32).toString('base64'),
   },
