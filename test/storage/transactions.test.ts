@@ -179,6 +179,44 @@ describe('a single statement', () => {
     assert.equal(hasRun, false)
   })
 
+  test('fails alone: others of the same moment are committed, and their hooks run', async () => {
+    await put(db, 'moment-taken')
+    const hooked: number[] = []
+    const writing = ['moment-1', 'moment-taken', 'moment-2', 'moment-taken', 'moment-3'].map((id) =>
+      put(
+        db.autocommit((changes) => hooked.push(changes)),
+        id,
+      ),
+    )
+    const wrong = db.run('INSERT INTO probe (id, amount) VALUES (?, ?)', 'moment-4', {} as unknown as string)
+    const outcomes = await Promise.allSettled([...writing, wrong])
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled', 'rejected'],
+    )
+    for (const index of [1, 3]) {
+      const outcome = outcomes[index]
+      assert.ok(outcome?.status === 'rejected' && outcome.reason instanceof UniqueViolation)
+    }
+    assert.deepEqual(hooked, [1, 1, 1])
+    for (const id of ['moment-1', 'moment-2', 'moment-3']) assert.equal(await amountOf(other, id), 0)
+    assert.equal(await amountOf(other, 'moment-4'), undefined)
+  })
+
+  test('a reader sees nothing of it that is not committed', async () => {
+    for (let round = 0; round < 50; round++) {
+      const id = `dirty-${round}`
+      const writing = Promise.all([put(db, id), put(db, `${id}-beside`)])
+      let seen: number | undefined
+      while (seen === undefined) {
+        seen = await amountOf(db, id)
+        if (seen !== undefined) assert.equal(await amountOf(other, id), 0)
+        await setImmediate()
+      }
+      await writing
+    }
+  })
+
   test('an acknowledged write is seen by every other connection', async () => {
     for (let round = 0; round < 100; round++) {
       await put(round % 2 ? db : other, `seen-${round}`)

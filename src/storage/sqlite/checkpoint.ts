@@ -4,8 +4,8 @@ import type { Mutex } from './mutex.ts'
 
 type CheckpointMode = 'PASSIVE' | 'RESTART'
 
-/** About 8 MB of log at two pages a commit. */
-const COMMITS_BETWEEN_CHECKPOINTS = 1000
+/** About 8 MB of log at two pages a write; writes that share a commit also share pages. */
+const WRITES_BETWEEN_CHECKPOINTS = 1000
 
 interface CheckpointsDeps {
   file: string
@@ -16,8 +16,8 @@ interface CheckpointsDeps {
 }
 
 interface Checkpoints {
-  /** Counts a commit; every thousandth starts a checkpoint. */
-  afterCommit(): void
+  /** Counts committed writes; every thousandth starts a checkpoint. */
+  afterWrites(count: number): void
   /** Resolves when no checkpoint runs and the thread has ended. */
   stop(): Promise<void>
 }
@@ -28,7 +28,7 @@ interface Checkpoints {
  * are moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
  */
 export const createCheckpoints = ({ file, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
-  let commits = 0
+  let writes = 0
   let worker: Worker | undefined
   let running: Promise<void> | undefined
 
@@ -49,10 +49,10 @@ export const createCheckpoints = ({ file, mutex, onFailure }: CheckpointsDeps): 
   }
 
   return {
-    afterCommit() {
-      commits += 1
-      if (commits < COMMITS_BETWEEN_CHECKPOINTS || running) return
-      commits = 0
+    afterWrites(count) {
+      writes += count
+      if (writes < WRITES_BETWEEN_CHECKPOINTS || running) return
+      writes = 0
       running = runBoth().finally(() => {
         running = undefined
       })

@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
@@ -13,6 +14,7 @@ import { createGroupCommit } from './group-commit.ts'
 import { createMutex } from './mutex.ts'
 import { createRowCache } from './row-cache.ts'
 import { createStatementCache } from './statement-cache.ts'
+import { createWriteBatch } from './write-batch.ts'
 
 /** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
 const LOCK_TIMEOUT_MS = 2000
@@ -69,35 +71,23 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
     }
   })
 
-  const afterWrite = async (): Promise<void> => {
-    checkpoints.afterCommit()
+  const afterWrite = async (writes: number): Promise<void> => {
+    checkpoints.afterWrites(writes)
+    // Also where nothing has changed: a statement may have read a commit that is not on disk yet.
     await groupCommit.wait()
   }
 
-  const runAutocommit = async (
-    sql: string,
-    values: Value[],
-    afterCommit?: (changes: number) => void,
-  ): Promise<number> => {
-    const changes = await runWrite(() => {
-      const count = Number(prepare(sql).run(...values).changes)
-      afterCommit?.(count)
-      return count
-    })
-    // A statement that changed nothing may have read a commit that is not on disk yet.
-    await (changes > 0 ? afterWrite() : groupCommit.wait())
-    return changes
-  }
+  const runInBatch = createWriteBatch({ connection, prepare, runWrite, afterWrite })
 
   return {
     ...autocommitQueries,
     dialect: 'sqlite',
 
-    run: (sql, ...values) => runAutocommit(sql, values),
+    run: (sql, ...values) => runInBatch(sql, values),
 
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
-      await afterWrite()
+      await afterWrite(1)
       return result
     },
 
@@ -108,7 +98,7 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
       await autocommitQueries.get('SELECT 1')
     },
 
-    autocommit: (afterCommit) => ({ run: (sql, ...values) => runAutocommit(sql, values, afterCommit) }),
+    autocommit: (afterCommit) => ({ run: (sql, ...values) => runInBatch(sql, values, afterCommit) }),
 
     cachedRow: (query) => createRowCache({ ...query, prepare, runStatement, readDataVersion }),
 
@@ -120,6 +110,8 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
     },
 
     async close() {
+      // What was handed in before is then in the queue.
+      await setImmediate()
       await writeMutex.runExclusive(() => mutex.runExclusive(() => {}))
       await groupCommit.settle()
       await checkpoints.stop()
