@@ -67,7 +67,7 @@ export const signInSeeded = async (port: number, folder: string, count: number):
   const csrfCookie = await fetchCsrfCookie(port)
   const users: SignedInUser[] = selectSessions(folder, count).map((session) => ({
     email: '',
-    cookies: new Map([...csrfCookie, ['svc_refresh', tokens.create(session, 1)]]),
+    cookies: new Map([...csrfCookie, ['svc_refresh', tokens.make({ ...session, generation: 1 }).text]]),
   }))
   for (let at = 0; at < users.length; at += AT_ONCE) {
     await Promise.all(users.slice(at, at + AT_ONCE).map((user) => refresh(port, user)))

@@ -3,7 +3,7 @@ import type { Database } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
 import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
-import { type AuthenticatedSession, type CachedSession, toCachedSession } from './session.ts'
+import type { AuthenticatedSession, CachedSession } from './session.ts'
 import { updateRotatedSession } from './session-store.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
@@ -36,14 +36,23 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   /** The session of a genuine token, if it can still be refreshed. */
   const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
     const found = await cachedSessions.get(token.sessionId)
-    if (!found || !refreshTokens.isGenuine(found.session, token)) return undefined
+    if (!found || !refreshTokens.isGenuine(found.session, token, found.refreshToken)) return undefined
     return isUsable(found.session, clock) ? found : undefined
   }
+
+  const issue = async ({ session, authenticated, refreshToken }: CachedSession, audience: string) => ({
+    tokens: await issueTokens(session, audience, refreshToken),
+    session: authenticated,
+  })
 
   /** Undefined when another request, here or in another process, was first. */
   const rotate = async (found: CachedSession, device: Device): Promise<CachedSession | undefined> => {
     const next = rotateSession(found.session, device, currentTimeMs(found.session, clock), lifetimes)
-    const rotated = toCachedSession(next)
+    const rotated = {
+      session: next,
+      authenticated: { ...found.authenticated, expiresAtMs: next.expiresAtMs },
+      refreshToken: refreshTokens.make(next),
+    }
     const committing = db.autocommit((changes) => {
       // The user's row may have changed while the statement waited for its turn: then what was found is outdated.
       const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
@@ -52,11 +61,6 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     })
     return (await updateRotatedSession(committing, next)) === 1 ? rotated : undefined
   }
-
-  const issue = async ({ session, authenticated }: CachedSession, audience: string) => ({
-    tokens: await issueTokens(session, audience),
-    session: authenticated,
-  })
 
   return {
     async refresh(refreshToken: string, device: Device, audience = defaultAudience): Promise<RefreshResult> {

@@ -1,4 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
+import type { RefreshToken } from './tokens/refresh-token.ts'
 
 /*
  * One session has four forms, each made of the one before it:
@@ -6,7 +7,8 @@ import { toTimestamp } from '../lib/time.ts'
  * - `Session`: the row.
  * - `SessionWithUser`: the row with what requests need of its user.
  * - `AuthenticatedSession`: what handlers are told about who is signed in; no secret of the row is in it.
- * - `CachedSession`: the second and the third together, remembered for the next request.
+ * - `CachedSession`: the second and the third together, remembered for the next request, with the refresh token that
+ *   was made for the session.
  */
 
 /** A row: a user is signed in with one browser. Times in milliseconds since 1970. */
@@ -66,12 +68,15 @@ export interface AuthenticatedSession {
 export interface CachedSession {
   session: SessionWithUser
   authenticated: AuthenticatedSession
+  /** The refresh token of this generation, where this process has made it. */
+  refreshToken: RefreshToken | undefined
 }
 
 /** Makes what handlers need once for each reading of the row, and not for each request. */
 export const toCachedSession = (session: SessionWithUser): CachedSession => ({
   session,
   authenticated: toAuthenticatedSession(session),
+  refreshToken: undefined,
 })
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {

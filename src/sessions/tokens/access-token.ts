@@ -89,7 +89,8 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
     if (!key) return 'unknown key'
     if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
     const claims = readPart(payload)
-    return isOurs(claims) ? remember(token, claims, kid) : undefined
+    // A copy: a slice of the Cookie header would keep the whole header in memory.
+    return isOurs(claims) ? remember(Buffer.from(token, 'latin1').toString('latin1'), claims, kid) : undefined
   }
 
   const remember = (token: string, claims: AccessClaims, keyId: string): VerifiedToken => {
@@ -100,9 +101,7 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
       keyId,
       expiresAtMs: claims.exp * 1000,
     }
-    // A copy: a slice of the Cookie header would keep the whole header in memory.
-    const copy = Buffer.from(token, 'latin1').toString('latin1')
-    verified.set(signatureOf(copy), { token: copy, facts })
+    verified.set(signatureOf(token), { token, facts })
     return facts
   }
 

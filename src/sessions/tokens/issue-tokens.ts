@@ -3,7 +3,7 @@ import type { SigningKeys } from '../keys/signing-keys.ts'
 import { currentTimeMs, type Lifetimes } from '../lifetime.ts'
 import type { SessionWithUser } from '../session.ts'
 import type { AccessTokens } from './access-token.ts'
-import type { RefreshTokens } from './refresh-token.ts'
+import type { RefreshToken, RefreshTokens } from './refresh-token.ts'
 
 /** What a browser is given, and for how many seconds each token is good. */
 export interface Tokens {
@@ -22,21 +22,25 @@ interface IssueTokensDeps {
   lifetimes: Lifetimes
 }
 
-/** Issues the tokens of a session as it is now; the access token is for one audience. */
-export type IssueTokens = (session: SessionWithUser, audience: string) => Promise<Tokens>
+/**
+ * Issues the tokens of a session as it is now; the access token is for one audience. The refresh token is made unless
+ * there is one already.
+ */
+export type IssueTokens = (session: SessionWithUser, audience: string, refreshToken?: RefreshToken) => Promise<Tokens>
 
 export const createIssueTokens =
   ({ clock, signingKeys, accessTokens, refreshTokens, lifetimes }: IssueTokensDeps): IssueTokens =>
-  async (session, audience) => {
+  async (session, audience, refreshToken = refreshTokens.make(session)) => {
     const nowMs = currentTimeMs(session, clock)
     const iat = Math.floor(nowMs / 1000)
     const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
     const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, iat, exp }
+    const key = await signingKeys.signingKey(session.newestKeyId)
     return {
       sessionId: session.id,
-      accessToken: accessTokens.issue(claims, await signingKeys.signingKey(session.newestKeyId)),
+      accessToken: accessTokens.issue(claims, key),
       accessTokenSeconds: exp - iat,
-      refreshToken: refreshTokens.create(session, session.generation),
+      refreshToken: refreshToken.text,
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),
     }
   }

@@ -24,10 +24,23 @@ interface TokenSource {
   salt: string
 }
 
+/** A refresh token that this process has made. */
+export interface RefreshToken {
+  text: string
+  generation: number
+  mac: string
+  /** The keys that it was made with, which may be replaced since. */
+  keys: DerivedKeys
+}
+
 export interface RefreshTokens {
-  create(session: TokenSource, generation: number): string
-  /** Whether the token was made here, with the current root secret or the previous one. */
-  isGenuine(session: TokenSource, token: UnverifiedRefreshToken): boolean
+  /** The token of a session's current generation. */
+  make(session: TokenSource & { generation: number }): RefreshToken
+  /**
+   * Whether the token was made here, with the current root secret or the previous one. `made` spares the computation of
+   * a token that this process has made itself.
+   */
+  isGenuine(session: TokenSource, token: UnverifiedRefreshToken, made?: RefreshToken): boolean
 }
 
 /**
@@ -36,9 +49,18 @@ export interface RefreshTokens {
  * requests that race for the same rotation, both get the same token.
  */
 export const createRefreshTokens = (rootSecret: RootSecret): RefreshTokens => ({
-  create: (session, generation) => `${session.id}.${generation}.${macOf(rootSecret.keys, session, generation)}`,
-  isGenuine: (session, { mac, generation }) =>
-    rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, session, generation)) || undefined) ?? false,
+  make(session) {
+    const { keys } = rootSecret
+    const { id, generation } = session
+    const mac = macOf(keys, session, generation)
+    return { text: `${id}.${generation}.${mac}`, generation, mac, keys }
+  },
+
+  isGenuine(session, { mac, generation }, made) {
+    const isMade = made?.generation === generation && made.keys === rootSecret.keys
+    if (isMade && equalInConstantTime(mac, made.mac)) return true
+    return rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, session, generation)) || undefined) ?? false
+  },
 })
 
 const macOf = (keys: DerivedKeys, { id, salt }: TokenSource, generation: number): string =>
