@@ -54,52 +54,88 @@ interface CookieReaderDeps {
  * and so does a refresh token that `isConfirmed` refuses.
  */
 export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDeps) => {
-  const roles = new Map(Object.entries(cookieTable).map(([role, { name }]) => [name, role as CookieRole]))
+  const names = Object.entries(cookieTable).map(([role, { name }]) => ({ role: role as CookieRole, name }))
 
-  return (header = ''): RequestCookies => {
-    const found: Partial<Record<CookieRole, string>> = {}
-    // Only made when needed: this runs for every request.
-    let repeated: Set<CookieRole> | undefined
-    for (const pair of header.split(';')) {
-      const equals = pair.indexOf('=')
-      const role = equals < 0 ? undefined : roles.get(withoutSpaces(pair.slice(0, equals)))
-      if (role === undefined) continue
-      if (found[role] !== undefined) repeated = (repeated ?? new Set()).add(role)
-      found[role] = withoutSpaces(pair.slice(equals + 1))
+  /** The role of the cookie whose name is from `start` to `end`. */
+  const roleAt = (header: string, start: number, end: number): CookieRole | undefined => {
+    for (const { role, name } of names) {
+      if (name.length === end - start && header.startsWith(name, start)) return role
     }
-    for (const role of repeated ?? []) delete found[role]
+    return undefined
+  }
+
+  return (header: string | undefined): RequestCookies => {
+    if (header === undefined) return NO_COOKIES
+    const found: Found = {}
+    let repeated = NONE
+    let equals = -1
+    // No text is copied but the values of our cookies: this runs for every request.
+    for (let start = 0, end = 0; start < header.length; start = end + 1) {
+      end = endOfPair(header, start)
+      if (equals < start) equals = header.indexOf('=', start)
+      if (equals < 0) break
+      if (equals > end) continue
+      const role = roleAt(header, skipSpaces(header, start), dropSpaces(header, equals))
+      if (role === undefined) continue
+      if (found[role] !== undefined) repeated = [...new Set([...repeated, role])]
+      found[role] = header.slice(skipSpaces(header, equals + 1), dropSpaces(header, end))
+    }
+    for (const role of repeated) delete found[role]
+    return toRequestCookies(found, repeated)
+  }
+
+  function toRequestCookies(found: Found, repeated: CookieRole[]): RequestCookies {
     const bringsRefresh = Boolean(found.refresh)
     if (bringsRefresh && isConfirmed?.(found) === false) delete found.refresh
     const csrf = found.csrf || undefined
-    if (repeated) {
-      const none = { access: undefined, refresh: undefined, oauth: undefined }
-      return { ...none, bringsRefresh, csrf, single: found, repeated: [...repeated] }
-    }
+    const { access, refresh, oauth } = repeated.length > 0 ? {} : found
     return {
-      access: found.access || undefined,
-      refresh: found.refresh || undefined,
+      access: access || undefined,
+      refresh: refresh || undefined,
       bringsRefresh,
       csrf,
-      oauth: found.oauth || undefined,
+      oauth: oauth || undefined,
       single: found,
-      repeated: NONE,
+      repeated,
     }
   }
 }
 
+type Found = Partial<Record<CookieRole, string>>
+
 const NONE: CookieRole[] = []
 
-/**
- * Removes the spaces and tabs around a text. `trim` removes more, such as a no-break space. For the browser, a cookie
- * with a no-break space in front of its name is another cookie, which any host of the domain may set; here it would
- * pass for ours.
+const NO_COOKIES: RequestCookies = {
+  access: undefined,
+  refresh: undefined,
+  bringsRefresh: false,
+  csrf: undefined,
+  oauth: undefined,
+  single: {},
+  repeated: NONE,
+}
+
+const endOfPair = (header: string, start: number): number => {
+  const end = header.indexOf(';', start)
+  return end < 0 ? header.length : end
+}
+
+/*
+ * Spaces and tabs do not belong to a name or a value. `trim` removes more, such as a no-break space. For the browser, a
+ * cookie with a no-break space in front of its name is another cookie, which any host of the domain may set; here it
+ * would pass for ours.
  */
-const withoutSpaces = (text: string): string => {
-  let start = 0
-  let end = text.length
-  while (start < end && isSpace(text.charCodeAt(start))) start += 1
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1
-  return text.slice(start, end)
+
+const skipSpaces = (header: string, start: number): number => {
+  let at = start
+  while (isSpace(header.charCodeAt(at))) at += 1
+  return at
+}
+
+const dropSpaces = (header: string, end: number): number => {
+  let at = end
+  while (isSpace(header.charCodeAt(at - 1))) at -= 1
+  return at
 }
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09

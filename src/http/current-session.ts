@@ -1,10 +1,11 @@
+import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
 import { setRefreshCookies } from './refresh-cookies.ts'
 import type { RecordRefresh } from './refresh-log.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The session of the browser that sent a request; undefined where the user is not signed in. */
-export type FindCurrentSession = (context: RequestContext) => Promise<AuthenticatedSession | undefined>
+export type FindCurrentSession = (context: RequestContext) => Awaitable<AuthenticatedSession | undefined>
 
 interface FindCurrentSessionDeps {
   sessions: Sessions
@@ -16,11 +17,7 @@ interface FindCurrentSessionDeps {
  * an application needs nothing but a redirect to the login page.
  */
 export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
-  const find = async (context: RequestContext): Promise<AuthenticatedSession | undefined> => {
-    const { access, refresh } = context.cookies
-    context.session = access ? await sessions.authenticate(access) : undefined
-    // HEAD changes nothing (RFC 9110 section 9.3.2), and its sender may ignore the cookies of the response.
-    if (context.session || !refresh || context.method === 'HEAD') return context.session
+  const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {
     const result = await sessions.refresh(refresh, context.device)
     recordRefresh(context, result)
     setRefreshCookies(context, result)
@@ -29,12 +26,23 @@ export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurren
     return context.session
   }
 
+  const find = (context: RequestContext): Awaitable<AuthenticatedSession | undefined> => {
+    const { access, refresh } = context.cookies
+    return after(access && sessions.authenticate(access), (session) => {
+      context.session = session || undefined
+      // HEAD changes nothing (RFC 9110 section 9.3.2), and its sender may ignore the cookies of the response.
+      return context.session || !refresh || context.method === 'HEAD' ? context.session : renew(context, refresh)
+    })
+  }
+
   // Several parts of a handler ask for the session of one request. A second refresh with the token that the first one
   // has replaced would count as theft once the grace window is over, and revoke the session. A weak map: the result is
   // dropped together with its request.
-  const sessionsByRequest = new WeakMap<RequestContext, Promise<AuthenticatedSession | undefined>>()
+  const sessionsByRequest = new WeakMap<RequestContext, Awaitable<AuthenticatedSession | undefined>>()
 
   return (context) => {
+    const { access, refresh } = context.cookies
+    if (!access && !refresh) return undefined
     const finding = sessionsByRequest.get(context) ?? find(context)
     sessionsByRequest.set(context, finding)
     return finding

@@ -1,3 +1,4 @@
+import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
 import { type HttpResponse, redirect } from './response.ts'
@@ -13,7 +14,7 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
   },
 
   /** Calls the handler, or refuses the request (`unauthorized`), or redirects it to the login page. */
-  async handle(route: Route, context: IncomingRequest): Promise<HttpResponse> {
+  handle(route: Route, context: IncomingRequest): Awaitable<HttpResponse> {
     if (route.guard === 'none') return route.handle(context)
     if (route.guard === 'refresh_token') {
       if (!context.cookies.refresh) throw unauthorized(unusable(context))
@@ -21,14 +22,16 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
     }
     if (route.guard === 'access_token') {
       const { access } = context.cookies
-      const session = access ? await sessions.authenticate(access) : undefined
-      if (!session) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
-      context.session = session
-      return route.handle(context, session)
+      return after(access && sessions.authenticate(access), (session) => {
+        if (!session) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
+        context.session = session
+        return route.handle(context, session)
+      })
     }
-    const session = await findCurrentSession(context)
-    if (!session) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
-    return route.handle(context, session)
+    return after(findCurrentSession(context), (session) => {
+      if (!session) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
+      return route.handle(context, session)
+    })
   },
 })
 

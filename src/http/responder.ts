@@ -89,10 +89,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', challenge)
-    // ASCII needs no encoder, and its length in bytes is known.
-    const isAscii = ASCII.test(body)
-    headers.push('content-length', String(isAscii ? body.length : Buffer.byteLength(body)))
-    outgoing.writeHead(status, headers).end(body, isAscii ? 'latin1' : 'utf8')
+    const bytes = Buffer.byteLength(body)
+    headers.push('content-length', String(bytes))
+    // ASCII has a byte for each character, and needs no encoder.
+    outgoing.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8')
     return status
   }
 
@@ -139,8 +139,6 @@ const givesCsrfToken = (
   if (isOfOtherSite) return false
   return field === CSRF_FIELD || (responseKind === 'html' && /^\/auth(?:\/|$)/.test(path))
 }
-
-const ASCII = /^\p{ASCII}*$/u
 
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const challengeOf = ({ access }: CookieTable): string =>

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
 import type { RequestContext } from './request-context.ts'
 import type { HttpResponse } from './response.ts'
@@ -43,7 +44,6 @@ type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
  */
 type ReadMethod = { method: 'GET'; isSafe?: false }
 
-type Awaitable<T> = T | Promise<T>
 type Handle<Credential extends unknown[] = []> = (
   context: RequestContext,
   ...credential: Credential

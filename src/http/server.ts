@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Awaitable } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
@@ -40,13 +41,19 @@ export const createServer = (given: ServerDeps): Server => {
   const newRequestId = createRequestIds()
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
-  /** The checks of the route, in the order that the contract fixes; then its handler. */
-  const handle = async (route: Route, context: IncomingRequest, incoming: IncomingMessage): Promise<HttpResponse> => {
-    const body = route.method === 'POST' ? await readBody(incoming) : undefined
+  /** A form, after the checks that the contract puts before its handler, in this order. */
+  const handleForm = async (route: Route, context: IncomingRequest, incoming: IncomingMessage) => {
+    const body = await readBody(incoming)
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
-    if (body) context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
+    context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
     if (route.method === 'POST' && route.csrf === 'token') requireOwn(context)
+    return guards.handle(route, context)
+  }
+
+  const handle = (route: Route, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> => {
+    if (route.method === 'POST') return handleForm(route, context, incoming)
+    requireOneHost(context)
     return guards.handle(route, context)
   }
 
@@ -59,9 +66,15 @@ export const createServer = (given: ServerDeps): Server => {
       return
     }
     checkProxy(incoming)
-    handle(route, context, incoming)
-      .then((response) => responder.send(outgoing, context, route, response))
-      .catch((error: unknown) => responder.sendError(outgoing, context, route, error))
+    const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
+    const sendError = (error: unknown): void => responder.sendError(outgoing, context, route, error)
+    try {
+      const response = handle(route, context, incoming)
+      if (response instanceof Promise) response.then(send).catch(sendError)
+      else send(response)
+    } catch (error) {
+      sendError(error)
+    }
   }
 
   const malformedRequests = createMalformedRequests({ ...given, newRequestId, noRoute, securityHeaders })

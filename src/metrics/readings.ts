@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { QueueLoad } from '../lib/bounded-queue.ts'
 import { createDatabaseProbe, type DatabaseHealth, type DatabaseProbe } from './database-health.ts'
 
@@ -14,8 +15,6 @@ interface Description {
   /** How the values of several processes are combined: `sum` by default. */
   aggregator?: 'sum' | 'min' | 'max'
 }
-
-type Awaitable<T> = T | Promise<T>
 
 /** Adds the metrics whose values are read at each scrape. */
 export const addReadings = (registry: Registry, { hashQueue, database }: MetricsSources): void => {

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../lib/awaitable.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
@@ -32,8 +33,11 @@ export interface Sessions extends RecentAuthentication {
   // The life of a session.
   /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
   start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
-  /** The session of an access token, by the rows as they are now; undefined when either is not good. */
-  authenticate(accessToken: string): Promise<AuthenticatedSession | undefined>
+  /**
+   * The session of an access token, by the rows as they are now; undefined when either is not good. No promise where
+   * the row is in memory.
+   */
+  authenticate(accessToken: string): Awaitable<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
   refresh(refreshToken: string, device: Device, audience?: string): Promise<RefreshResult>
   /** The session of a refresh token that is good now, without using the token. */

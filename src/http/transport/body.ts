@@ -10,6 +10,8 @@ const MAX_BODY_BYTES = 16 * 1024
 export const readBody = (request: IncomingMessage): Promise<Buffer> => {
   // Node reads and drops what is left of a refused body, so that the connection can be used again.
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge())
+  // Node says so at once where the headers announce no body (`optimizeEmptyRequests`): no event follows.
+  if (request.readableEnded) return Promise.resolve(Buffer.alloc(0))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0

@@ -22,6 +22,8 @@ export const createHttpServer = ({ onRequest, onClientError }: HttpServerDeps): 
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       // The service checks the header itself: Node's response has no request id and no line in the log.
       requireHostHeader: false,
+      // A request without a body, as most are, gets no stream to be ended and dropped.
+      optimizeEmptyRequests: true,
     },
     onRequest,
   )

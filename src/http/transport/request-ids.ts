@@ -1,19 +1,20 @@
-import { randomFillSync } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 
 const ID_BYTES = 10
+const ID_LENGTH = 2 * ID_BYTES
 /** How many ids one call for random bytes serves: a call for each would be most of the cost of an id. */
 const IDS_AT_ONCE = 256
 
 /** Random ids: they reveal neither other ids nor the number of requests. */
 export const createRequestIds = (): (() => string) => {
-  const pool = Buffer.alloc(ID_BYTES * IDS_AT_ONCE)
-  let used = pool.length
+  let pool = ''
+  let used = 0
   return () => {
     if (used === pool.length) {
-      randomFillSync(pool)
+      pool = randomBytes(ID_BYTES * IDS_AT_ONCE).toString('hex')
       used = 0
     }
-    used += ID_BYTES
-    return pool.toString('hex', used - ID_BYTES, used)
+    used += ID_LENGTH
+    return pool.slice(used - ID_LENGTH, used)
   }
 }

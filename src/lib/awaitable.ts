@@ -1,0 +1,9 @@
+/**
+ * A value, or a promise where it takes time. What is there already is used at once: a promise costs a request more than
+ * its cookies and its route together.
+ */
+export type Awaitable<T> = T | Promise<T>
+
+/** Goes on with a value: at once if it is there. */
+export const after = <T, Result>(value: Awaitable<T>, use: (value: T) => Awaitable<Result>): Awaitable<Result> =>
+  value instanceof Promise ? value.then(use) : use(value)
