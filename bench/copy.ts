@@ -63,13 +63,14 @@ async function measureRoundTrip(run: Run, users: number): Promise<RoundTrip> {
   seed(folder, users)
   await using postgres = await startPostgres({ settings: { fsync: 'on' } })
   const url = await postgres.createDatabase()
-  const there = await copy(`sqlite:${join(folder, DATABASE)}`, url, users * 2)
+  const there = await run.once(() => copy(`sqlite:${join(folder, DATABASE)}`, url, users * 2))
   const [sizes = { users: 0, sessions: 0 }] = await postgres.query<{ users: string; sessions: string }>(
     url,
     `SELECT pg_total_relation_size('users') AS users, pg_total_relation_size('sessions') AS sessions`,
   )
   const [userBytes, sessionBytes] = [Number(sizes.users) / users, Number(sizes.sessions) / users]
-  return { userBytes, sessionBytes, there, back: await copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2) }
+  const back = await run.once(() => copy(url, `sqlite:${join(folder, 'back.db')}`, users * 2))
+  return { userBytes, sessionBytes, there, back }
 }
 
 /** Runs the command, which fails if the copy differs. */

@@ -42,7 +42,7 @@ await bench('A thousand and a million users', async (run) => {
       unit: 'MB',
       svc: residentMb[1],
       baseline: residentMb[0],
-      goal: { atMost: 150 },
+      goal: { atMost: 130 },
     }),
   ]
 })

@@ -13,7 +13,13 @@ import { fetchCsrfCookie, getUser, loginClient, signUpUsers, userClient } from '
 const STORM_CLIENTS = 100
 const READERS = 16
 const READS_PER_S = 200
-const P99_MS = 10
+const P99_MS = 5
+
+/** What one server did in a round: the latency of its reads, and the rate of logins or hashes beside them. */
+interface Side {
+  ratePerS: number
+  p99Ms: number
+}
 
 await bench('GET /user during a storm of logins', async (run) => {
   pinTo('both')
@@ -24,35 +30,40 @@ await bench('GET /user during a storm of logins', async (run) => {
   const storm = users.map(({ email }) => loginClient(email, csrfCookie))
   const readers = users.slice(0, READERS).map(userClient)
   const request = getUser(users[0].cookies)
-  const http = run.use(await startConstant('http', { like: service, request, cores: 'both' }))
+  const http = run.use(await startConstant({ like: service, request, cores: 'both' }))
 
   const durationMs = run.duration(6000)
   const read = (server: Child, clients: Client[]): Promise<number[]> =>
     pace({ port: server.port, clients, ratePerS: READS_PER_S, durationMs })
   await load({ port: service.port, clients: storm, durationMs })
-  const bare = { hashes: [] as number[], p99Ms: [] as number[] }
-  const svc = { logins: [] as number[], p99Ms: [] as number[] }
+  const beside = async (server: Child, other: Promise<number>): Promise<Side> => {
+    const [ratePerS, latenciesMs] = await Promise.all([other, read(server, readers)])
+    return { ratePerS, p99Ms: percentile(latenciesMs, 0.99) }
+  }
+  const logIn = async (): Promise<number> => (await load({ port: service.port, clients: storm, durationMs })).ratePerS
+  const bare: Side[] = []
+  const svc: Side[] = []
   for (let round = 0; round < run.rounds; round++) {
-    const [hashRate, besideHashes] = await Promise.all([hasher.request<number>(durationMs), read(http, readers)])
-    bare.hashes.push(hashRate)
-    bare.p99Ms.push(percentile(besideHashes, 0.99))
-    const logins = load({ port: service.port, clients: storm, durationMs })
-    svc.p99Ms.push(percentile(await read(service, readers), 0.99))
-    svc.logins.push((await logins).ratePerS)
+    const [besideHashes, besideLogins] = await run.round(async () => [
+      await beside(http, hasher.request<number>(durationMs)),
+      await beside(service, logIn()),
+    ])
+    bare.push(besideHashes)
+    svc.push(besideLogins)
   }
   run.note(`${STORM_CLIENTS} clients log in without a pause; ${READS_PER_S} reads/s; all on the same two cores.`)
   return [
     limitRow('p99 of GET /user', {
       unit: 'ms',
-      svc: spread(svc.p99Ms).median,
-      baseline: spread(bare.p99Ms).median,
+      svc: spread(svc.map(({ p99Ms }) => p99Ms)).median,
+      baseline: spread(bare.map(({ p99Ms }) => p99Ms)).median,
       goal: { atMost: P99_MS },
     }),
     ratioRow('logins during the run, against bare Argon2id', {
       unit: '/s',
-      svc: svc.logins,
-      baseline: bare.hashes,
-      goal: { atLeast: 0.8 },
+      svc: svc.map(({ ratePerS }) => ratePerS),
+      baseline: bare.map(({ ratePerS }) => ratePerS),
+      goal: { atLeast: 0.85 },
     }),
   ]
 })

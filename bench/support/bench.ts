@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { busyShare, canPin } from './cores.ts'
+import { canPin } from './cores.ts'
+import { createQuietRounds } from './quiet-rounds.ts'
 import { formatTable, type Report, type Row } from './report.ts'
 
 /** The tools of one benchmark run. */
@@ -14,6 +15,13 @@ export interface Run {
   rounds: number
   /** Milliseconds: `fullMs` in a full measurement, an eighth of it in a smoke run. */
   duration(fullMs: number): number
+  /**
+   * Runs one round at a quiet moment. A disturbed one is repeated: `measure` may be called more than once, and only the
+   * returned result counts.
+   */
+  round<T>(measure: () => Promise<T>): Promise<T>
+  /** The same for a measurement that cannot be repeated. */
+  once<T>(measure: () => Promise<T>): Promise<T>
   /** Creates a folder that is removed at the end. */
   newFolder(): Promise<string>
   /** Disposes of the resource when the run ends, also after a failure. */
@@ -23,8 +31,7 @@ export interface Run {
 }
 
 const EXIT_INTERRUPTED = 130
-const QUIET = 0.1
-const FULL_ROUNDS = 5
+const FULL_ROUNDS = 7
 const QUICK_ROUNDS = 2
 
 // Also removes the folders of an interrupted run.
@@ -50,17 +57,15 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
   await using stack = new AsyncDisposableStack()
   const notes: string[] = []
   if (quick) notes.push('A smoke run: the figures are meaningless.')
-  const othersBusy = await busyShare()
-  if (othersBusy > QUIET) {
-    notes.push(
-      `Other programs kept the machine ${Math.round(othersBusy * 100)} % busy before the run: the figures may be wrong.`,
-    )
-  }
   if (!canPin) notes.push('Not pinned to cores: this machine lacks taskset or a second core.')
+  const { round, once, describe } = createQuietRounds({ isPatient: !quick })
+  const startedMs = performance.now()
   const rows = await measure({
     quick,
     rounds: quick ? QUICK_ROUNDS : FULL_ROUNDS,
     duration: (fullMs) => (quick ? fullMs / 8 : fullMs),
+    round,
+    once,
     newFolder: async () => {
       const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'))
       stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -70,5 +75,6 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
     use: (resource) => stack.use(resource),
     note: (text) => notes.push(text),
   })
-  return { title, rows, notes }
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  return { title, rows, notes: [...notes, `Measured in ${seconds} s. ${describe()}`] }
 }

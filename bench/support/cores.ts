@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { availableParallelism, cpus } from 'node:os'
-import { setTimeout as wait } from 'node:timers/promises'
+import { availableParallelism } from 'node:os'
 
 /** The cores that a process may use: the first, the second, or both. */
 export type Cores = 'first' | 'second' | 'both'
@@ -19,18 +18,4 @@ export const onCores = (cores: Cores, command: string[]): string[] =>
 /** Moves this process with all its threads to these cores. */
 export const pinTo = (cores: Cores): void => {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', LISTS[cores], String(process.pid)])
-}
-
-const sampleCores = () =>
-  cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({ idle, all: idle + user + nice + sys + irq }))
-
-/** The share of the machine's cores (0 to 1) that all programs together use during half a second. */
-export const busyShare = async (): Promise<number> => {
-  const before = sampleCores()
-  await wait(500)
-  const shares = sampleCores().map(({ idle, all }, core) => {
-    const since = before[core] ?? { idle: 0, all: 0 }
-    return 1 - (idle - since.idle) / (all - since.all)
-  })
-  return shares.reduce((sum, share) => sum + share, 0) / shares.length
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second, whatever the kernel's own clock. */
-const MS_A_TICK = 10
+export const MS_A_TICK = 10
 
 interface Times {
   parent: number
@@ -29,14 +29,16 @@ const readTimes = (pid: number | string): Times | undefined => {
   }
 }
 
-/** Milliseconds of processor time that a process and its children, including ended ones, have used so far. */
+/** Milliseconds of processor time that a process and its descendants, including ended ones, have used so far. */
 export const processTreeCpuMs = (pid: number): number => {
-  const children = readdirSync('/proc').flatMap((name) => {
-    const times = /^\d+$/.test(name) ? readTimes(name) : undefined
-    return times?.parent === pid ? [times.ownMs] : []
-  })
-  const { ownMs = 0, endedChildrenMs = 0 } = readTimes(pid) ?? {}
-  return ownMs + endedChildrenMs + children.reduce((sum, each) => sum + each, 0)
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const all = new Map(pids.map((name) => [Number(name), readTimes(name)]))
+  const sumFrom = (root: number): number => {
+    const { ownMs = 0, endedChildrenMs = 0 } = all.get(root) ?? {}
+    const children = [...all].flatMap(([child, times]) => (times?.parent === root ? [sumFrom(child)] : []))
+    return children.reduce((sum, each) => sum + each, ownMs + endedChildrenMs)
+  }
+  return sumFrom(pid)
 }
 
 export const parentOf = (pid: number): number => readTimes(pid)?.parent ?? 0

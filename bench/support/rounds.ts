@@ -26,15 +26,41 @@ const measure = async ({ port, clients, background }: Target, durationMs: number
   return measured
 }
 
-/** Warms every target up, then loads them in turn, A B A B …, for `durationMs` each time. */
+/** A machine's speed drifts within seconds: the shorter the turns, the more alike are the conditions of both sides. */
+const SLICES = 4
+
+/** For each target, its loads. */
+const measureSlices = async (targets: readonly Target[], durationMs: number): Promise<Load[][]> => {
+  const loads: Load[][] = targets.map(() => [])
+  for (let slice = 0; slice < SLICES; slice++) {
+    for (const [at, each] of targets.entries()) loads[at]?.push(await measure(each, durationMs))
+  }
+  return loads
+}
+
+/** Several loads of the same length as one. */
+const combine = (loads: readonly Load[]): Load => {
+  const add = (figure: keyof Load): number => loads.reduce((sum, load) => sum + load[figure], 0)
+  return {
+    requests: add('requests'),
+    ratePerS: add('ratePerS') / loads.length,
+    clientBusy: add('clientBusy') / loads.length,
+  }
+}
+
+/**
+ * Warms every target up, then loads them in turn, A B A B …, at quiet moments. In each round, each target gets
+ * `durationMs`, divided into slices.
+ */
 export const measureInTurn = async (
-  run: Pick<Run, 'rounds' | 'note'>,
+  run: Pick<Run, 'rounds' | 'round' | 'note'>,
   durationMs: number,
   targets: readonly Target[],
 ): Promise<void> => {
   for (const each of targets) await measure(each, durationMs)
   for (let round = 0; round < run.rounds; round++) {
-    for (const each of targets) each.loads.push(await measure(each, durationMs))
+    const loads = await run.round(() => measureSlices(targets, durationMs / SLICES))
+    for (const [at, each] of targets.entries()) each.loads.push(combine(loads[at] ?? []))
   }
   const busiest = Math.max(...targets.flatMap(({ loads }) => loads.map(({ clientBusy }) => clientBusy)))
   if (busiest > BUSY) run.note(`The load client was ${Math.round(busiest * 100)} % busy: it may have been the limit.`)

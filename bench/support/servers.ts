@@ -71,19 +71,15 @@ interface ConstantServerOptions {
 }
 
 /**
- * Starts a server on bare `node:http`, or on bare Fastify, that gives the same response as the service to this request.
- * Throws if the responses differ.
+ * Starts a server on bare `node:http` that gives the same response as the service to this request. Throws if the
+ * responses differ.
  */
-export const startConstant = async (
-  kind: 'http' | 'fastify',
-  { like, request, cores, imports = [] }: ConstantServerOptions,
-): Promise<Child> => {
+export const startConstant = async ({ like, request, cores, imports = [] }: ConstantServerOptions): Promise<Child> => {
   const original = await sendRequest(like.port, request)
   if (original.status !== 200) throw new Error(`svc answers ${original.status}: ${original.body.toString()}`)
-  const server = await startServer({ command: constantCommand(kind, original), cores, imports })
+  const server = await startServer({ command: constantCommand(original), cores, imports })
   const copy = await sendRequest(server.port, request)
-  // Fastify always adds the character set of JSON.
-  const sizes = [original, copy].map(({ head, body }) => head.replace('; charset=utf-8', '').length + body.length)
+  const sizes = [original, copy].map(({ head, body }) => head.length + body.length)
   if (copy.status !== original.status || !copy.body.equals(original.body) || sizes[0] !== sizes[1]) {
     throw new Error(`the bare server answers other bytes than svc:\n${original.head}\n\n${copy.head}`)
   }
@@ -91,8 +87,8 @@ export const startConstant = async (
 }
 
 /** The command that serves this response on a free port, or on the port that is appended to it. */
-export const constantCommand = (kind: 'http' | 'fastify', response: RawResponse): string[] => [
-  program(`constant-${kind}.ts`),
+export const constantCommand = (response: RawResponse): string[] => [
+  program('constant-http.ts'),
   JSON.stringify(toConstantResponse(response)),
 ]
 
