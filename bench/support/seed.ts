@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openSecretFile } from '../../src/config/root-secret.ts'
+import { createCsrfTokens } from '../../src/http/csrf-token.ts'
 import { createRefreshTokens } from '../../src/sessions/tokens/refresh-token.ts'
 import { sendRequest } from './connection.ts'
 import { DATABASE } from './servers.ts'
-import { fetchCsrfCookie, keepCookies, postRefresh, type SignedInUser } from './users.ts'
+import { keepCookies, postRefresh, type SignedInUser } from './users.ts'
 
 const DAY_MS = 86_400_000
 
@@ -60,14 +61,18 @@ const selectSessions = (folder: string, count: number): SeededSession[] => {
 const AT_ONCE = 64
 
 /**
- * Signs in the owners of `count` seeded sessions by one refresh each, with a token derived as the service derives it.
+ * Signs in the owners of `count` seeded sessions by one refresh each, with tokens derived as the service derives them.
  */
 export const signInSeeded = async (port: number, folder: string, count: number): Promise<SignedInUser[]> => {
-  const tokens = createRefreshTokens(openSecretFile(join(folder, DATABASE)))
-  const csrfCookie = await fetchCsrfCookie(port)
+  const rootSecret = openSecretFile(join(folder, DATABASE))
+  const refreshTokens = createRefreshTokens(rootSecret)
+  const csrfTokens = createCsrfTokens(rootSecret)
   const users: SignedInUser[] = selectSessions(folder, count).map((session) => ({
     email: '',
-    cookies: new Map([...csrfCookie, ['svc_refresh', tokens.make({ ...session, generation: 1 }).text]]),
+    cookies: new Map([
+      ['svc_refresh', refreshTokens.make({ ...session, generation: 1 }).text],
+      ['svc_csrf', csrfTokens.make(session.id)],
+    ]),
   }))
   for (let at = 0; at < users.length; at += AT_ONCE) {
     await Promise.all(users.slice(at, at + AT_ONCE).map((user) => refresh(port, user)))
