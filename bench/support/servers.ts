@@ -75,14 +75,9 @@ interface ConstantServerOptions {
  * responses differ.
  */
 export const startConstant = async ({ like, request, cores, imports = [] }: ConstantServerOptions): Promise<Child> => {
-  const original = await sendRequest(like.port, request)
-  if (original.status !== 200) throw new Error(`svc answers ${original.status}: ${original.body.toString()}`)
+  const original = await requireOk(like, request)
   const server = await startServer({ command: constantCommand(original), cores, imports })
-  const copy = await sendRequest(server.port, request)
-  const sizes = [original, copy].map(({ head, body }) => head.length + body.length)
-  if (copy.status !== original.status || !copy.body.equals(original.body) || sizes[0] !== sizes[1]) {
-    throw new Error(`the bare server answers other bytes than svc:\n${original.head}\n\n${copy.head}`)
-  }
+  requireSame(original, await sendRequest(server.port, request))
   return server
 }
 
@@ -102,15 +97,46 @@ export const startHasher = (cores: Cores): Child => startTool({ command: [progra
 export const startWriter = (database: string, cores: Cores): Child =>
   startTool({ command: [program('database-writer.ts'), database], cores })
 
-interface PostgresServerOptions {
+export interface PostgresServerOptions {
   url: string
   /** Connections to the database. */
   size: number
-  /** Session IDs to read in turn. */
+  /** Session IDs to read or write in turn. */
   ids: string[]
+  /** The service's responses to `GET /user` and to a refresh: theirs are the status and the headers. */
+  user: ConstantResponse
+  refresh: ConstantResponse
+}
+
+interface PostgresBaseline extends Pick<PostgresServerOptions, 'url' | 'size' | 'ids'> {
+  like: Child
+  /** The requests of a user who is signed in, in the first of the sessions. */
+  requests: { user: string; refresh: string }
   cores: Cores
 }
 
-/** Starts Fastify with a route that makes one query to PostgreSQL. */
-export const startPostgresFastify = ({ cores, ...options }: PostgresServerOptions): Promise<Child> =>
-  startServer({ command: [program('postgres-fastify.ts'), JSON.stringify(options)], cores })
+/**
+ * Starts a server on bare `node:http` that makes one query to PostgreSQL for each request, and gives the responses of
+ * the service. Throws if they differ.
+ */
+export const startPostgresHttp = async ({ like, requests, cores, ...given }: PostgresBaseline): Promise<Child> => {
+  const [user, refresh] = [await requireOk(like, requests.user), await requireOk(like, requests.refresh)]
+  const options = { ...given, user: toConstantResponse(user), refresh: toConstantResponse(refresh) }
+  const server = await startServer({ command: [program('postgres-http.ts'), JSON.stringify(options)], cores })
+  requireSame(user, await sendRequest(server.port, requests.user))
+  requireSame(refresh, await sendRequest(server.port, requests.refresh))
+  return server
+}
+
+const requireOk = async (server: Child, request: string): Promise<RawResponse> => {
+  const response = await sendRequest(server.port, request)
+  if (response.status !== 200) throw new Error(`svc answers ${response.status}: ${response.body.toString()}`)
+  return response
+}
+
+/** The values of a few headers may differ, but not their lengths. */
+const requireSame = (original: RawResponse, copy: RawResponse): void => {
+  const sizes = [original, copy].map(({ head, body }) => head.length + body.length)
+  if (copy.status === original.status && copy.body.equals(original.body) && sizes[0] === sizes[1]) return
+  throw new Error(`the bare server answers other bytes than svc:\n${original.head}\n\n${copy.head}`)
+}

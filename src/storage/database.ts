@@ -67,7 +67,10 @@ export interface Database extends Queries {
    * and nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.
    */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
-  /** Runs single statements, each a transaction of its own; `afterCommit` runs at the instant of its commit. */
+  /**
+   * Runs single statements, each a transaction of its own, or in one that statements of other requests share: each
+   * still succeeds or fails by itself. An `UPDATE` changes one row. `afterCommit` runs at the instant of the commit.
+   */
   autocommit(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
   /** Throws `unavailable` when the database cannot be read, or writes do not reach the disk. */
   requireHealthy(): Promise<void>

@@ -17,8 +17,8 @@ test('all reads in one turn of the event loop are one query, and each gets its o
     ...QUERY,
     timeoutMs: 60_000,
     read: async (_sql, keys) => {
-      queried.push(keys)
-      return keys.filter((id) => id !== 'missing').map((id) => ({ id }))
+      queried.push([keys].flat())
+      return [keys].flat().flatMap((id) => (id === 'missing' ? [] : [{ id }]))
     },
   })
   assert.deepEqual(await Promise.all(['a', 'b', 'a', 'missing'].map(async (id) => rows.get(id))), [
@@ -30,6 +30,17 @@ test('all reads in one turn of the event loop are one query, and each gets its o
   assert.deepEqual(queried, [['a', 'b', 'missing']])
 })
 
+test('a single read compares with one key, for which the server can keep its plan', async () => {
+  const queried: unknown[] = []
+  const read = async (sql: string, keys: string | string[]): Promise<Row[]> => {
+    queried.push([sql, keys])
+    return [{ id: 'a' }]
+  }
+  const rows = createRowBatcher<Row, string>({ ...QUERY, timeoutMs: 60_000, read })
+  assert.equal(await rows.get('a'), 'a')
+  assert.deepEqual(queried, [['SELECT id FROM things WHERE things.id = ?', 'a']])
+})
+
 test('a read that has waited too long to begin fails, and is not made any more', async (t) => {
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
@@ -39,9 +50,9 @@ test('a read that has waited too long to begin fails, and is not made any more',
     ...QUERY,
     timeoutMs: 1500,
     read: async (_sql, keys) => {
-      queried.push(...keys)
+      queried.push(...[keys].flat())
       await gate.promise
-      return keys.map((id) => ({ id }))
+      return [keys].flat().map((id) => ({ id }))
     },
   })
   const first = rows.get('first')

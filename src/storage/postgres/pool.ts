@@ -3,10 +3,10 @@ import { unavailable } from '../../lib/errors.ts'
 import { withTimeout } from '../../lib/time.ts'
 import type { PoolLoad } from '../database.ts'
 import { createAvailabilityMonitor } from './availability.ts'
+import { MAX_RUNNING } from './batches.ts'
 import { isConnectionLost, isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
 import { type PoolLimits, toPoolConfig } from './pool-settings.ts'
 import { createProbe } from './probe.ts'
-import { MAX_CONCURRENT_QUERIES } from './row-batcher.ts'
 
 const CLOSE_TIMEOUT_MS = 2000
 /** An operation that gets its connection with a smaller share of its time left is given up. */
@@ -53,7 +53,7 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
   }
 
   // Row lookups have connections of their own, so that they never wait behind writes that wait for a lock.
-  const forRows = size > 2 * MAX_CONCURRENT_QUERIES ? MAX_CONCURRENT_QUERIES : 0
+  const forRows = size > 2 * MAX_RUNNING ? MAX_RUNNING : 0
   const common = openPool(size - forRows)
   const rows = forRows > 0 ? openPool(forRows) : common
   const pools = [...new Set([common, rows])]

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
@@ -6,6 +5,8 @@ import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
 import { createPool, type PooledConnection, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
+import { createStatementCache, type Prepare } from './statement-cache.ts'
+import { createUpdateBatcher } from './update-batcher.ts'
 
 /** How often an operation is tried that conflicts with others. */
 const MAX_ATTEMPTS = 8
@@ -27,6 +28,13 @@ export const openPostgres = (options: PoolOptions): Database => {
     withConnection((connection) => connection.query(statement)),
   )
 
+  const runInBatch = createUpdateBatcher({
+    runAlone: (sql, values) => autocommitQueries.run(sql, ...values),
+    runTogether: async (sql, columns) =>
+      (await withConnection((connection) => connection.query<{ place: number }>(prepare(sql, columns)))).rows,
+    timeoutMs: options.timeoutMs,
+  })
+
   return {
     ...autocommitQueries,
     dialect: 'postgres',
@@ -43,7 +51,7 @@ export const openPostgres = (options: PoolOptions): Database => {
 
     autocommit: (afterCommit) => ({
       async run(sql, ...values) {
-        const changes = await autocommitQueries.run(sql, ...values)
+        const changes = await runInBatch(sql, values)
         afterCommit(changes)
         return changes
       },
@@ -79,32 +87,6 @@ export const openPostgres = (options: PoolOptions): Database => {
     close: () => pool.close(),
   }
 }
-
-type Prepare = (sql: string, values: (Value | string[])[]) => QueryConfig
-
-/** `now()` would be the start of the transaction, which may be older than the rows that the statement reads. */
-const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
-
-/**
- * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that
- * share a connection behind a pooler must never use one name for two statements.
- */
-const createStatementCache = (): Prepare => {
-  const prepared = new Map<string, { name: string; text: string }>()
-  return (sql, values) => {
-    let statement = prepared.get(sql)
-    if (!statement) {
-      let count = 0
-      const text = sql.replaceAll('server_time()', SERVER_TIME).replaceAll('?', () => `$${++count}`)
-      statement = { name: statementName(text), text }
-      prepared.set(sql, statement)
-    }
-    return { ...statement, values }
-  }
-}
-
-/** The first 132 bits of the text's SHA-256. */
-const statementName = (text: string): string => `svc_${hash('sha256', text, 'base64url').slice(0, 22)}`
 
 const createQueries = (prepare: Prepare, send: Send): Queries => ({
   all: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows as Row[],

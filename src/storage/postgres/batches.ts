@@ -1,0 +1,89 @@
+import { unavailable } from '../../lib/errors.ts'
+
+/** While this many statements run, what is asked for waits for the next one. */
+export const MAX_RUNNING = 2
+const MAX_BATCH_SIZE = 200
+
+export interface Waiter<Result> extends PromiseWithResolvers<Result> {
+  sinceMs: number
+}
+
+/** What is asked for, and who waits for it. */
+export type Batch<Key, Result> = Map<Key, Waiter<Result>>
+
+interface BatchesDeps<Key, Result> {
+  /** Runs one statement for the whole batch, and settles every waiter, or rejects for all of them. */
+  send: (batch: Batch<Key, Result>) => Promise<void>
+  /** Who waits longer than this for a statement to start is rejected with `unavailable`. */
+  timeoutMs: number
+}
+
+/**
+ * Gathers what is asked for in one turn of the event loop, or while other statements run, for one statement. It starts
+ * after all of them asked.
+ */
+export const createBatches = <Key, Result>({ send, timeoutMs }: BatchesDeps<Key, Result>) => {
+  const waiting: Batch<Key, Result> = new Map()
+  let running = 0
+  let isScheduled = false
+
+  /** Without this, a database slower than its load would serve requests whose clients are gone, later and later. */
+  const rejectExpired = (): void => {
+    const expiredBeforeMs = performance.now() - timeoutMs
+    for (const [key, waiter] of waiting) {
+      if (waiter.sinceMs >= expiredBeforeMs) return
+      waiting.delete(key)
+      waiter.reject(unavailable('The database is overloaded.'))
+    }
+  }
+
+  const takeBatch = (): Batch<Key, Result> => {
+    const batch: Batch<Key, Result> = new Map()
+    for (const [key, waiter] of waiting) {
+      if (batch.size === MAX_BATCH_SIZE) break
+      batch.set(key, waiter)
+      waiting.delete(key)
+    }
+    return batch
+  }
+
+  const run = async (batch: Batch<Key, Result>): Promise<void> => {
+    try {
+      await send(batch)
+    } catch (error) {
+      // Who waits for the next statement would wait as long again, for the same error.
+      for (const waiter of [...batch.values(), ...waiting.values()]) waiter.reject(error)
+      waiting.clear()
+    }
+  }
+
+  const runWaiting = (): void => {
+    isScheduled = false
+    rejectExpired()
+    while (waiting.size > 0 && running < MAX_RUNNING) {
+      running += 1
+      void run(takeBatch()).finally(() => {
+        running -= 1
+        schedule()
+      })
+    }
+  }
+
+  const schedule = (): void => {
+    if (isScheduled || waiting.size === 0 || running >= MAX_RUNNING) return
+    isScheduled = true
+    setImmediate(runWaiting)
+  }
+
+  return {
+    /** A key that is waited for already has one promise for all. */
+    ask(key: Key): Promise<Result> {
+      const pending = waiting.get(key)
+      if (pending) return pending.promise
+      const waiter: Waiter<Result> = { ...Promise.withResolvers(), sinceMs: performance.now() }
+      waiting.set(key, waiter)
+      schedule()
+      return waiter.promise
+    },
+  }
+}
