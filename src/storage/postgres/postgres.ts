@@ -5,7 +5,7 @@ import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
 import { createPool, type PooledConnection, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
-import { createStatementCache, type Prepare } from './statement-cache.ts'
+import { createNamedStatements, type Prepare } from './named-statements.ts'
 import { createUpdateBatcher } from './update-batcher.ts'
 
 /** How often an operation is tried that conflicts with others. */
@@ -20,7 +20,7 @@ type Send = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<Quer
  */
 export const openPostgres = (options: PoolOptions): Database => {
   const pool = createPool(options)
-  const prepare = createStatementCache()
+  const prepare = createNamedStatements()
 
   const withConnection = <T>(work: (connection: PooledConnection) => Promise<T>, use?: 'rows'): Promise<T> =>
     withRetry(options.timeoutMs, () => pool.withConnection(work, use))

@@ -11,7 +11,7 @@ const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT
  * Gives each statement a name, so that a connection parses it once. The name is a hash of the text: processes that
  * share a connection behind a pooler must never use one name for two statements.
  */
-export const createStatementCache = (): Prepare => {
+export const createNamedStatements = (): Prepare => {
   const prepared = new Map<string, { name: string; text: string }>()
   return (sql, values) => {
     let statement = prepared.get(sql)
