@@ -67,10 +67,11 @@ const modeOf = (path: string): number | undefined => {
   }
 }
 
-const openLog = ({ logLevel, workers }: Config): Log =>
+const openLog = ({ logLevel, workers }: Config, ofProcess?: object): Log =>
   createLog(
     logLevel,
     process.stderr.isTTY ? createPrettyStream(write) : createLogStream(STDERR, { isShared: workers > 1 }),
+    ofProcess,
   )
 
 const runServe = async (config: Config): Promise<void> => {

@@ -1,25 +1,67 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino'
 import { toLoggedError } from './logged-error.ts'
-import { withTimeout } from './time.ts'
-
-export type Log = Logger
+import { timestampNow, withTimeout } from './time.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Creates a log of JSON lines; `createPrettyStream` makes them readable. */
-export const createLog = (level: LogLevel, destination: DestinationStream): Log =>
-  pino(
-    {
-      level,
-      base: null,
-      messageKey: 'message',
-      timestamp: stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { err: toLoggedError },
+/** Writes a line with facts and a message, or with a message alone. Facts that are undefined are left out. */
+interface Write {
+  (facts: object, message: string): void
+  (message: string): void
+}
+
+/** The log of the service: one line of JSON for each event, with its level, time, facts and message, in this order. */
+export interface Log extends Record<Exclude<LogLevel, 'silent'>, Write> {
+  isLevelEnabled(level: LogLevel): boolean
+  /** Calls `onWritten` when all lines are written or dropped. */
+  flush(onWritten?: () => void): void
+}
+
+interface Destination {
+  write(line: string): void
+  flush?(onWritten?: () => void): void
+}
+
+/** Creates a log of JSON lines, each with the facts `of` the process; `createPrettyStream` makes them readable. */
+export const createLog = (level: LogLevel, destination: Destination, of: object = {}): Log => {
+  const isLevelEnabled = (it: LogLevel): boolean => LOG_LEVELS.indexOf(it) >= LOG_LEVELS.indexOf(level)
+
+  const writeAt = (at: LogLevel): Write => {
+    if (!isLevelEnabled(at)) return () => {}
+    return (first: object | string, message?: string) => {
+      const [facts, text] = typeof first === 'string' ? [{}, first] : [first, message]
+      destination.write(toLine({ level: at, time: timestampNow(), ...of, ...factsOf(facts), message: text }))
+    }
+  }
+
+  return {
+    debug: writeAt('debug'),
+    info: writeAt('info'),
+    warn: writeAt('warn'),
+    error: writeAt('error'),
+    isLevelEnabled,
+    flush(onWritten) {
+      if (destination.flush) destination.flush(onWritten)
+      else onWritten?.()
     },
-    destination,
-  )
+  }
+}
+
+/** Of an error, only what may be logged. */
+const factsOf = (facts: object): object => {
+  if (facts instanceof Error) return { err: toLoggedError(facts) }
+  return 'err' in facts && facts.err !== undefined ? { ...facts, err: toLoggedError(facts.err) } : facts
+}
+
+const toLine = (line: { level: LogLevel; time: string; message: string | undefined }): string => {
+  try {
+    return `${JSON.stringify(line)}\n`
+  } catch (error) {
+    // A fact for which JSON has no form must not end the request that is logged.
+    const { level, time, message } = line
+    return `${JSON.stringify({ level, time, problem: String(error), message })}\n`
+  }
+}
 
 /** Time limit for writing the last lines of a process. */
 const LAST_LINES_MS = 500
@@ -31,7 +73,7 @@ export const flushLog = (log: Log): Promise<void> =>
 const COLOURS: Record<string, string> = { debug: '\x1b[2m', info: '\x1b[32m', warn: '\x1b[33m', error: '\x1b[31m' }
 
 /** A destination that turns JSON lines into lines for a terminal: `10:47:00 info request GET /auth/login 200`. */
-export const createPrettyStream = (write: (line: string) => void): DestinationStream => ({
+export const createPrettyStream = (write: (line: string) => void): Destination => ({
   write(json) {
     const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>
     const shown = Object.entries(facts).map(([name, value]) => `\x1b[2m${name}=\x1b[0m${show(value)}`)

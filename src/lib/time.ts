@@ -23,6 +23,20 @@ export const MAX_CLOCK_SKEW_MS = 60_000
 /** `2026-11-21T10:47:00.123Z` */
 export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
 
+let second = Number.NaN
+let dateAndSecond = ''
+
+/** The timestamp of now, for the log. Its part up to the second, which takes most of the time, is made once a second. */
+export const timestampNow = (): string => {
+  const nowMs = systemClock.now()
+  const ms = nowMs % 1000
+  if (nowMs - ms !== second) {
+    second = nowMs - ms
+    dateAndSecond = toTimestamp(second).slice(0, -'000Z'.length)
+  }
+  return `${dateAndSecond}${String(ms).padStart(3, '0')}Z`
+}
+
 /** The greatest delay a timer can hold: 2^31-1 ms, about 24.8 days. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 

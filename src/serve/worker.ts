@@ -9,10 +9,12 @@ import { type MessageToWorker, send, serializeError, type WorkerSettings } from 
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const
 
+type OpenLog = (config: Config, ofProcess: object) => Log
+
 /** Runs a worker process, which serves until its supervisor tells it to stop, or has ended. */
-export const runWorker = async (worker: Worker, openLog: (config: Config) => Log): Promise<void> => {
+export const runWorker = async (worker: Worker, openLog: OpenLog): Promise<void> => {
   const { config, stopWithinMs } = await requestSettings(worker)
-  const log = openLog(config).child({ pid: process.pid })
+  const log = openLog(config, { pid: process.pid })
   try {
     const service = await createService({
       config,

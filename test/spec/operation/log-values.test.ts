@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createLog } from '../../../src/lib/log.ts'
+import { createLog, type Log } from '../../../src/lib/log.ts'
 import { newPerson, type Person, signUp } from '../../support/client/accounts.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
@@ -94,8 +94,9 @@ describe('a database error is logged without the values of its row', { concurren
     const cause = Object.assign(new Error('beneath'), values)
     const error = Object.assign(new Error('above', { cause }), facts, values)
     log.error({ err: error }, 'x')
-    log.error(error)
+    log.error(error, 'x')
     log.error({ err: new AggregateError([error, cause], 'both') }, 'x')
+    assert.equal(lines.length, 3)
     for (const line of lines) assert.doesNotMatch(line, /secret-\d/)
     const { err } = JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> }
     const { stack, ...rest } = err
@@ -106,5 +107,53 @@ describe('a database error is logged without the values of its row', { concurren
       both.aggregateErrors.map(({ code }) => code),
       ['23505', undefined],
     )
+  })
+})
+
+/** The lines that are written to a log of level `info`. */
+const linesOf = (write: (log: Log) => void): string[] => {
+  const lines: string[] = []
+  write(createLog('info', { write: (line) => void lines.push(line) }))
+  return lines
+}
+
+describe('a line of the log', () => {
+  test('has level, time, facts and message, in this order, and leaves out what is undefined', () => {
+    const [line = ''] = linesOf((log) => log.info({ a: 1, b: undefined, c: 'x\n"', err: undefined, d: [null] }, 'm'))
+    assert.match(
+      line,
+      /^\{"level":"info","time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z","a":1,"c":"x\\n\\"","d":\[null\],"message":"m"\}\n$/,
+    )
+    const { time } = JSON.parse(line) as { time: string }
+    assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000, time)
+  })
+
+  test('is not written below the level of the log', () => {
+    const lines = linesOf((log) => {
+      log.debug({ a: 1 }, 'x')
+      log.info('y')
+    })
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as { message: string }).message),
+      ['y'],
+    )
+  })
+
+  test('has a problem in place of facts for which JSON has no form', () => {
+    const circle: { circle?: object } = {}
+    circle.circle = circle
+    const [first = '', second = ''] = linesOf((log) => {
+      log.error(circle, 'x')
+      log.info({ count: 1n }, 'y')
+    })
+    assert.match(first, /^\{"level":"error","time":"[^"]+","problem":"TypeError: [^\n]+","message":"x"\}\n$/)
+    assert.match(second, /"problem":"TypeError: .*BigInt","message":"y"\}\n$/)
+  })
+
+  test('names an error and its causes once each, even if they form a circle', () => {
+    const error = new Error('outer', { cause: new TypeError('inner') })
+    Object.assign(error.cause as object, { cause: error })
+    const [line = ''] = linesOf((log) => log.error({ err: error }, 'x'))
+    assert.equal((JSON.parse(line) as { err: { message: string } }).err.message, 'outer: inner')
   })
 })
