@@ -84,9 +84,17 @@ const RULES: readonly Rule[] = [
   },
   {
     title: 'the HTTP server is created in http/, and that of the metrics in metrics/listener.ts',
-    pattern: /\bcreateServer\b.*from 'node:http'/,
+    pattern: /\bcreateServer\b.*from '.*\/node-http\.ts'/,
     places: /^http\/|^metrics\/listener\.ts$/,
-    breach: `import { createServer } from 'node:http'`,
+    breach: `import { createServer } from '../lib/node-http.ts'`,
+  },
+  {
+    // An import of the module would load Node's fetch and WebSocket, too.
+    title: 'node:http is loaded by lib/node-http.ts, and node:https at its first use',
+    pattern:
+      /^import (?!type\b).*from 'node:https?'|\bimport\('node:https?'\)|\bgetBuiltinModule\('node:http'\)|\bfrom 'https?'/,
+    places: /^lib\/node-http\.ts$/,
+    breach: `import { type IncomingMessage, request } from 'node:https'`,
   },
   {
     title: 'the database driver is known in storage/',

@@ -32,7 +32,7 @@ const hostToConnectTo = (host: string): string => {
 }
 
 const requireReady = async (url: string): Promise<void> => {
-  const { get } = await import('node:http')
+  const { get } = await import('../lib/node-http.ts')
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const request = get(url, { agent: false, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
     response.resume()

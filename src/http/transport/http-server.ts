@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { createServer } from '../../lib/node-http.ts'
 
 /** A whole request must arrive within this time: a slower client would occupy a connection. */
 const REQUEST_TIMEOUT_MS = 20_000
