@@ -1,34 +1,22 @@
-// Runs every benchmark, one after the other, and writes the results into bench/README.md.
+// Runs benchmarks one after the other, and writes their results into bench/README.md and the pictures. Without names it
+// runs all but `peers`, which needs the package registry.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { formatMarkdown, formatTable, type Report } from './support/report.ts'
+import { formatTable, type Report } from './support/report.ts'
+import { NAMES, type Name, readResults, writeResults } from './support/results.ts'
 
-const NAMES = [
-  'user',
-  'mixed',
-  'refresh',
-  'login',
-  'storm',
-  'page',
-  'start',
-  'memory',
-  'workers',
-  'postgres',
-  'capacity',
-  'copy',
-  'scale',
-]
-const README = fileURLToPath(new URL('./README.md', import.meta.url))
-const MEASURED = /(<!-- measured: begin -->\n)[^]*(<!-- measured: end -->)/
+const { values, positionals } = parseArgs({
+  options: { quick: { type: 'boolean' }, json: { type: 'boolean' } },
+  allowPositionals: true,
+})
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
+const isName = (name: string): name is Name => NAMES.some((each) => each === name)
 
-const runOne = async (name: string): Promise<Report | undefined> => {
+const runOne = async (name: Name): Promise<Report | undefined> => {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
   const args = [program, '--json', ...(values.quick ? ['--quick'] : [])]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -36,12 +24,16 @@ const runOne = async (name: string): Promise<Report | undefined> => {
   return code === 0 ? (JSON.parse(output) as Report) : undefined
 }
 
-const describeMachine = (): string =>
-  `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${platform()}-${arch()}, ` +
-  `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'}).`
+const machine =
+  `Node ${process.versions.node}, ${platform()}-${arch()}, ` +
+  `${availableParallelism()} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`
+
+const unknown = positionals.filter((name) => !isName(name))
+if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}; there are ${NAMES.join(', ')}`)
 
 const reports: Report[] = []
 for (const name of NAMES) {
+  if (positionals.length > 0 ? !positionals.includes(name) : name === 'peers') continue
   const report = await runOne(name)
   if (!report) {
     process.exitCode = 1
@@ -49,15 +41,7 @@ for (const name of NAMES) {
   }
   reports.push(report)
   if (!values.json) console.log(`${formatTable(report)}\n`)
+  // Written at once: a run that is interrupted continues with the names that are left. Smoke runs are not written.
+  if (!values.quick) writeResults({ ...readResults(), [name]: { ...report, machine } })
 }
 if (values.json) console.log(JSON.stringify(reports))
-
-// Incomplete or meaningless results are not written.
-if (!values.quick && reports.length === NAMES.length) {
-  const measured = [describeMachine(), ...reports.map(formatMarkdown)].join('\n\n')
-  const readme = await readFile(README, 'utf8')
-  await writeFile(
-    README,
-    readme.replace(MEASURED, (_, begin: string, end: string) => `${begin}\n${measured}\n\n${end}`),
-  )
-}

@@ -30,6 +30,9 @@ export interface Run {
   note(text: string): void
 }
 
+/** Resolves to the rows of the table, or to a report with a table of its own. */
+type Measure = (run: Run) => Promise<Row[] | Omit<Report, 'title' | 'notes'>>
+
 const EXIT_INTERRUPTED = 130
 const FULL_ROUNDS = 7
 const QUICK_ROUNDS = 2
@@ -41,7 +44,7 @@ process.once('exit', () => {
 })
 
 /** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. A failure sets exit code 1. */
-export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>): Promise<void> => {
+export const bench = async (title: string, measure: Measure): Promise<void> => {
   const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT_INTERRUPTED))
   try {
@@ -53,14 +56,14 @@ export const bench = async (title: string, measure: (run: Run) => Promise<Row[]>
   }
 }
 
-const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, quick: boolean): Promise<Report> => {
+const runOnce = async (title: string, measure: Measure, quick: boolean): Promise<Report> => {
   await using stack = new AsyncDisposableStack()
   const notes: string[] = []
   if (quick) notes.push('A smoke run: the figures are meaningless.')
   if (!canPin) notes.push('Not pinned to cores: this machine lacks taskset or a second core.')
   const { round, once, describe } = createQuietRounds({ isPatient: !quick })
   const startedMs = performance.now()
-  const rows = await measure({
+  const measured = await measure({
     quick,
     rounds: quick ? QUICK_ROUNDS : FULL_ROUNDS,
     duration: (fullMs) => (quick ? fullMs / 8 : fullMs),
@@ -76,5 +79,6 @@ const runOnce = async (title: string, measure: (run: Run) => Promise<Row[]>, qui
     note: (text) => notes.push(text),
   })
   const seconds = Math.round((performance.now() - startedMs) / 1000)
-  return { title, rows, notes: [...notes, `Measured in ${seconds} s. ${describe()}`] }
+  const content = Array.isArray(measured) ? { rows: measured } : measured
+  return { ...content, title, notes: [...notes, `Measured in ${seconds} s. ${describe()}`] }
 }

@@ -1,3 +1,4 @@
+import type { RequestBudget } from '../budget/budget.ts'
 import { pairedRatios, type Spread, spread } from './statistics.ts'
 
 /** One measured figure beside its baseline. */
@@ -14,7 +15,15 @@ export interface Row {
 export interface Report {
   title: string
   rows: Row[]
+  /** Shown in place of the rows. */
+  table?: Table
+  budgets?: RequestBudget[]
   notes: string[]
+}
+
+interface Table {
+  header: string[]
+  lines: string[][]
 }
 
 interface Goal {
@@ -70,20 +79,28 @@ const formatCells = (row: Row): string[] => [
   row.reached === undefined ? '' : row.reached ? 'yes' : 'no',
 ]
 
+const toTable = ({ rows, table }: Report): Table => table ?? { header: HEADER, lines: rows.map(formatCells) }
+
 /** A table with aligned columns, for a terminal. */
-export const formatTable = ({ title, rows, notes }: Report): string => {
-  const lines = [HEADER, ...rows.map(formatCells)]
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)))
-  const aligned = lines.map((cells) => cells.map((cell, column) => pad(cell, widths[column] ?? 0, column)).join('  '))
-  return [title, '', ...aligned.map((line) => line.trimEnd()), '', ...notes].join('\n')
+export const formatTable = (report: Report): string => {
+  const { header, lines } = toTable(report)
+  const all = [header, ...lines]
+  const widths = header.map((_, column) => Math.max(...all.map((cells) => cells[column]?.length ?? 0)))
+  const align = (cell: string, column: number): string =>
+    holdsFigures(header, column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
+  const aligned = all.map((cells) => cells.map((cell, column) => align(cell, column)).join('  '))
+  return [report.title, '', ...aligned.map((line) => line.trimEnd()), '', ...report.notes].join('\n')
 }
 
-const pad = (cell: string, width: number, column: number): string =>
-  column === 1 || column === 2 ? cell.padStart(width) : cell.padEnd(width)
+/** The columns that hold figures: all but the first in a table of its own form. */
+const holdsFigures = (header: readonly string[], column: number): boolean =>
+  header === HEADER ? column === 1 || column === 2 : column > 0
 
 /** The same table in Markdown. */
-export const formatMarkdown = ({ title, rows, notes }: Report): string => {
-  const lines = [HEADER, ['---', '--:', '--:', '---', '---', '---'], ...rows.map(formatCells)]
+export const formatMarkdown = (report: Report): string => {
+  const { title, notes } = report
+  const { header, lines: body } = toTable(report)
+  const lines = [header, header.map((_, column) => (holdsFigures(header, column) ? '--:' : '---')), ...body]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   return [`### ${title}`, table, ...notes.map((note) => `- ${note}`)].join('\n\n').replaceAll('\n\n- ', '\n- ')
 }

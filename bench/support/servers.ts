@@ -15,6 +15,9 @@ export const NODE_FLAG = '--max-semi-space-size=8'
 /** A module that measures the longest stall of the event loop of its process. */
 export const STALL_METER = new URL('../programs/stall-meter.ts', import.meta.url).href
 
+/** A module that profiles its process. */
+export const PROFILER = new URL('../programs/profiler.ts', import.meta.url).href
+
 /** The service's database, below the folder in which the service is started. */
 export const DATABASE = join('data', 'svc.db')
 
