@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createBoundedCache } from '../lib/bounded-cache.ts'
 import { AppError } from '../lib/errors.ts'
 import type { MonotonicClock } from '../lib/time.ts'
 
@@ -92,8 +92,7 @@ export interface RateLimits {
  * its work has ended.
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
-  // `maxSize` and not `max`, which would reserve the memory of all counters at once.
-  const counters = new LRUCache<string, Counter>({ maxSize: MAX_COUNTERS, sizeCalculation: () => 1 })
+  const counters = createBoundedCache<Counter>(MAX_COUNTERS)
   /** Not among the counters, from which a flood of addresses can evict entries. */
   const underWay = new Map<string, number>()
 

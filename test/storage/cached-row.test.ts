@@ -5,6 +5,7 @@ import { AppError } from '../../src/lib/errors.ts'
 import { cacheSessions, deleteSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser, updateDisabled } from '../../src/users/user-store.ts'
+import { testOnSqlite } from '../support/database/database-choice.ts'
 import { probeDatabase } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
@@ -94,6 +95,24 @@ describe('a row by its key', () => {
       )
       assert.equal(await rows.get('own'), round * 3)
       assert.ok([undefined, round * 3].includes(rows.peek('own')))
+    }
+  })
+
+  testOnSqlite('is read at once; while a transaction has the connection, it waits and is as committed', async () => {
+    await put(db, 'awaited', 1)
+    assert.equal(rows.get('awaited'), 1, 'no promise')
+    for (const isCommitted of [false, true]) {
+      rows.forget('awaited')
+      let read: ReturnType<typeof rows.get>
+      const changing = db.inTransaction(async (transaction) => {
+        await set(transaction, 'awaited', 2)
+        read = rows.get('awaited')
+        assert.ok(read instanceof Promise)
+        if (!isCommitted) throw new RangeError('taken back')
+      })
+      if (isCommitted) await changing
+      else await assert.rejects(changing, RangeError)
+      assert.equal(await read, isCommitted ? 2 : 1)
     }
   })
 

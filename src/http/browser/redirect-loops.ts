@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import type { MonotonicClock } from '../../lib/time.ts'
 
 /** A browser follows about twenty redirects, and each return takes two of them: the loop must be noticed earlier. */
@@ -27,8 +27,7 @@ export type CountReturn = (sessionId: string, returnTo: string, arrivedMs: numbe
  * does not accept the session and redirects to the login page. Counts in this process, by the monotonic clock.
  */
 export const createRedirectLoops = (clock: MonotonicClock): CountReturn => {
-  // `maxSize` and not `max`, which would reserve the memory of all entries at once.
-  const remembered = new LRUCache<string, Returns>({ maxSize: MAX_REMEMBERED, sizeCalculation: () => 1 })
+  const remembered = createBoundedCache<Returns>(MAX_REMEMBERED)
 
   const returnsOf = (sessionId: string, returnTo: string, nowMs: number): Returns => {
     const key = hash('sha256', `${sessionId} ${returnTo}`, 'base64url')

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
@@ -66,7 +66,7 @@ const KEY_ID = /^[\w-]{43}$/
 export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDeps): AccessTokens => {
   // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens
   // are looked up by their signature, a seventh of their length, and then compared as a whole.
-  const verified = new LRUCache<string, { token: string; facts: VerifiedToken }>({ max: MAX_REMEMBERED_TOKENS })
+  const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(MAX_REMEMBERED_TOKENS)
 
   const isOurs = (claims: Json): claims is Json & AccessClaims =>
     claims.iss === issuer &&

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
+import type { Awaitable } from '../../lib/awaitable.ts'
+import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import type { CachedRow, RowQuery } from '../database.ts'
 
 /** About ten megabytes. */
@@ -7,7 +8,7 @@ const MAX_CACHED_ROWS = 12_000
 
 interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
   prepare: (sql: string) => StatementSync
-  runStatement: <T>(statement: () => T) => Promise<T>
+  runStatement: <T>(statement: () => T) => Awaitable<T>
   /** Changes when another process has committed before this turn of the event loop. */
   readDataVersion: () => number
 }
@@ -26,14 +27,14 @@ export const createRowCache = <Row, Mapped>({
   readDataVersion,
 }: RowCacheDeps<Row, Mapped>): CachedRow<Mapped> => {
   const statement = prepare(`${select} WHERE ${key} = ?`)
-  const cache = new LRUCache<string, { value: Mapped }>({ max: MAX_CACHED_ROWS })
+  const cache = createBoundedCache<Mapped>(MAX_CACHED_ROWS)
   let cachedVersion = -1
 
   const read = (id: string): Mapped | undefined => {
     const row = statement.get(id) as Row | undefined
     if (row === undefined) return undefined
     const value = mapRow(row)
-    cache.set(id, { value })
+    cache.set(id, value)
     return value
   }
 
@@ -41,14 +42,14 @@ export const createRowCache = <Row, Mapped>({
     const version = readDataVersion()
     if (version !== cachedVersion) cache.clear()
     cachedVersion = version
-    return cache.get(id)?.value
+    return cache.get(id)
   }
 
   return {
     peek,
     get: (id) => peek(id) ?? runStatement(() => read(id)),
     forget: (id) => cache.delete(id),
-    replace: (id, value) => cache.set(id, { value }),
+    replace: (id, value) => cache.set(id, value),
     forgetAll: () => cache.clear(),
   }
 }

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
@@ -47,9 +48,17 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
-  /** Runs one statement, at once unless the connection is in exclusive use. */
-  const runStatement = <T>(statement: () => T): Promise<T> =>
-    withRetry(() => (mutex.isLocked ? mutex.runExclusive(statement) : statement()))
+  /** Runs one statement, at once unless the connection is in exclusive use, or another process holds a lock. */
+  const runStatement = <T>(statement: () => T): Awaitable<T> => {
+    if (!mutex.isLocked) {
+      try {
+        return statement()
+      } catch (error) {
+        if (!isBusy(error)) throw translateSqliteError(error)
+      }
+    }
+    return withRetry(() => (mutex.isLocked ? mutex.runExclusive(statement) : statement()))
+  }
 
   /** Runs writes one after the other, so that one of them at a time tries to get the lock of another process. */
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
@@ -62,7 +71,7 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
     get: <Row>(sql: string, ...values: Value[]) => run(() => prepare(sql).get(...values) as Row | undefined),
     run: (sql, ...values) => run(() => Number(prepare(sql).run(...values).changes)),
   })
-  const autocommitQueries = createQueries(runStatement)
+  const autocommitQueries = createQueries(async (statement) => runStatement(statement))
   const transactionQueries = createQueries(async (statement) => {
     try {
       return statement()
