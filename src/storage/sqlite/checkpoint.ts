@@ -1,14 +1,23 @@
 import { once } from 'node:events'
+import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import type { Mutex } from './mutex.ts'
 
 type CheckpointMode = 'PASSIVE' | 'RESTART'
 
-/** About 8 MB of log at two pages a write; writes that share a commit also share pages. */
-const WRITES_BETWEEN_CHECKPOINTS = 1000
+/** 6 MB of log: what is written during a checkpoint still fits into the 8 MB that SQLite leaves on disk. */
+const PAGES_BETWEEN_CHECKPOINTS = 1500
+
+/** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
+interface CheckpointResult {
+  busy: number
+  /** Pages in the log. */
+  log: number
+}
 
 interface CheckpointsDeps {
   file: string
+  connection: DatabaseSync
   /** Held while a `RESTART` runs, so that no commit of this process does. */
   mutex: Mutex
   /** Called when a checkpoint fails, which only makes the log longer. */
@@ -16,8 +25,11 @@ interface CheckpointsDeps {
 }
 
 interface Checkpoints {
-  /** Counts committed writes; every thousandth starts a checkpoint. */
-  afterWrites(count: number): void
+  /**
+   * Starts a checkpoint if the log has become long. Call it after each commit, before the next transaction begins. It
+   * never throws: what was committed must not be repeated.
+   */
+  afterCommit(): void
   /** Resolves when no checkpoint runs and the thread has ended. */
   stop(): Promise<void>
 }
@@ -27,32 +39,49 @@ interface Checkpoints {
  * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages
  * are moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
  */
-export const createCheckpoints = ({ file, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
-  let writes = 0
+export const createCheckpoints = ({ file, connection, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
+  // NOOP does not checkpoint: it tells how long the log is.
+  const measureLog = connection.prepare('PRAGMA wal_checkpoint(NOOP)')
+  let nextAtPages = PAGES_BETWEEN_CHECKPOINTS
   let worker: Worker | undefined
   let running: Promise<void> | undefined
 
-  const runCheckpoint = async (mode: CheckpointMode): Promise<void> => {
+  const report = (error: unknown): void => onFailure(error instanceof Error ? error : new Error(String(error)))
+
+  const runCheckpoint = async (mode: CheckpointMode): Promise<CheckpointResult> => {
     worker ??= startWorker(file)
     worker.postMessage(mode)
-    await once(worker, 'message')
+    const [result] = (await once(worker, 'message')) as [CheckpointResult]
+    return result
   }
 
   const runBoth = async (): Promise<void> => {
     try {
       await runCheckpoint('PASSIVE')
-      await mutex.runExclusive(() => runCheckpoint('RESTART'))
+      const { busy, log } = await mutex.runExclusive(() => runCheckpoint('RESTART'))
+      // A reader in another process may need the log as it is.
+      nextAtPages = PAGES_BETWEEN_CHECKPOINTS + (busy ? log : 0)
     } catch (error) {
       worker = undefined
-      onFailure(error instanceof Error ? error : new Error(String(error)))
+      report(error)
     }
   }
 
+  /** Whether the log has become so long that a checkpoint is due. */
+  const isDue = (): boolean => {
+    const { log } = measureLog.get() as unknown as CheckpointResult
+    if (log < PAGES_BETWEEN_CHECKPOINTS) nextAtPages = PAGES_BETWEEN_CHECKPOINTS
+    return log >= nextAtPages
+  }
+
   return {
-    afterWrites(count) {
-      writes += count
-      if (writes < WRITES_BETWEEN_CHECKPOINTS || running) return
-      writes = 0
+    afterCommit() {
+      if (running) return
+      try {
+        if (!isDue()) return
+      } catch (error) {
+        return report(error)
+      }
       running = runBoth().finally(() => {
         running = undefined
       })

@@ -44,7 +44,7 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
   const writeMutex = createMutex()
   const walDescriptor = openSync(`${path}-wal`, 'r+')
   const groupCommit = createGroupCommit(walDescriptor)
-  const checkpoints = createCheckpoints({ file: path, mutex, onFailure })
+  const checkpoints = createCheckpoints({ file: path, connection, mutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
@@ -63,7 +63,12 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
   /** Runs writes one after the other, so that one of them at a time tries to get the lock of another process. */
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
-    return writeMutex.runExclusive(() => withRetry(() => mutex.runExclusive(work), deadline))
+    const workAndCheck = async () => {
+      const result = await work()
+      checkpoints.afterCommit()
+      return result
+    }
+    return writeMutex.runExclusive(() => withRetry(() => mutex.runExclusive(workAndCheck), deadline))
   }
 
   const createQueries = (run: <T>(statement: () => T) => Promise<T>): Queries => ({
@@ -80,13 +85,7 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
     }
   })
 
-  const afterWrite = async (writes: number): Promise<void> => {
-    checkpoints.afterWrites(writes)
-    // Also where nothing has changed: a statement may have read a commit that is not on disk yet.
-    await groupCommit.wait()
-  }
-
-  const runInBatch = createWriteBatch({ connection, prepare, runWrite, afterWrite })
+  const runInBatch = createWriteBatch({ connection, prepare, runWrite, whenDurable: groupCommit.wait })
 
   return {
     ...autocommitQueries,
@@ -96,7 +95,8 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
 
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
-      await afterWrite(1)
+      // Also where nothing has changed: the work may have read a commit that is not on disk yet.
+      await groupCommit.wait()
       return result
     },
 

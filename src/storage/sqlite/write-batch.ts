@@ -19,8 +19,8 @@ interface WriteBatchDeps {
   prepare: (sql: string) => StatementSync
   /** Runs work that has the connection to itself, and repeats it while another process holds the lock. */
   runWrite: <T>(work: () => T) => Promise<T>
-  /** Given how many statements have changed something; resolves when everything that is committed is on disk. */
-  afterWrite: (changed: number) => Promise<void>
+  /** Resolves when everything that is committed is on disk. */
+  whenDurable: () => Promise<void>
 }
 
 /** Runs a single statement; resolves to the number of changed rows when the change is on disk. */
@@ -31,7 +31,7 @@ type RunInBatch = (sql: string, values: Value[], afterCommit?: AfterCommit) => P
  * an error takes back its statement only (https://www.sqlite.org/lang_conflict.html, ABORT). From `BEGIN` to the last
  * `afterCommit` no other code runs, so that no read comes in between.
  */
-export const createWriteBatch = ({ connection, prepare, runWrite, afterWrite }: WriteBatchDeps): RunInBatch => {
+export const createWriteBatch = ({ connection, prepare, runWrite, whenDurable }: WriteBatchDeps): RunInBatch => {
   let waiting: Write[] = []
 
   /** Returns whether the statement is part of the commit. */
@@ -65,7 +65,8 @@ export const createWriteBatch = ({ connection, prepare, runWrite, afterWrite }: 
     waiting = []
     try {
       const committed = await runWrite(() => commitTogether(writes))
-      await afterWrite(committed.filter(({ changes }) => changes > 0).length)
+      // Also where nothing has changed: a statement may have read a commit that is not on disk yet.
+      await whenDurable()
       for (const { resolve, changes } of committed) resolve(changes)
     } catch (error) {
       for (const { reject } of writes) reject(error)

@@ -1,0 +1,69 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { openSqlite } from '../../src/storage/sqlite/sqlite.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const fail = (error: Error): never => {
+  throw error
+}
+
+const PAGE = 'x'.repeat(3500)
+const MAX_LOG_BYTES = 16_000_000
+
+const openProbe = async () => {
+  const file = path.join(temporaryDirectory(), 'svc.db')
+  const db = await openSqlite({ file, onFailure: fail })
+  await db.run('CREATE TABLE probe (id INTEGER PRIMARY KEY, words TEXT)')
+  const other = new DatabaseSync(file)
+  return {
+    db,
+    other,
+    /** Writes pages, `atOnce` of them in one turn of the event loop. */
+    async write(pages: number, atOnce: number) {
+      for (let written = 0; written < pages; written += atOnce)
+        await Promise.all(Array.from({ length: atOnce }, () => db.run('INSERT INTO probe (words) VALUES (?)', PAGE)))
+    },
+    logBytes: () => statSync(`${file}-wal`).size,
+    log: () => other.prepare('PRAGMA wal_checkpoint(NOOP)').get(),
+    async close() {
+      other.close()
+      await db.close()
+    },
+  }
+}
+
+describe('checkpoints', () => {
+  test('a short log is left alone', async () => {
+    const probe = await openProbe()
+    await probe.write(20, 1)
+    assert.equal(probe.log()?.checkpointed, 0)
+    await probe.close()
+  })
+
+  for (const atOnce of [10, 50]) {
+    test(`keep the log short, with ${atOnce} writes in one commit`, async () => {
+      const probe = await openProbe()
+      await probe.write(8000, atOnce)
+      assert.ok(probe.logBytes() < MAX_LOG_BYTES, `${probe.logBytes()} bytes`)
+      assert.equal(probe.other.prepare('SELECT count(*) AS count FROM probe').get()?.count, 8000)
+      await probe.close()
+    })
+  }
+
+  test('go on after a reader in another process has held the log', async () => {
+    const probe = await openProbe()
+    await probe.write(10, 1)
+    probe.other.exec('BEGIN')
+    probe.other.prepare('SELECT count(*) FROM probe').get()
+    await probe.write(4000, 50)
+    probe.other.exec('COMMIT')
+    const longest = probe.logBytes()
+    await probe.write(12_000, 50)
+    assert.ok(probe.logBytes() <= Math.max(longest, MAX_LOG_BYTES), `${probe.logBytes()} bytes after ${longest}`)
+    await probe.close()
+  })
+})
