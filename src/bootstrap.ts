@@ -5,6 +5,7 @@ import { openSecretFile } from './config/root-secret.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
+import { createSideThread, type SideThread } from './lib/side-thread.ts'
 import { systemClock } from './lib/time.ts'
 import { requireNoUnfinishedCopy } from './storage/copy/marker.ts'
 import type { Database } from './storage/database.ts'
@@ -14,6 +15,7 @@ import { findPendingMigrations, migrate } from './storage/migrations.ts'
 export interface Bootstrapped {
   db: Database
   rootSecret: RootSecret
+  sideThread: SideThread
 }
 
 interface BootstrapDeps {
@@ -43,9 +45,10 @@ const bootstrapFile = async ({ config, log }: BootstrapDeps, file: string): Prom
   // Before the database exists: a database without its secret means that the secret was lost, and no new one is made.
   const rootSecret =
     secretOfSettings(config) ?? (await orNameSetting(file, () => openSecretFile(file, secretListeners(log))))
-  const db = await orNameSetting(file, () => openSqliteFile(file, log))
+  const sideThread = createSideThread()
+  const db = await orNameSetting(file, () => openSqliteFile(file, { log, sideThread }))
   await bringUpToDate(db, log)
-  return { db, rootSecret }
+  return { db, rootSecret, sideThread }
 }
 
 const secretListeners = (log: Log) => ({
@@ -64,9 +67,12 @@ const bringUpToDate = async (db: Database, log: Log): Promise<void> => {
   await requireNoUnfinishedCopy(db)
 }
 
-const openSqliteFile = async (file: string, log?: Log): Promise<Database> => {
+const openSqliteFile = async (
+  file: string,
+  { log, sideThread }: { log?: Log; sideThread?: SideThread } = {},
+): Promise<Database> => {
   const { openSqlite } = await import('./storage/sqlite/sqlite.ts')
-  return openSqlite({ file, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
+  return openSqlite({ file, sideThread, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
 }
 
 const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
@@ -79,7 +85,7 @@ const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Prom
     const migrating = isPending ? connect(MIGRATION_TIMEOUT_MS, MIGRATION_LOCK_TIMEOUT_MS) : db
     await bringUpToDate(migrating, log)
     if (isPending) await migrating.close()
-    return { db, rootSecret }
+    return { db, rootSecret, sideThread: createSideThread() }
   } catch (error) {
     await db.close()
     throw error

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Bootstrapped } from './bootstrap.ts'
 import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
@@ -9,13 +10,14 @@ import { createSecretRotation, type SecretRotation } from './sessions/keys/secre
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
+import { createSigner } from './sessions/tokens/signer.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
 import { createUsers, type Users } from './users/users.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
-interface CoreDeps extends Bootstrapped {
+interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
   config: Config
   log: Log
   clock?: Clock | undefined
@@ -47,13 +49,15 @@ const DEFAULT_AUDIENCE = 'app'
 
 /** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
 export const createCore = (deps: CoreDeps): Core => {
-  const { config, log, db, rootSecret, clock = systemClock, onHash, onDelivery } = deps
+  const { config, log, db, rootSecret, sideThread, clock = systemClock, onHash, onDelivery } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
   const secretRotation = createSecretRotation({ db, clock, rootSecret, signingKeys })
-  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences })
+  // Where each worker has a core to keep busy, it signs by itself.
+  const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
+  const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
   const sessions = createSessions({
     db,
     log,

@@ -167,7 +167,7 @@ const withoutComments = (text: string): string =>
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length
 
 // `import … from`, `export … from`, `import '…'`, `import('…')`, and files that are opened beside the code.
-const REFERENCE = /(?:\bfrom|\bimport\(?|\bnew URL\()\s*['"](\.{1,2}\/[^'"]*\.ts)['"]/g
+const REFERENCE = /(?:\bfrom|\bimport\(?|\bnew URL\()\s*['"](\.{1,2}\/[^'"]*\.[jt]s)['"]/g
 
 const folderOf = (file: string): string => file.split('/')[0]?.replace(/\.ts$/, '') ?? ''
 
@@ -272,7 +272,7 @@ describe('allowed imports', () => {
       `export { d } from '../pages/pages.ts'`,
       `import '../main.ts'`,
       `const e = await import('../service.ts')`,
-      `const f = new Worker(new URL('../storage/sqlite/checkpoint-worker.ts', import.meta.url))`,
+      `const f = new Worker(new URL('../storage/sqlite/checkpoint-task.js', import.meta.url))`,
       `// import { g } from '../http/server.ts'`,
       `import { h } from '../lib/time.ts'`,
       `import { i } from '../storage/database.ts'`,
@@ -285,7 +285,7 @@ describe('allowed imports', () => {
       'users/users.ts:6 imports pages/pages.ts',
       'users/users.ts:7 imports main.ts',
       'users/users.ts:8 imports service.ts',
-      'users/users.ts:9 imports storage/sqlite/checkpoint-worker.ts',
+      'users/users.ts:9 imports storage/sqlite/checkpoint-task.js',
     ])
   })
 

@@ -46,7 +46,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   })
 
   /** Undefined when another request, here or in another process, was first. */
-  const rotate = async (found: CachedSession, device: Device): Promise<CachedSession | undefined> => {
+  const rotate = async (found: CachedSession, device: Device, audience: string) => {
     const next = rotateSession(found.session, device, currentTimeMs(found.session, clock), lifetimes)
     const rotated = {
       session: next,
@@ -59,7 +59,9 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       if (isCurrent) cachedSessions.replace(next.id, rotated)
       else cachedSessions.forget(next.id)
     })
-    return (await updateRotatedSession(committing, next)) === 1 ? rotated : undefined
+    // The tokens are signed while the disk writes.
+    const [changes, issued] = await Promise.all([updateRotatedSession(committing, next), issue(rotated, audience)])
+    return changes === 1 ? issued : undefined
   }
 
   return {
@@ -73,8 +75,8 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
         if (token.generation > found.session.generation) return { outcome: 'unknown' }
         const { session } = found
         if (token.generation === session.generation) {
-          const rotated = await rotate(found, device)
-          if (rotated) return { outcome: 'rotated', ...(await issue(rotated, audience)) }
+          const rotated = await rotate(found, device, audience)
+          if (rotated) return { outcome: 'rotated', ...rotated }
         } else if (isInGrace(session, token.generation, currentTimeMs(session, clock), lifetimes)) {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
           await db.waitUntilDurable()

@@ -4,7 +4,8 @@ import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
 import { encodePart, type Json, readPart } from './compact-jwt.ts'
-import { signEs256, verifyEs256 } from './es256.ts'
+import { verifyEs256 } from './es256.ts'
+import type { Sign } from './signer.ts'
 
 /**
  * The claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times in seconds since
@@ -39,12 +40,13 @@ interface AccessTokensDeps {
   issuer: string
   /** Audiences that a token may have; any where none is listed. */
   audiences: string[]
+  sign: Sign
 }
 
 /** Access tokens: JWTs (RFC 7519) of type `at+jwt` (RFC 9068), signed with ES256. */
 export interface AccessTokens {
   /** Signs a token with these claims and a `jti` of its own. */
-  issue(claims: Omit<AccessClaims, 'iss' | 'jti'>, key: SigningKey): string
+  issue(claims: Omit<AccessClaims, 'iss' | 'jti'>, key: SigningKey): Promise<string>
   /**
    * Reads a token that is ours, unchanged, and signed with a key that is still good. Whether it has expired is judged
    * by the clock that its session's row came with; here a token is refused only when it has expired by every clock.
@@ -63,7 +65,7 @@ const REFUSED_PARAMETERS = ['crit', 'b64']
 // RFC 7638: a SHA-256 thumbprint, as all our keys are named.
 const KEY_ID = /^[\w-]{43}$/
 
-export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDeps): AccessTokens => {
+export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTokensDeps): AccessTokens => {
   // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens
   // are looked up by their signature, a seventh of their length, and then compared as a whole.
   const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(MAX_REMEMBERED_TOKENS)
@@ -111,11 +113,11 @@ export const createAccessTokens = ({ clock, issuer, audiences }: AccessTokensDep
   }
 
   return {
-    issue(claims, key) {
+    async issue(claims, key) {
       const all: AccessClaims = { iss: issuer, ...claims, jti: randomUUID() }
       const header = encodePart({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
       const message = `${header}.${encodePart(all)}`
-      const token = `${message}.${signEs256(key.privateKey, message)}`
+      const token = `${message}.${await sign(key.privateKey, message)}`
       remember(token, all, key.id)
       return token
     },

@@ -9,8 +9,7 @@ const SEQUENCE = 0x30
  * Signs with ECDSA on P-256 and SHA-256 in the form of JWS: both numbers, 32 bytes each, base64url (RFC 7518 section
  * 3.4). Node can write this form, but then takes twice as long; so DER is converted here.
  */
-export const signEs256 = (key: KeyObject, message: string): string =>
-  fromDer(sign('sha256', Buffer.from(message), key)).toString('base64url')
+export const signEs256 = (key: KeyObject, message: string): string => fromDer(sign('sha256', Buffer.from(message), key))
 
 /**
  * Whether a signature is good for the message, in its one spelling: the last of its 86 characters has two spare bits,
@@ -22,8 +21,10 @@ export const verifyEs256 = (key: KeyObject, message: string, signature: string):
   return verify('sha256', Buffer.from(message), key, toDer(bytes))
 }
 
-/** `SEQUENCE { r INTEGER, s INTEGER }` to `r || s`. An integer has a leading zero where its top bit is set. */
-const fromDer = (der: Buffer): Buffer => {
+/**
+ * `SEQUENCE { r INTEGER, s INTEGER }` to `r || s` in base64url. An integer has a leading zero where its top bit is set.
+ */
+export const fromDer = (der: Buffer): string => {
   const raw = Buffer.alloc(2 * SIZE)
   let offset = 2
   for (const end of [SIZE, 2 * SIZE]) {
@@ -33,7 +34,7 @@ const fromDer = (der: Buffer): Buffer => {
     digits.copy(raw, end - digits.length)
     offset += 2 + length
   }
-  return raw
+  return raw.toString('base64url')
 }
 
 const toDer = (raw: Buffer): Buffer => {

@@ -38,7 +38,7 @@ export const createIssueTokens =
     const key = await signingKeys.signingKey(session.newestKeyId)
     return {
       sessionId: session.id,
-      accessToken: accessTokens.issue(claims, key),
+      accessToken: await accessTokens.issue(claims, key),
       accessTokenSeconds: exp - iat,
       refreshToken: refreshToken.text,
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import type { DatabaseSync } from 'node:sqlite'
-import { Worker } from 'node:worker_threads'
+import type { SideThread } from '../../lib/side-thread.ts'
 import type { Mutex } from './mutex.ts'
 
-type CheckpointMode = 'PASSIVE' | 'RESTART'
+const TASK = new URL('./checkpoint-task.js', import.meta.url)
 
 /** 6 MB of log: what is written during a checkpoint still fits into the 8 MB that SQLite leaves on disk. */
 const PAGES_BETWEEN_CHECKPOINTS = 1500
@@ -18,6 +17,7 @@ interface CheckpointResult {
 interface CheckpointsDeps {
   file: string
   connection: DatabaseSync
+  sideThread: SideThread
   /** Held while a `RESTART` runs, so that no commit of this process does. */
   mutex: Mutex
   /** Called when a checkpoint fails, which only makes the log longer. */
@@ -30,7 +30,7 @@ interface Checkpoints {
    * never throws: what was committed must not be repeated.
    */
   afterCommit(): void
-  /** Resolves when no checkpoint runs and the thread has ended. */
+  /** Resolves when no checkpoint runs and the thread has closed the file. */
   stop(): Promise<void>
 }
 
@@ -39,21 +39,16 @@ interface Checkpoints {
  * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages
  * are moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
  */
-export const createCheckpoints = ({ file, connection, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
+export const createCheckpoints = ({ file, connection, sideThread, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
   // NOOP does not checkpoint: it tells how long the log is.
   const measureLog = connection.prepare('PRAGMA wal_checkpoint(NOOP)')
   let nextAtPages = PAGES_BETWEEN_CHECKPOINTS
-  let worker: Worker | undefined
+  let hasRun = false
   let running: Promise<void> | undefined
 
   const report = (error: unknown): void => onFailure(error instanceof Error ? error : new Error(String(error)))
 
-  const runCheckpoint = async (mode: CheckpointMode): Promise<CheckpointResult> => {
-    worker ??= startWorker(file)
-    worker.postMessage(mode)
-    const [result] = (await once(worker, 'message')) as [CheckpointResult]
-    return result
-  }
+  const runCheckpoint = (mode: 'PASSIVE' | 'RESTART'): Promise<CheckpointResult> => sideThread.run(TASK, { file, mode })
 
   const runBoth = async (): Promise<void> => {
     try {
@@ -62,7 +57,7 @@ export const createCheckpoints = ({ file, connection, mutex, onFailure }: Checkp
       // A reader in another process may need the log as it is.
       nextAtPages = PAGES_BETWEEN_CHECKPOINTS + (busy ? log : 0)
     } catch (error) {
-      worker = undefined
+      nextAtPages += PAGES_BETWEEN_CHECKPOINTS
       report(error)
     }
   }
@@ -82,26 +77,14 @@ export const createCheckpoints = ({ file, connection, mutex, onFailure }: Checkp
       } catch (error) {
         return report(error)
       }
+      hasRun = true
       running = runBoth().finally(() => {
         running = undefined
       })
     },
     async stop() {
       await running
-      if (!worker) return
-      // `startWorker` called `unref`: without `ref` the process could end before the thread has closed the database.
-      worker.ref()
-      worker.postMessage('STOP')
-      await once(worker, 'exit')
+      if (hasRun) await sideThread.run(TASK, { file, mode: 'CLOSE' })
     },
   }
-}
-
-const startWorker = (file: string): Worker => {
-  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), {
-    workerData: file,
-    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
-  })
-  worker.unref()
-  return worker
 }

@@ -5,6 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
+import { createSideThread, type SideThread } from '../../lib/side-thread.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
@@ -22,6 +23,8 @@ const LOCK_TIMEOUT_MS = 2000
 
 interface SqliteOptions {
   file: string
+  /** Runs checkpoints. */
+  sideThread?: SideThread | undefined
   /** Called when background work fails. */
   onFailure: (error: Error) => void
 }
@@ -33,7 +36,11 @@ interface SqliteOptions {
  * the log, which every write waits for before it resolves, and which waiting writes share
  * (docs/decisions/002-group-commit.md).
  */
-export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Database> => {
+export const openSqlite = async ({
+  file,
+  sideThread = createSideThread(),
+  onFailure,
+}: SqliteOptions): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
@@ -44,7 +51,7 @@ export const openSqlite = async ({ file, onFailure }: SqliteOptions): Promise<Da
   const writeMutex = createMutex()
   const walDescriptor = openSync(`${path}-wal`, 'r+')
   const groupCommit = createGroupCommit(walDescriptor)
-  const checkpoints = createCheckpoints({ file: path, connection, mutex, onFailure })
+  const checkpoints = createCheckpoints({ file: path, connection, sideThread, mutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 

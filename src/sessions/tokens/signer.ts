@@ -1,0 +1,64 @@
+import type { KeyObject } from 'node:crypto'
+import type { SideThread } from '../../lib/side-thread.ts'
+import { fromDer, signEs256 } from './es256.ts'
+
+/** Signs with ES256 (RFC 7518 section 3.4); resolves to the signature in base64url. */
+export type Sign = (key: KeyObject, message: string) => Promise<string>
+
+interface Request {
+  key: KeyObject
+  message: string
+  resolve: (signature: string) => void
+  reject: (error: unknown) => void
+}
+
+const TASK = new URL('./sign-task.js', import.meta.url)
+/** To hand a batch over to the thread and back takes as long as two or three signatures. */
+const MIN_BATCH = 4
+/** So that the first responses of a turn do not wait for its last signatures. */
+const MAX_BATCH = 16
+
+/**
+ * A signature takes longer than anything else in a request. Those of one turn of the event loop are computed together,
+ * by the side thread if there is one, they are many, and it is free (docs/decisions/030-side-thread.md).
+ */
+export const createSigner = (sideThread: SideThread | undefined): Sign => {
+  let waiting: Request[] = []
+
+  const signThere = (batch: Request[]): Promise<string[]> | undefined => {
+    const key = batch[0]?.key
+    if (batch.length < MIN_BATCH || batch.some((request) => request.key !== key)) return undefined
+    return sideThread?.runIfFree(TASK, { key, messages: batch.map(({ message }) => message) })
+  }
+
+  const signWaiting = async (): Promise<void> => {
+    const batch = waiting
+    waiting = []
+    const signing = signThere(batch)
+    if (!signing) return signHere(batch)
+    try {
+      const signatures = await signing
+      for (const [index, der] of signatures.entries()) batch[index]?.resolve(fromDer(Buffer.from(der, 'base64')))
+    } catch {
+      // The thread has failed, or a key is wrong: then it fails here too.
+      signHere(batch)
+    }
+  }
+
+  return (key, message) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ key, message, resolve, reject })
+      if (waiting.length === 1) setImmediate(signWaiting)
+      if (waiting.length === MAX_BATCH) void signWaiting()
+    })
+}
+
+const signHere = (batch: Request[]): void => {
+  for (const { key, message, resolve, reject } of batch) {
+    try {
+      resolve(signEs256(key, message))
+    } catch (error) {
+      reject(error)
+    }
+  }
+}
