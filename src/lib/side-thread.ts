@@ -2,12 +2,12 @@ import { Worker } from 'node:worker_threads'
 
 /**
  * A thread for work that would keep the event loop from everything else. A task is a module of plain JavaScript, which
- * exports a function. The thread starts when it is first needed, and again after a failure.
+ * exports a function. The thread starts when it is first needed, and again where it is needed after a failure.
  */
 export interface SideThread {
   /** Calls the task; rejects with what it throws, or when the thread fails. */
   run<Output>(task: URL, input: unknown): Promise<Output>
-  /** The same, unless the thread has not started yet, or has another task to do: then undefined. */
+  /** The same, unless the thread has not started yet, has another task to do, or has failed before: then undefined. */
   runIfFree<Output>(task: URL, input: unknown): Promise<Output> | undefined
 }
 
@@ -23,6 +23,7 @@ export const createSideThread = (): SideThread => {
   const jobs = new Map<number, Job>()
   let worker: Worker | undefined
   let isOnline = false
+  let hasFailed = false
   let lastId = 0
 
   const settle = (result: Result): void => {
@@ -38,6 +39,7 @@ export const createSideThread = (): SideThread => {
     if (worker !== failed) return
     worker = undefined
     isOnline = false
+    hasFailed = true
     for (const id of jobs.keys()) settle({ id, error })
   }
 
@@ -70,6 +72,8 @@ export const createSideThread = (): SideThread => {
   return {
     run,
     runIfFree(task, input) {
+      // Work that can be done without the thread does not start it over and over.
+      if (hasFailed) return undefined
       worker ??= start()
       const isFree = isOnline && jobs.values().every((job) => job.task === task.href)
       return isFree ? run(task, input) : undefined

@@ -52,6 +52,7 @@ describe('the side thread', () => {
       ['rejected', 'rejected'],
     )
     assert.equal(await thread.run(DOUBLE, 4), 8)
+    assert.equal(thread.runIfFree(DOUBLE, 4), undefined, 'what need not run there is left alone')
   })
 
   test('takes nothing but the same task while it is busy, if it must be free', async () => {

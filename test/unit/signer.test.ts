@@ -28,6 +28,10 @@ const watchedThread = (): SideThread & { taken: number } => {
   return watched
 }
 
+const cannotStart = () => {
+  throw new Error('too many threads')
+}
+
 const signMany = async (thread: SideThread, pairs = [first]): Promise<void> => {
   const sign = createSigner(thread)
   for (const count of [1, 3, 4, 16, 17, 70]) {
@@ -56,6 +60,8 @@ describe('signatures', () => {
 
   test('are made without the thread when it fails', () =>
     signMany({ run: () => Promise.reject(new Error('broken')), runIfFree: () => Promise.reject(new Error('broken')) }))
+
+  test('are made without the thread when it cannot start', () => signMany({ run: cannotStart, runIfFree: cannotStart }))
 
   test('with a key that cannot sign are refused, all of them', async () => {
     const sign = createSigner(createSideThread())

@@ -25,24 +25,24 @@ const MAX_BATCH = 16
 export const createSigner = (sideThread: SideThread | undefined): Sign => {
   let waiting: Request[] = []
 
-  const signThere = (batch: Request[]): Promise<string[]> | undefined => {
+  /** Resolves to undefined where the batch must be signed here. */
+  const signThere = async (batch: Request[]): Promise<string[] | undefined> => {
     const key = batch[0]?.key
     if (batch.length < MIN_BATCH || batch.some((request) => request.key !== key)) return undefined
-    return sideThread?.runIfFree(TASK, { key, messages: batch.map(({ message }) => message) })
+    try {
+      return await sideThread?.runIfFree(TASK, { key, messages: batch.map(({ message }) => message) })
+    } catch {
+      // The thread has failed, or the key is wrong: then it fails here too.
+      return undefined
+    }
   }
 
   const signWaiting = async (): Promise<void> => {
     const batch = waiting
     waiting = []
-    const signing = signThere(batch)
-    if (!signing) return signHere(batch)
-    try {
-      const signatures = await signing
-      for (const [index, der] of signatures.entries()) batch[index]?.resolve(fromDer(Buffer.from(der, 'base64')))
-    } catch {
-      // The thread has failed, or a key is wrong: then it fails here too.
-      signHere(batch)
-    }
+    const signatures = await signThere(batch)
+    if (!signatures) return signHere(batch)
+    for (const [index, der] of signatures.entries()) batch[index]?.resolve(fromDer(Buffer.from(der, 'base64')))
   }
 
   return (key, message) =>
