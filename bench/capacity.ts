@@ -5,8 +5,8 @@ import { startPostgres } from '../test/support/postgres/postgres.ts'
 import { bench, type Run } from './support/bench.ts'
 import type { Child } from './support/child.ts'
 import { pinTo } from './support/cores.ts'
-import { parentOf, processTreeCpuMs } from './support/cpu-time.ts'
 import { type Client, load } from './support/load.ts'
+import { findDatabaseServer, measureProcessorTime } from './support/processor-time.ts'
 import type { Row } from './support/report.ts'
 import { startService } from './support/servers.ts'
 import { fetchCsrfCookie, loginClient, refreshClient, signUpUsers, userClient } from './support/users.ts'
@@ -38,11 +38,7 @@ async function startOnPostgres(run: Run): Promise<Setup> {
   const url = await postgres.createDatabase()
   const env = { SVC_DATABASE_URL: url, SVC_SECRET: randomBytes(32).toString('base64') }
   const service = run.use(await startService({ folder: await run.newFolder(), cores: 'first', env }))
-  const backends = await postgres.query<{ pid: number }>(
-    url,
-    `SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'`,
-  )
-  return { name: 'PostgreSQL', service, database: parentOf(backends[0]?.pid ?? 0) }
+  return { name: 'PostgreSQL', service, database: await findDatabaseServer(postgres, url) }
 }
 
 async function measureSetup(run: Run, place: Setup): Promise<Row[]> {
@@ -61,15 +57,14 @@ async function measureSetup(run: Run, place: Setup): Promise<Row[]> {
 }
 
 async function measure({ service, database }: Setup, what: string, clients: Client[], run: Run): Promise<Row[]> {
-  await load({ port: service.port, clients, durationMs: run.duration(1000) })
-  const before = [processTreeCpuMs(service.pid), database ? processTreeCpuMs(database) : 0]
-  const durationMs = run.duration(4000)
-  const { ratePerS } = await load({ port: service.port, clients, durationMs })
-  const count = (ratePerS * durationMs) / 1000
-  const used = (index: number, pid: number): number => ((processTreeCpuMs(pid) - (before[index] ?? 0)) * 1000) / count
+  const { port, pid } = service
+  const pids = database === undefined ? [pid] : [pid, database]
+  await load({ port, clients, durationMs: run.duration(2000) })
+  const measured = await run.round(() => measureProcessorTime({ port, clients, durationMs: run.duration(4000), pids }))
+  const [svc = Number.NaN, server] = measured.usedUs
   return [
-    { what: `${what}: svc`, unit: 'µs', svc: used(0, service.pid) },
-    ...(database ? [{ what: `${what}: PostgreSQL`, unit: 'µs', svc: used(1, database) }] : []),
-    { what: `${what}: rate`, unit: '/s', svc: ratePerS },
+    { what: `${what}: svc`, unit: 'µs', svc },
+    ...(server === undefined ? [] : [{ what: `${what}: PostgreSQL`, unit: 'µs', svc: server }]),
+    { what: `${what}: rate`, unit: '/s', svc: measured.ratePerS },
   ]
 }

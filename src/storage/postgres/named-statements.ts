@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
-import type { QueryConfig } from 'pg'
-import type { Value } from '../database.ts'
+import type { NamedStatement } from './named-query.ts'
 
-export type Prepare = (sql: string, values: (Value | Value[])[]) => QueryConfig
+export type Prepare = (sql: string, values: NamedStatement['values']) => NamedStatement
 
 /** `now()` would be the start of the transaction, which may be older than the rows that the statement reads. */
 const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
@@ -12,7 +11,7 @@ const SERVER_TIME = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT
  * share a connection behind a pooler must never use one name for two statements.
  */
 export const createNamedStatements = (): Prepare => {
-  const prepared = new Map<string, { name: string; text: string }>()
+  const prepared = new Map<string, Pick<NamedStatement, 'name' | 'text'>>()
   return (sql, values) => {
     let statement = prepared.get(sql)
     if (!statement) {

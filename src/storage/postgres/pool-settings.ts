@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { MAX_TIMER_MS } from '../../lib/time.ts'
 
 const IDLE_TIMEOUT_MS = 30_000
@@ -16,18 +16,9 @@ export interface PoolLimits {
   lockTimeoutMs?: number | undefined
 }
 
-const INT8: number = pg.types.builtins.INT8
-
-/** Reads `int8` as a number: all of svc's are counts and times, below 2^53. */
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-}
-
 /** The configuration of a pool of `pg`, except for its size. */
 export const toPoolConfig = ({ connection, timeoutMs, lockTimeoutMs }: PoolLimits): pg.PoolConfig => ({
   ...connection,
-  types,
   // A statement that timed out here must end at the server too, and release its locks.
   statement_timeout: timeoutMs,
   lock_timeout: lockTimeoutMs ?? Math.ceil(timeoutMs / 2),

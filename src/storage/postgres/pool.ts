@@ -4,7 +4,8 @@ import { withTimeout } from '../../lib/time.ts'
 import type { PoolLoad } from '../database.ts'
 import { createAvailabilityMonitor } from './availability.ts'
 import { MAX_RUNNING } from './batches.ts'
-import { isConnectionLost, isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
+import { isServerResponse, isStalePlan, translatePostgresError } from './errors.ts'
+import { limitByDeadline, type PooledConnection } from './limited-connection.ts'
 import { type PoolLimits, toPoolConfig } from './pool-settings.ts'
 import { createProbe } from './probe.ts'
 
@@ -17,11 +18,6 @@ export interface PoolOptions extends PoolLimits {
   size: number
   /** Called when the database stops or begins to respond. */
   onChange: (isUp: boolean, error?: Error) => void
-}
-
-/** A connection during one operation. Its errors are those that `Database` documents. */
-export interface PooledConnection {
-  query<Row extends pg.QueryResultRow>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>>
 }
 
 interface ConnectionPool {
@@ -116,28 +112,6 @@ export const createPool = (options: PoolOptions): ConnectionPool => {
       await withTimeout(CLOSE_TIMEOUT_MS, Promise.all(pools.map((pool) => pool.end())), undefined)
     },
   }
-}
-
-interface LimitedConnection extends PooledConnection {
-  /** The error after which the connection must not be reused. */
-  lost: Error | undefined
-}
-
-/** Gives each query the time that is left until the deadline. */
-const limitByDeadline = (client: pg.PoolClient, deadline: number): LimitedConnection => {
-  const limited: LimitedConnection = {
-    lost: undefined,
-    async query(statement) {
-      const left = Math.max(1, Math.ceil(deadline - performance.now()))
-      try {
-        return await client.query({ ...statement, query_timeout: left } as pg.QueryConfig)
-      } catch (error) {
-        if (isConnectionLost(error)) limited.lost = error as Error
-        throw translatePostgresError(error)
-      }
-    },
-  }
-  return limited
 }
 
 const sumOver = (pools: pg.Pool[], count: (pool: pg.Pool) => number): number =>

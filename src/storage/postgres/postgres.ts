@@ -1,9 +1,10 @@
-import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 import { AppError, unavailable } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
-import { createPool, type PooledConnection, type PoolOptions } from './pool.ts'
+import type { NamedResult, NamedStatement } from './named-query.ts'
+import type { PooledConnection } from './limited-connection.ts'
+import { createPool, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
 import { createNamedStatements, type Prepare } from './named-statements.ts'
 import { createUpdateBatcher } from './update-batcher.ts'
@@ -11,7 +12,7 @@ import { createUpdateBatcher } from './update-batcher.ts'
 /** How often an operation is tried that conflicts with others. */
 const MAX_ATTEMPTS = 8
 
-type Send = <Row extends QueryResultRow>(statement: QueryConfig) => Promise<QueryResult<Row>>
+type Send = <Row>(statement: NamedStatement) => Promise<NamedResult<Row>>
 
 /**
  * Uses a PostgreSQL database, and connects at the first statement. Isolation is `READ COMMITTED`: each statement sees
@@ -89,22 +90,21 @@ export const openPostgres = (options: PoolOptions): Database => {
 }
 
 const createQueries = (prepare: Prepare, send: Send): Queries => ({
-  all: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows as Row[],
-  get: async <Row>(sql: string, ...values: Value[]) => (await send(prepare(sql, values))).rows[0] as Row | undefined,
-  run: async (sql, ...values) => (await send(prepare(sql, values))).rowCount ?? 0,
+  all: async <Row>(sql: string, ...values: Value[]) => (await send<Row>(prepare(sql, values))).rows,
+  get: async <Row>(sql: string, ...values: Value[]) => (await send<Row>(prepare(sql, values))).rows[0],
+  run: async (sql, ...values) => (await send(prepare(sql, values))).rowCount,
 })
 
 const runTransaction = async <T>(connection: PooledConnection, work: () => Promise<T>): Promise<T> => {
   // Awaited, because after a BEGIN that fails (it may be cancelled), the next statement would commit by itself.
-  await connection.query({ text: 'BEGIN' })
+  await connection.command('BEGIN')
   try {
     const result = await work()
-    const { command } = await connection.query({ text: 'COMMIT' })
-    // The command is ROLLBACK when a statement had failed.
-    if (command !== 'COMMIT') throw new AppError('internal_error', 'The database rolled back a transaction.')
+    if ((await connection.command('COMMIT')) !== 'COMMIT')
+      throw new AppError('internal_error', 'The database rolled back a transaction.')
     return result
   } catch (error) {
-    await connection.query({ text: 'ROLLBACK' }).catch(() => {})
+    await connection.command('ROLLBACK').catch(() => {})
     throw error
   }
 }
