@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { type Caller, createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
+import { createGroups } from '../lib/groups.ts'
 import { normalizePassword } from './password-rules.ts'
 
 /** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
@@ -8,6 +9,12 @@ const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST
 
 /** The hash of 32 forgotten random bytes, at the same cost as a real one. */
 const DUMMY_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
+
+/**
+ * While others wait for their turn, the work after a hash is done for a few users in a row, because a hash sweeps the
+ * caches of its core empty (docs/decisions/031-logins-in-groups.md).
+ */
+const GROUP = { size: 4, maxWaitMs: 50 }
 
 interface PasswordsDeps {
   /** Hashes at once: the number of cores. */
@@ -37,13 +44,22 @@ export const createPasswords = ({ atOnce, waiting, onHash }: PasswordsDeps): Pas
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
   const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds })
 
-  const inTurn = <T>(work: () => Promise<T>, caller: Caller | undefined): Promise<T> =>
-    queue.run(async () => {
-      const startedMs = performance.now()
-      const result = await work()
-      onHash?.((performance.now() - startedMs) / 1000)
-      return result
-    }, caller)
+  const groups = createGroups(GROUP)
+
+  const measured = async <T>(work: () => Promise<T>): Promise<T> => {
+    const startedMs = performance.now()
+    const result = await work()
+    onHash?.((performance.now() - startedMs) / 1000)
+    return result
+  }
+
+  const inTurn = async <T>(work: () => Promise<T>, caller: Caller | undefined): Promise<T> => {
+    const result = await queue.run(() => measured(work), caller)
+    // Here the next hash has begun already.
+    if (queue.load().waiting > 0) await groups.join()
+    else groups.release()
+    return result
+  }
 
   return {
     load: () => queue.load(),
