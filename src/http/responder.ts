@@ -52,12 +52,14 @@ const REAUTHENTICATION_PATH = '/auth/account/confirm'
 
 export const createResponder = (deps: ResponderDeps): Responder => {
   const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
+  const { host: baseHost } = new URL(baseUrl)
   const challenge = challengeOf(deps.cookieTable)
   const logRequest = createRequestLog({ log, requestMetrics })
 
   const securityHeadersOf = (context: IncomingRequest, responseKind: ResponseKind): readonly string[] => {
     if (responseKind === 'json') return securityHeaders.data
-    return responseKind === 'html' ? securityHeaders.page(context.hosts) : securityHeaders.asset
+    if (responseKind === 'asset') return securityHeaders.asset
+    return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts)
   }
 
   const headersOf = (

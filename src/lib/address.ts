@@ -16,8 +16,9 @@ const IPV4_PREFIX = '::ffff:'
 
 /** Turns `::ffff:198.51.100.8`, which a dual-stack listener reports for IPv4 peers, into `198.51.100.8`. */
 const withoutPrefix = (address: string): string => {
+  if (!address.startsWith(IPV4_PREFIX)) return address
   const rest = address.slice(IPV4_PREFIX.length)
-  return address.startsWith(IPV4_PREFIX) && isIP(rest) === 4 ? rest : address
+  return isIP(rest) === 4 ? rest : address
 }
 
 /** Removes the zone from an IPv6 address: `fe80::1%eth0` becomes `fe80::1`. */

@@ -1,16 +1,28 @@
-import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  type KeyObject,
+  randomBytes,
+  randomFillSync,
+  timingSafeEqual,
+} from 'node:crypto'
 
 /** Bytes per call of the random generator: one call takes longer than rendering a page. */
 const POOL_BYTES = 4096
-let pool = Buffer.alloc(0)
+const pool = Buffer.alloc(POOL_BYTES)
+let used = POOL_BYTES
 
 /** New random bytes in base64url. 32 bytes become 43 characters. */
 export const randomToken = (bytes = 32): string => {
-  if (pool.length < bytes) pool = randomBytes(POOL_BYTES)
-  const token = pool.toString('base64url', 0, bytes)
+  if (used + bytes > POOL_BYTES) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const token = pool.toString('base64url', used, used + bytes)
   // Each byte is used once, and erased from memory then.
-  pool.fill(0, 0, bytes)
-  pool = pool.subarray(bytes)
+  pool.fill(0, used, used + bytes)
+  used += bytes
   return token
 }
 

@@ -20,30 +20,42 @@ interface LayoutDeps {
   icon: Asset
 }
 
-/** The content of one page. */
-interface Page {
+/** What is the same each time a page is shown. */
+interface Fixed {
   title: string
-  /** Whether the form had an error. The title then says so, since screen readers read it first. */
-  wrong?: boolean
   /** Whether the page has a password field, which needs the script. */
   scripted?: boolean
+}
+
+/** The content of one page. */
+interface Content {
+  /** Whether the form had an error. The title then says so, since screen readers read it first. */
+  wrong?: boolean
   body: HtmlFragment
 }
 
-interface Panel extends Page {
+interface PanelContent extends Content {
   /** Shown above the heading: the status of an error, or the interrupted action. */
   over?: string | undefined
   below?: HtmlFragment | undefined
+}
+
+/** Shows one page again and again, and renders what is fixed once. */
+interface Frame {
+  /** Renders a whole document. */
+  document(content: Content): string
+  /** Renders a document with one heading, one panel, and a line with links below. */
+  panel(content: PanelContent): string
 }
 
 export interface Layout {
   appName: string
   /** The logo or name, with a link to the application. */
   brand: HtmlFragment
-  /** Renders a whole document. */
-  document(page: Page): string
-  /** Renders a document with one heading, one panel, and a line with links below. */
-  panel(page: Panel): string
+  frame(fixed: Fixed): Frame
+  /** The same for a page whose title is not fixed, or that is shown rarely. */
+  document(page: Fixed & Content): string
+  panel(page: Fixed & PanelContent): string
 }
 
 const brandOf = ({ appName, logoUrl }: Branding): HtmlFragment =>
@@ -60,7 +72,7 @@ const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragme
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
-/** Creates the frame of all pages. The parts that all pages share are rendered once. */
+/** Creates the frames of all pages. The parts that pages share are rendered once. */
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = headOf(deps, appName)
@@ -68,34 +80,40 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const script = html`
 <script src="${deps.script.path}" defer></script>`
 
-  const document: Layout['document'] = ({ title, wrong = false, scripted = false, body }) => {
-    const named = texts.documentTitle(title, appName)
-    return html`<!doctype html>
+  /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
+  const startOf = ({ title, scripted = false }: Fixed, wrong: boolean): HtmlFragment => html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
 <meta charset="utf-8">
-<title>${wrong ? texts.documentTitleWrong(named) : named}</title>${head}${scripted && script}
+<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}
 </head>
 <body>
-${body}
+`
+
+  const frame: Layout['frame'] = (fixed) => {
+    const start = startOf(fixed, false)
+    const card = html`<div class="card">
+<header>${brand}</header>
+<main>
+`
+    const heading = html`<h1>${fixed.title}</h1>
+<div class="panel">
+`
+
+    const document: Frame['document'] = ({ wrong = false, body }) =>
+      html`${wrong ? startOf(fixed, true) : start}${body}
 </body>
 </html>
 `.toString()
-  }
 
-  const panel: Layout['panel'] = ({ over, below, ...page }) =>
-    document({
-      ...page,
-      body: html`<div class="card">
-<header>${brand}</header>
-<main>
-${
-  over &&
-  html`<p class="over">${over}</p>
+    const panel: Frame['panel'] = ({ over, below, wrong = false, body }) =>
+      document({
+        wrong,
+        body: html`${card}${
+          over &&
+          html`<p class="over">${over}</p>
 `
-}<h1>${page.title}</h1>
-<div class="panel">
-${page.body}
+        }${heading}${body}
 </div>
 ${
   below &&
@@ -103,7 +121,16 @@ ${
 `
 }</main>
 </div>`,
-    })
+      })
 
-  return { appName, brand, document, panel }
+    return { document, panel }
+  }
+
+  return {
+    appName,
+    brand,
+    frame,
+    document: (page) => frame(page).document(page),
+    panel: (page) => frame(page).panel(page),
+  }
 }

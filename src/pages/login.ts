@@ -17,7 +17,7 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   return email === '' ? 'email' : 'password'
 }
 
-const fields = (view: LoginView, focus: Focus): HtmlFragment => {
+const fields = (view: Pick<LoginView, 'email' | 'errors' | 'problem'>, focus: Focus): HtmlFragment => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
   return html`${field({
     name: 'email',
@@ -40,27 +40,36 @@ ${field({
 })}`
 }
 
-const wayToSignup = (view: LoginView): HtmlFragment | undefined =>
-  view.signupOpen
-    ? html`${texts.newHere} <a href="${entryHref('/auth/signup', view.returnTo)}">${texts.createAccount}</a>`
-    : undefined
+const wayToSignup = (returnTo: string | undefined): HtmlFragment =>
+  html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo)}">${texts.createAccount}</a>`
 
-/** The login page. */
-export const createLoginPage =
-  (layout: Layout) =>
-  (view: LoginView): string => {
+const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
+  email === '' && !errors.email && !errors.password && !problem
+
+/** The login page. Most visitors have entered nothing yet: what they get is rendered once, except for the token. */
+export const createLoginPage = (layout: Layout) => {
+  const frame = layout.frame({ title: texts.logIn, scripted: true })
+  const emptyFields = fields({ email: '', errors: {} }, 'email')
+  const wayToSignupAlone = wayToSignup(undefined)
+  const button = html`<button class="first">${texts.logIn}</button>`
+
+  const belowOf = ({ signupOpen, returnTo }: LoginView): HtmlFragment | undefined => {
+    if (!signupOpen) return undefined
+    return returnTo === undefined ? wayToSignupAlone : wayToSignup(returnTo)
+  }
+
+  return (view: LoginView): string => {
     const focus = focusOf(view)
-    return layout.panel({
-      title: texts.logIn,
+    return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
-      scripted: true,
-      below: wayToSignup(view),
+      below: belowOf(view),
       body: html`${formProblem(view.problem, focus === 'problem') ?? notice(view.notice && NOTICES[view.notice])}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${fields(view, focus)}
-<button class="first">${texts.logIn}</button>
+${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}
+${button}
 </form>
 ${providerForms(view)}`,
     })
   }
+}

@@ -14,7 +14,10 @@ const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
 
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
-const fields = ({ email, username, errors }: SignupView, focus: string): HtmlFragment => html`${field({
+const fields = (
+  { email, username, errors }: Pick<SignupView, 'email' | 'username' | 'errors'>,
+  focus: string,
+): HtmlFragment => html`${field({
   name: 'email',
   label: texts.email,
   type: 'email',
@@ -47,29 +50,40 @@ ${field({
   focused: focus === 'username',
 })}`
 
-const openBody = (view: SignupView): HtmlFragment => {
-  const focus = focusOf(view)
-  return html`${formProblem(view.problem, focus === 'problem')}
+const isEmpty = ({ email, username, errors, problem }: SignupView): boolean =>
+  email === '' && username === '' && !problem && !Object.values(errors).some(Boolean)
+
+/** The page with the form. Most visitors have entered nothing yet: what they get is rendered once, but for the token. */
+const createOpenPage = (layout: Layout) => {
+  const frame = layout.frame({ title: texts.signUp, scripted: true })
+  const emptyFields = fields({ email: '', username: '', errors: {} }, 'email')
+
+  return (view: SignupView): string => {
+    const { problem, errors } = view
+    const focus = focusOf(view)
+    return frame.panel({
+      wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
+      below: wayToLogin(view),
+      body: html`${formProblem(problem, focus === 'problem')}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${fields(view, focus)}
+${isEmpty(view) ? emptyFields : fields(view, focus)}
 <button class="first">${texts.signUpButton}</button>
 </form>
-${providerForms(view)}`
-}
-
-const closedBody = (appName: string): HtmlFragment => html`<p>${texts.signUpClosedAdvice(appName)}</p>`
-
-/** The signup page, or the page that says that signup is closed. */
-export const createSignupPage =
-  (layout: Layout) =>
-  (view: SignupView): string => {
-    const { problem, errors, closed } = view
-    return layout.panel({
-      title: closed ? texts.signUpClosed : texts.signUp,
-      wrong: !closed && Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
-      scripted: !closed,
-      below: html`${texts.alreadyHere} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logIn}</a>`,
-      body: closed ? closedBody(layout.appName) : openBody(view),
+${providerForms(view)}`,
     })
   }
+}
+
+const wayToLogin = ({ returnTo }: SignupView): HtmlFragment =>
+  html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`
+
+/** The signup page, or the page that says that signup is closed. */
+export const createSignupPage = (layout: Layout) => {
+  const openPage = createOpenPage(layout)
+  return (view: SignupView): string => {
+    if (!view.closed) return openPage(view)
+    const body = html`<p>${texts.signUpClosedAdvice(layout.appName)}</p>`
+    return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body })
+  }
+}

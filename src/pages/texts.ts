@@ -51,10 +51,10 @@ export const texts = {
   /** For dates and times. */
   locale: 'en-GB',
 
-  documentTitle: (page: string, appName: string): string => `${page} · ${appName}`,
   documentDescription: (appName: string): string =>
     `Log in to ${appName}, create an account, or look after the one you have.`,
-  documentTitleWrong: (title: string): string => `Error: ${title}`,
+  /** Before the title of a page whose form had an error. */
+  wrongTitle: 'Error: ',
 
   email: 'Email',
   username: 'Username',

@@ -209,3 +209,22 @@ test('with providers the policy allows the origins of their icons, and forms tha
     assert.throws(() => policyOf([], [source]), TypeError, source)
   }
 })
+
+test('the pages of login and signup are ASCII, which is sent in half the time', () => {
+  const view = { csrfToken: 't', returnTo: '/start', email: '', errors: {}, providers: [] }
+  for (const page of [
+    pages.login({ ...view, signupOpen: true }),
+    pages.signup({ ...view, username: '', closed: false }),
+  ])
+    assert.equal(Buffer.byteLength(page), page.length)
+})
+
+test('a page is the same however often it is shown, and after a page with an error', () => {
+  const view = { csrfToken: 't', returnTo: undefined, email: '', errors: {}, providers: [], signupOpen: true }
+  const first = pages.login(view)
+  const wrong = pages.login({ ...view, email: 'a@b.example', errors: { password: 'password_missing' } })
+  assert.match(wrong, /<title>Error: Log in &#183; Acme<\/title>[^]*value="a@b\.example"/)
+  assert.equal(pages.login(view), first)
+  assert.match(first, /<title>Log in &#183; Acme<\/title>/)
+  assert.equal(pages.login({ ...view, csrfToken: 'u' }), first.replaceAll('value="t"', 'value="u"'))
+})

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import { readEmail } from '../../users/email.ts'
@@ -64,7 +65,7 @@ export const createLogin = (deps: EntryDeps) => {
     countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin)
 
   return {
-    show: (context: RequestContext): Promise<HttpResponse> =>
+    show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => page(200, pages.login(view(context, returnTo, '')))),
 
     async submit(context: RequestContext): Promise<HttpResponse> {

@@ -1,3 +1,4 @@
+import { type Awaitable, after } from '../../lib/awaitable.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
@@ -13,7 +14,7 @@ import { requestedReturnTo } from './start-session.ts'
 export type RedirectSignedIn = (
   context: RequestContext,
   show: (returnTo: string) => HttpResponse,
-) => Promise<HttpResponse>
+) => Awaitable<HttpResponse>
 
 /** What the pages of login and signup share. */
 export interface EntryDeps extends RouteDeps {
@@ -47,16 +48,25 @@ export const createRedirectSignedIn = ({
       'redirect loop: the application does not accept the session and redirects to the login page',
     )
 
-  return async (context, show) => {
-    const arrivedMs = monotonicClock.elapsedMs()
-    const returnTo = requestedReturnTo(context, baseUrl)
-    const session = await findCurrentSession(context)
-    if (!session) return show(returnTo)
+  const returnOrExplain = (
+    context: RequestContext,
+    session: AuthenticatedSession,
+    returnTo: string,
+    arrivedMs: number,
+  ): HttpResponse => {
     // No loop yet: the application has refused the old access token, and may accept the new one.
     if (context.isRenewed) return redirect(returnTo)
     const outcome = countReturn(session.sessionId, returnTo, arrivedMs)
     if (outcome === 'return') return redirect(returnTo)
     if (outcome === 'loop') report(context, session, returnTo)
     return explain(context, session, returnTo)
+  }
+
+  return (context, show) => {
+    const arrivedMs = monotonicClock.elapsedMs()
+    const returnTo = requestedReturnTo(context, baseUrl)
+    return after(findCurrentSession(context), (session) =>
+      session ? returnOrExplain(context, session, returnTo, arrivedMs) : show(returnTo),
+    )
   }
 }

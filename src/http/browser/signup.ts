@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../lib/awaitable.ts'
 import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import type { EventFacts } from '../account-log.ts'
@@ -54,7 +55,7 @@ export const createSignup = (deps: EntryDeps) => {
     countOutcome(() => signUp(context, form), signupFailure, requestMetrics?.countSignup)
 
   return {
-    show: (context: RequestContext): Promise<HttpResponse> =>
+    show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo)),
 
     async submit(context: RequestContext): Promise<HttpResponse> {

@@ -20,7 +20,8 @@ export const clientAddress = (
   isTrustedProxy: NetworkCheck,
 ): string => {
   let address = canonicalAddress(peer) ?? peer
-  const entries = String(forwardedFor ?? '').split(',')
+  if (forwardedFor === undefined) return address
+  const entries = String(forwardedFor).split(',')
   while (isTrustedProxy(address) && entries.length > 0) {
     const next = addressOf((entries.pop() ?? '').trim())
     if (next === undefined) break

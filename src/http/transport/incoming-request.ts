@@ -38,7 +38,10 @@ export class IncomingRequest implements RequestContext {
   readonly #outgoing: ServerResponse
   readonly #deps: IncomingRequestDeps
   #cookies: string[] = []
+  #query: Fields | undefined
   #csrfToken: string | undefined
+  /** Of the CSRF token that was checked last, for which session, and what `renew` made of it. */
+  #checked: { token: string | undefined; sessionId: string | undefined; renewed: string | undefined } | undefined
   /**
    * The session that the browser has after the response, once it is asked for or changed; its CSRF token follows it.
    */
@@ -78,7 +81,9 @@ export class IncomingRequest implements RequestContext {
 
   get query(): Fields {
     const queryStart = this.path.length + 1
-    return queryStart > this.#target.length ? NO_FIELDS : readUrlEncoded(this.#target.slice(queryStart))
+    if (queryStart > this.#target.length) return NO_FIELDS
+    this.#query ??= readUrlEncoded(this.#target.slice(queryStart))
+    return this.#query
   }
 
   get device(): Device {
@@ -96,6 +101,11 @@ export class IncomingRequest implements RequestContext {
   /** The address at the other end of the connection: the client's, or that of a proxy. */
   get peer(): string {
     return this.#incoming.socket.remoteAddress ?? ''
+  }
+
+  /** Whether this is the only host that the request names, as it does almost always: no URL needs to be parsed then. */
+  isSentTo(host: string): boolean {
+    return this.headers.host === host && this.headers['x-forwarded-host'] === undefined
   }
 
   /** The hosts that this request was sent to: the header `Host`, and the host that a trusted proxy forwarded. */
@@ -118,7 +128,7 @@ export class IncomingRequest implements RequestContext {
 
   get csrfToken(): string {
     const held = this.#csrfToken ?? this.cookies.csrf
-    const renewed = this.#deps.csrfTokens.renew(held, this.#sessionId)
+    const renewed = this.#renewCsrfToken(held)
     if (renewed !== undefined && renewed === held) return held
     const token = renewed ?? this.#newCsrfToken()
     this.#csrfToken = token
@@ -128,8 +138,17 @@ export class IncomingRequest implements RequestContext {
 
   /** Whether a CSRF token equals that of the cookie, and is valid for the session that the request names. */
   isCsrfToken(token: string): boolean {
-    const { csrfTokens } = this.#deps
-    return csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId) && csrfTokens.isGood(token, this.#sessionId)
+    const isSame = this.#deps.csrfTokens.isSame(token, this.cookies.csrf, this.#sessionId)
+    return isSame && this.#renewCsrfToken(token) !== undefined
+  }
+
+  /** A refresh checks a token and then keeps it: its MAC is computed once. */
+  #renewCsrfToken(token: string | undefined): string | undefined {
+    const sessionId = this.#sessionId
+    if (this.#checked?.token !== token || this.#checked?.sessionId !== sessionId) {
+      this.#checked = { token, sessionId, renewed: this.#deps.csrfTokens.renew(token, sessionId) }
+    }
+    return this.#checked?.renewed
   }
 
   renewSessionCookies(tokens: Tokens): void {
