@@ -5,7 +5,8 @@ import type { KeyRing } from './keys/key-ring.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs } from './lifetime.ts'
 import type { AuthenticatedSession, CachedSession } from './session.ts'
-import type { AccessTokens, TokenReading, VerifiedToken } from './tokens/access-token.ts'
+import type { AccessTokens, TokenReading } from './tokens/access-token.ts'
+import type { VerifiedToken } from './tokens/verified-tokens.ts'
 
 interface AuthenticateDeps {
   clock: Clock

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import { type Clock, MAX_CLOCK_SKEW_MS } from '../../lib/time.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import type { KeyRing, SigningKey } from '../keys/key-ring.ts'
 import { encodePart, type Json, readPart } from './compact-jwt.ts'
 import { verifyEs256 } from './es256.ts'
 import type { Sign } from './signer.ts'
+import { createVerifiedTokens, type VerifiedToken } from './verified-tokens.ts'
 
 /**
  * The claims of an access token (CONTRACT.md 3.1; RFC 9068 section 2.2, and the session's id). Times in seconds since
@@ -20,16 +20,6 @@ interface AccessClaims {
   iat: number
   exp: number
   jti: string
-}
-
-/** What is remembered of a token whose signature and claims were verified once. */
-export interface VerifiedToken {
-  sessionId: string
-  userId: string
-  audience: string
-  /** The key that signed it, which may be revoked before the token expires. */
-  keyId: string
-  expiresAtMs: number
 }
 
 /** `unknown key`: the ring may be outdated, or the key was deleted or made up. Undefined: the token is not good. */
@@ -54,11 +44,9 @@ export interface AccessTokens {
   read(token: string, ring: KeyRing): TokenReading
 }
 
-const MAX_REMEMBERED_TOKENS = 12_000
 // RFC 7515 section 3.1: three parts of unpadded base64url.
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]{86}$/
 const MAX_LENGTH = 8192
-const SIGNATURE_LENGTH = 86
 // Header parameters that change how a token is read: critical extensions (RFC 7515 section 4.1.11), of which svc knows
 // none, and an unencoded payload (RFC 7797).
 const REFUSED_PARAMETERS = ['crit', 'b64']
@@ -66,9 +54,7 @@ const REFUSED_PARAMETERS = ['crit', 'b64']
 const KEY_ID = /^[\w-]{43}$/
 
 export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTokensDeps): AccessTokens => {
-  // Verifying a signature costs more than the rest of a request, and the same token comes with many requests. Tokens
-  // are looked up by their signature, a seventh of their length, and then compared as a whole.
-  const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(MAX_REMEMBERED_TOKENS)
+  const verified = createVerifiedTokens()
 
   const isOurs = (claims: Json): claims is Json & AccessClaims =>
     claims.iss === issuer &&
@@ -91,25 +77,11 @@ export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTok
     if (!key) return 'unknown key'
     if (!verifyEs256(key.publicKey, `${header}.${payload}`, signature)) return undefined
     const claims = readPart(payload)
+    if (!isOurs(claims)) return undefined
+    const facts = toFacts(claims, kid)
     // A copy: a slice of the Cookie header would keep the whole header in memory.
-    return isOurs(claims) ? remember(Buffer.from(token, 'latin1').toString('latin1'), claims, kid) : undefined
-  }
-
-  const remember = (token: string, claims: AccessClaims, keyId: string): VerifiedToken => {
-    const facts = {
-      sessionId: claims.sid,
-      userId: claims.sub,
-      audience: claims.aud,
-      keyId,
-      expiresAtMs: claims.exp * 1000,
-    }
-    verified.set(signatureOf(token), { token, facts })
+    verified.remember(Buffer.from(token, 'latin1').toString('latin1'), facts)
     return facts
-  }
-
-  const findVerified = (token: string): VerifiedToken | undefined => {
-    const found = verified.get(signatureOf(token))
-    return found?.token === token ? found.facts : undefined
   }
 
   return {
@@ -118,12 +90,12 @@ export const createAccessTokens = ({ clock, issuer, audiences, sign }: AccessTok
       const header = encodePart({ alg: 'ES256', typ: 'at+jwt', kid: key.id })
       const message = `${header}.${encodePart(all)}`
       const token = `${message}.${await sign(key.privateKey, message)}`
-      remember(token, all, key.id)
+      verified.replace(token, toFacts(all, key.id))
       return token
     },
 
     read(token, ring) {
-      const facts = findVerified(token) ?? verify(token, ring)
+      const facts = verified.find(token) ?? verify(token, ring)
       if (!facts || facts === 'unknown key') return facts
       const key = ring.verifying.get(facts.keyId)
       const nowMs = clock.now()
@@ -139,7 +111,13 @@ export const readSessionId = (token: string): string | undefined => {
   return isUuid(sid) ? sid : undefined
 }
 
-const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
+const toFacts = ({ sid, sub, aud, exp }: AccessClaims, keyId: string): VerifiedToken => ({
+  sessionId: sid,
+  userId: sub,
+  audience: aud,
+  keyId,
+  expiresAtMs: exp * 1000,
+})
 
 /** Whether the time before which a token is not good has passed (RFC 7519 section 4.1.5); absent counts as passed. */
 const hasBegun = (notBefore: unknown, nowMs: number): boolean =>
