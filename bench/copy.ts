@@ -10,7 +10,7 @@ import { startChild } from './support/child.ts'
 import { pinTo } from './support/cores.ts'
 import { limitRow, type Row } from './support/report.ts'
 import { seed } from './support/seed.ts'
-import { DATABASE, NODE_FLAG, SVC, startService } from './support/servers.ts'
+import { DATABASE, NODE_FLAGS, SVC, startService } from './support/servers.ts'
 
 const USERS = 1_000_000
 const USERS_QUICK = 100_000
@@ -75,7 +75,7 @@ async function measureRoundTrip(run: Run, users: number): Promise<RoundTrip> {
 
 /** Runs the command, which fails if the copy differs. */
 async function copy(from: string, to: string, rows: number): Promise<CopyResult> {
-  const command = [NODE_FLAG, SVC, 'database', 'copy', '--from', from, '--to', to]
+  const command = [...NODE_FLAGS, SVC, 'database', 'copy', '--from', from, '--to', to]
   const begunMs = performance.now()
   const child = startChild({ command, cores: 'both', imports: [PEAK_METER] })
   const [said, [code]] = await Promise.all([child.stderr ? text(child.stderr) : '', once(child, 'exit')])

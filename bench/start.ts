@@ -8,7 +8,7 @@ import { startChild } from './support/child.ts'
 import { sendRequest } from './support/connection.ts'
 import { pinTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
-import { constantCommand, NODE_FLAG, SVC, serviceEnvironment, startService } from './support/servers.ts'
+import { constantCommand, NODE_FLAGS, SVC, serviceEnvironment, startService } from './support/servers.ts'
 import { spread } from './support/statistics.ts'
 import { get } from './support/users.ts'
 
@@ -56,7 +56,7 @@ await bench('Start', async (run) => {
 })
 
 function startIn(cwd: string, port: number): ChildProcess {
-  return startChild({ command: [NODE_FLAG, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
+  return startChild({ command: [...NODE_FLAGS, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
 }
 
 async function timeStart(start: (port: number) => ChildProcess): Promise<number> {

@@ -1,5 +1,5 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
-// The flag keeps what is freed soon in 24 MB; on a large machine Node would let it grow past 130 MB first.
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 node --max-semi-space-size=8 --max-old-space-size=512
+// Both flags and the variable keep memory small (docs/decisions/032-memory.md).
 // Plain JavaScript that any Node can read: it says what is missing instead of failing with a syntax error.
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 16)) {

@@ -66,7 +66,8 @@ describe('the systemd unit in docs/operate.md', () => {
 
   test('runs the same command as npm start', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } }
-    const [, flags = ''] = /node (--.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
+    const [, variable = '', flags = ''] = /^exec env (\S+) node (--.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
+    assert.equal(only('Environment'), variable)
     assert.equal(only('ExecStart'), `/opt/svc/node_modules/.bin/node ${flags} /opt/svc/bin/svc.js serve`)
   })
 

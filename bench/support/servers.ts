@@ -9,8 +9,8 @@ const program = (name: string): string => fileURLToPath(new URL(`../programs/${n
 
 export const SVC = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** The option of `npm start`. */
-export const NODE_FLAG = '--max-semi-space-size=8'
+/** The options of `npm start`. */
+export const NODE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=512']
 
 /** A module that measures the longest stall of the event loop of its process. */
 export const STALL_METER = new URL('../programs/stall-meter.ts', import.meta.url).href
@@ -32,7 +32,7 @@ interface ServiceOptions {
 /** The service with its default settings, except for those that a benchmark needs. */
 export const startService = ({ folder, cores, imports = [], env = {} }: ServiceOptions): Promise<Child> =>
   startServer({
-    command: [NODE_FLAG, SVC, 'serve'],
+    command: [...NODE_FLAGS, SVC, 'serve'],
     cwd: folder,
     cores,
     imports,
@@ -44,6 +44,8 @@ export const serviceEnvironment = (port: number): Record<string, string> => ({
   // Every token contains it: without a fixed one, tokens would not survive a start on another port.
   SVC_BASE_URL: 'http://localhost',
   SVC_RATE_LIMIT: 'off',
+  // As `npm start` sets it.
+  MALLOC_ARENA_MAX: '1',
 })
 
 /** The response of a constant server: the bytes of a response of the service. */

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
-const PAGE_CACHE_KIB = 16_384
+const PAGE_CACHE_KIB = 4096
 
 const PRAGMAS = `
   PRAGMA busy_timeout = 0;
