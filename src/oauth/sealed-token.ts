@@ -1,4 +1,3 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
@@ -32,6 +31,9 @@ interface Unsealed<Content> {
   keys: DerivedKeys
 }
 
+/** At the first sign-in with a provider: a start without providers does not need it. */
+const loadZlib = () => process.getBuiltinModule('node:zlib')
+
 /**
  * Sealed tokens carry state through a browser and back. Nobody can read or change them, they expire, and they are good
  * in one browser only: the one whose cookie holds `browserSecret`. So nothing is stored for users who never return, and
@@ -61,7 +63,7 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
       const browser = browserHash(keys, browserSecret)
       const envelope: Envelope<Content> = { content, browser, expiresAtMs: clock.now() + lifetimeMs }
       // Compressed, because a percent-encoded address that is not ASCII is three times as long as its text.
-      return seal(keys.for(purpose), deflateRawSync(JSON.stringify(envelope)), purpose)
+      return seal(keys.for(purpose), loadZlib().deflateRawSync(JSON.stringify(envelope)), purpose)
     },
 
     /** The keys of the root secret that sealed a token; undefined when svc did not seal it for this purpose. */
@@ -77,5 +79,5 @@ export const createSealedTokens = <Content>({ rootSecret, clock, purpose, lifeti
 
 const unsealWith = <Content>(keys: DerivedKeys, token: string, purpose: string): Unsealed<Content> | undefined => {
   const packed = open(keys.for(purpose), token, purpose)
-  return packed && { envelope: JSON.parse(inflateRawSync(packed).toString()) as Envelope<Content>, keys }
+  return packed && { envelope: JSON.parse(loadZlib().inflateRawSync(packed).toString()) as Envelope<Content>, keys }
 }

@@ -1,7 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import { Server, type Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { promisify } from 'node:util'
 
 /** How long an accepted connection may take to bring its first request; a browser may open one and send nothing. */
 const FIRST_REQUEST_MS = 1000
@@ -33,7 +32,7 @@ export const createGracefulShutdown = (server: HttpServer): GracefulShutdown => 
   const cutOff = (): void => server.closeAllConnections()
 
   const isInUse = async (): Promise<boolean> =>
-    performance.now() - lastAcceptedMs < IDLE_AFTER_MS || (await promisify(server.getConnections.bind(server))()) > 0
+    performance.now() - lastAcceptedMs < IDLE_AFTER_MS || (await countConnections(server)) > 0
 
   return {
     async drain(drainMs) {
@@ -56,6 +55,11 @@ export const createGracefulShutdown = (server: HttpServer): GracefulShutdown => 
     },
   }
 }
+
+const countConnections = (server: HttpServer): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
+  })
 
 /** The connections accepted from now on that have not brought a request yet. */
 const watchSilent = (server: Server): ReadonlySet<Socket> => {
