@@ -20,7 +20,8 @@ process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 // Compiled code is kept beside the packages, not in the shared /tmp where another user could plant some.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url)))
 
-// An import in src/ names its file, so there is nothing to look for. Node's own search takes a quarter of each start.
+// An import in src/ names its file, so there is nothing to look for. Node's own search takes a quarter of each start
+// (docs/decisions/034-short-start.md).
 const SOURCE = new URL('../src/', import.meta.url).href
 registerHooks({
   resolve(specifier, context, resolveNext) {
