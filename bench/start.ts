@@ -1,20 +1,17 @@
 // From the start of the process to the first 200 of GET /auth/health, against bare node:http.
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { bench } from './support/bench.ts'
 import { startChild } from './support/child.ts'
 import { sendRequest } from './support/connection.ts'
 import { pinTo } from './support/cores.ts'
 import { limitRow, ratioRow } from './support/report.ts'
 import { constantCommand, NODE_FLAGS, SVC, serviceEnvironment, startService } from './support/servers.ts'
+import { timeStart } from './support/start-time.ts'
 import { spread } from './support/statistics.ts'
 import { get } from './support/users.ts'
 
 const HEALTH = get('/auth/health')
 const START_MS = 130
-const PATIENCE_MS = 10_000
 const STARTS_A_ROUND = 3
 
 await bench('Start', async (run) => {
@@ -30,9 +27,9 @@ await bench('Start', async (run) => {
   const startOnce = async (): Promise<[number, number, number]> => {
     const empty = await run.newFolder()
     return [
-      await timeStart((port) => startChild({ command: [...command, String(port)], cores: 'both' })),
-      await timeStart((port) => startIn(folder, port)),
-      await timeStart((port) => startIn(empty, port)),
+      await timeStart((port) => startChild({ command: [...command, String(port)], cores: 'both' }), HEALTH),
+      await timeStart((port) => startIn(folder, port), HEALTH),
+      await timeStart((port) => startIn(empty, port), HEALTH),
     ]
   }
   for (let round = 0; round < run.rounds * (run.quick ? 1 : STARTS_A_ROUND); round++) {
@@ -57,37 +54,4 @@ await bench('Start', async (run) => {
 
 function startIn(cwd: string, port: number): ChildProcess {
   return startChild({ command: [...NODE_FLAGS, SVC, 'serve'], cwd, cores: 'both', env: serviceEnvironment(port) })
-}
-
-async function timeStart(start: (port: number) => ChildProcess): Promise<number> {
-  const port = await findFreePort()
-  const startedMs = performance.now()
-  const child = start(port)
-  child.stderr?.resume()
-  try {
-    await untilHealthy(port, startedMs + PATIENCE_MS)
-    return performance.now() - startedMs
-  } finally {
-    child.kill()
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  }
-}
-
-async function untilHealthy(port: number, deadlineMs: number): Promise<void> {
-  for (;;) {
-    const response = await sendRequest(port, HEALTH).catch(() => undefined)
-    if (response?.status === 200) return
-    if (performance.now() > deadlineMs) throw new Error(`no 200 within ${PATIENCE_MS} ms`)
-    await wait(1)
-  }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

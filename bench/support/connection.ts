@@ -20,18 +20,27 @@ interface ConnectionOptions {
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 const RECEIVE_BYTES = 64 * 1024
+
+/** Where the response ends; undefined if that is not known yet. A body in chunks keeps their sizes. */
+const findEnd = (bytes: Buffer, head: string, bodyStart: number): number | undefined => {
+  const contentLength = CONTENT_LENGTH.exec(head)?.[1]
+  if (contentLength !== undefined) return bodyStart + Number(contentLength)
+  if (!CHUNKED.test(head)) throw new Error(`a response without Content-Length: ${head.slice(0, 200)}`)
+  const lastChunk = bytes.indexOf(LAST_CHUNK, bodyStart)
+  return lastChunk < 0 ? undefined : lastChunk + LAST_CHUNK.length
+}
 
 /** The first complete response in the bytes and its length, or undefined while a part of it is missing. */
 const parseResponse = (bytes: Buffer): { response: RawResponse; length: number } | undefined => {
   const headEnd = bytes.indexOf(HEAD_END)
   if (headEnd < 0) return undefined
   const head = bytes.toString('latin1', 0, headEnd)
-  const contentLength = CONTENT_LENGTH.exec(head)?.[1]
-  if (contentLength === undefined) throw new Error(`a response without Content-Length: ${head.slice(0, 200)}`)
   const bodyStart = headEnd + HEAD_END.length
-  const length = bodyStart + Number(contentLength)
-  if (bytes.length < length) return undefined
+  const length = findEnd(bytes, head, bodyStart)
+  if (length === undefined || bytes.length < length) return undefined
   return { response: { status: Number(head.slice(9, 12)), head, body: bytes.subarray(bodyStart, length) }, length }
 }
 

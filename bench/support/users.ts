@@ -7,7 +7,7 @@ export interface SignedInUser {
   cookies: Map<string, string>
 }
 
-const PASSWORD = 'a benchmark, not a secret'
+export const PASSWORD = 'a benchmark, not a secret'
 const AT_ONCE = 16
 
 const cookieHeader = (cookies: Map<string, string>, ...names: string[]): string =>
