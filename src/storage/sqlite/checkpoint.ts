@@ -7,6 +7,9 @@ const TASK = new URL('./checkpoint-task.js', import.meta.url)
 /** 6 MB of log: what is written during a checkpoint still fits into the 8 MB that SQLite leaves on disk. */
 const PAGES_BETWEEN_CHECKPOINTS = 1500
 
+/** The log is measured after every eighth commit. */
+const COMMITS_BETWEEN_MEASUREMENTS = 8
+
 /** https://www.sqlite.org/pragma.html#pragma_wal_checkpoint */
 interface CheckpointResult {
   busy: number
@@ -45,6 +48,7 @@ export const createCheckpoints = ({ file, connection, sideThread, mutex, onFailu
   let nextAtPages = PAGES_BETWEEN_CHECKPOINTS
   let hasRun = false
   let running: Promise<void> | undefined
+  let commits = 0
 
   const report = (error: unknown): void => onFailure(error instanceof Error ? error : new Error(String(error)))
 
@@ -71,7 +75,8 @@ export const createCheckpoints = ({ file, connection, sideThread, mutex, onFailu
 
   return {
     afterCommit() {
-      if (running) return
+      commits += 1
+      if (running || commits % COMMITS_BETWEEN_MEASUREMENTS !== 0) return
       try {
         if (!isDue()) return
       } catch (error) {
