@@ -21,7 +21,7 @@ export const CATEGORIES = [
   'cryptography',
   'SQLite',
   'thread pool: syncs to disk',
-  'worker threads',
+  'side thread: signatures, checkpoints',
 ] as const
 
 export type Category = (typeof CATEGORIES)[number]

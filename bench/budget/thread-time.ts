@@ -5,7 +5,7 @@ import type { Category } from './categories.ts'
 const THREADS: Record<string, Category | 'main'> = {
   MainThread: 'main',
   'libuv-worker': 'thread pool: syncs to disk',
-  WorkerThread: 'worker threads',
+  WorkerThread: 'side thread: signatures, checkpoints',
 }
 
 /** Processor time of one thread in microseconds (proc(5): `schedstat` counts nanoseconds). */
