@@ -16,7 +16,7 @@ await bench('Login and signup', async (run) => {
   const logins = (await signUpUsers(port, CLIENTS)).map(({ email }) => loginClient(email, csrfCookie))
   const signups = logins.map((_, at) => signupClient(`new-${at}`, csrfCookie))
 
-  const durationMs = run.duration(4000)
+  const durationMs = run.duration(3000)
   const measure = async (clients: Client[]): Promise<number> => (await load({ port, clients, durationMs })).ratePerS
   // V8 optimizes code that runs only a hundred times a second late: the warm-up covers both forms.
   await measure([...logins, ...signups])

@@ -20,7 +20,7 @@ await bench('The login page', async (run) => {
   const clients = Array.from({ length: CLIENTS }, () => constantClient(request))
   const bare = createTarget(http, clients)
   const svc = createTarget(service, clients)
-  await measureInTurn(run, run.duration(4000), [bare, svc])
+  await measureInTurn(run, run.duration(2000), [bare, svc])
 
   const page = await sendRequest(service.port, request)
   const stylesheets = await fetchStylesheets(service.port, page)

@@ -35,7 +35,7 @@ await bench('GET /user during a storm of logins', async (run) => {
   const request = getUser(users[0].cookies)
   const http = run.use(await startConstant({ like: service, request, cores: 'both' }))
 
-  const durationMs = run.duration(6000)
+  const durationMs = run.duration(5000)
   const read = (server: Child, clients: Client[]): Promise<number[]> =>
     pace({ port: server.port, clients, ratePerS: READS_PER_S, durationMs })
   await load({ port: service.port, clients: storm, durationMs })

@@ -18,7 +18,7 @@ await bench('GET /auth/api/v1/user', async (run) => {
   const clients = users.map(userClient)
   const bare = createTarget(http, clients)
   const svc = createTarget(service, clients)
-  await measureInTurn(run, run.duration(3000), [bare, svc])
+  await measureInTurn(run, run.duration(2000), [bare, svc])
   run.note(`${CLIENTS} connections with one session each; server on one core, load client on the other.`)
   return [
     ratioRow('against bare node:http', { unit: '/s', svc: rates(svc), baseline: rates(bare), goal: { atLeast: 0.8 } }),

@@ -27,7 +27,7 @@ await bench(`${WORKERS} workers against one process`, async (run) => {
 async function compare(run: Run, place: string, database: () => Promise<Record<string, string>>): Promise<Row[]> {
   const one = await start(run, 1, await database())
   const several = await start(run, WORKERS, await database())
-  const durationMs = run.duration(3000)
+  const durationMs = run.duration(2000)
   const rows: Row[] = []
   for (const [index, what] of ['GET /user', 'refresh', 'login'].entries()) {
     const [few, many] = [one.targets[index], several.targets[index]]
