@@ -12,6 +12,7 @@ import { get } from './support/users.ts'
 
 const HEALTH = get('/auth/health')
 const START_MS = 130
+const FIRST_START_MS = 250
 const STARTS_A_ROUND = 3
 
 await bench('Start', async (run) => {
@@ -47,7 +48,7 @@ await bench('Start', async (run) => {
     limitRow('first start, which creates database, key and secret', {
       unit: 'ms',
       svc: spread(firstMs).median,
-      goal: { atMost: START_MS },
+      goal: { atMost: FIRST_START_MS },
     }),
   ]
 })

@@ -50,7 +50,7 @@ export type LimitName = keyof typeof LIMITS
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
 
 /** Bounds the memory that a flood of addresses can take. */
-const MAX_COUNTERS = 100_000
+const KEPT_COUNTERS = 50_000
 
 /** When to try again if the limit is reached only by tries that are still under way. */
 const RETRY_SOON_MS = 2000
@@ -92,7 +92,7 @@ export interface RateLimits {
  * its work has ended.
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
-  const counters = createBoundedCache<Counter>(MAX_COUNTERS)
+  const counters = createBoundedCache<Counter>(KEPT_COUNTERS)
   /** Not among the counters, from which a flood of addresses can evict entries. */
   const underWay = new Map<string, number>()
 

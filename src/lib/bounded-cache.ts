@@ -1,9 +1,3 @@
-interface Entry<Value> {
-  value: Value
-  /** Whether it was asked for since it was added, or since it was last spared. */
-  isUsed: boolean
-}
-
 /** Values by their keys, of which those that nobody asks for are dropped. */
 export interface BoundedCache<Value> {
   get(key: string): Value | undefined
@@ -13,44 +7,38 @@ export interface BoundedCache<Value> {
 }
 
 /**
- * A cache of at most `maxEntries`. To make room, it goes round the entries, oldest first, drops the first one that was
- * not used since the last round, and spares the others once ("second chance", or CLOCK). It finds as much as a cache
- * that drops the least recently used entry, and a lookup only sets a flag.
+ * A cache that keeps the `keptEntries` entries that were used last, and holds at most twice as many: an older and a
+ * younger generation. An entry that is used joins the younger one. When that one is full, it becomes the older one, and
+ * what nobody has used since the last time is dropped at once.
  */
-export const createBoundedCache = <Value>(maxEntries: number): BoundedCache<Value> => {
-  const entries = new Map<string, Entry<Value>>()
-  // Kept from one eviction to the next. It also comes to the entries that are added during its round.
-  let round = entries.entries()
+export const createBoundedCache = <Value>(keptEntries: number): BoundedCache<Value> => {
+  let younger = new Map<string, Value>()
+  let older = new Map<string, Value>()
 
-  const evictOne = (): void => {
-    for (;;) {
-      for (const [key, entry] of round) {
-        entries.delete(key)
-        if (!entry.isUsed) return
-        entry.isUsed = false
-        entries.set(key, entry)
-      }
-      round = entries.entries()
+  const add = (key: string, value: Value): void => {
+    if (younger.size >= keptEntries && !younger.has(key)) {
+      older = younger
+      younger = new Map()
     }
+    younger.set(key, value)
   }
 
   return {
     get(key) {
-      const entry = entries.get(key)
-      if (entry === undefined) return undefined
-      entry.isUsed = true
-      return entry.value
+      const value = younger.get(key)
+      if (value !== undefined) return value
+      const spared = older.get(key)
+      if (spared !== undefined) add(key, spared)
+      return spared
     },
-    set(key, value) {
-      const entry = entries.get(key)
-      if (entry) {
-        entry.value = value
-        return
-      }
-      if (entries.size >= maxEntries) evictOne()
-      entries.set(key, { value, isUsed: false })
+    set: add,
+    delete(key) {
+      younger.delete(key)
+      older.delete(key)
     },
-    delete: (key) => void entries.delete(key),
-    clear: () => entries.clear(),
+    clear() {
+      younger = new Map()
+      older = new Map()
+    },
   }
 }

@@ -1,19 +1,16 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createBoundedCache } from '../../src/lib/bounded-cache.ts'
 
 /** A cache with a value for each of these keys, added in their order. */
-const holding = (maxEntries: number, keys: string[]) => {
-  const cache = createBoundedCache<string>(maxEntries)
+const holding = (keptEntries: number, keys: string[]) => {
+  const cache = createBoundedCache<string>(keptEntries)
   for (const key of keys) cache.set(key, `value of ${key}`)
   return cache
 }
-
-const ALL = 'abcdefghijklmnopqrstuvwxyz'.split('')
-
-const held = (cache: ReturnType<typeof holding>): string =>
-  ALL.filter((key) => cache.get(key) === `value of ${key}`).join('')
 
 describe('a bounded cache', () => {
   test('finds what was set last, and nothing that was deleted or cleared', () => {
@@ -22,41 +19,38 @@ describe('a bounded cache', () => {
     cache.delete('a')
     assert.deepEqual(['a', 'b', 'c', 'd'].map(cache.get), [undefined, 'another', 'value of c', undefined])
     cache.clear()
-    assert.equal(held(cache), '')
+    assert.deepEqual(['a', 'b', 'c'].map(cache.get), [undefined, undefined, undefined])
   })
 
-  test('drops the oldest entry for a new one', () => {
-    assert.equal(held(holding(3, ['a', 'b', 'c', 'd'])), 'bcd')
-    assert.equal(held(holding(3, ALL)), 'xyz')
+  test('finds the value set last, and nothing once it is deleted, of an entry that was among the older ones', () => {
+    const cache = holding(2, ['a', 'b', 'c'])
+    cache.set('a', 'another')
+    assert.equal(cache.get('a'), 'another')
+    cache.delete('a')
+    assert.equal(cache.get('a'), undefined)
+    cache.delete('b')
+    assert.equal(cache.get('b'), undefined)
   })
 
-  test('spares an entry that was used, once for each use', () => {
+  test('keeps as many as it promises, and drops what was not used while as many others came', () => {
+    const cache = holding(3, ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+    assert.deepEqual(['a', 'b', 'c'].map(cache.get), [undefined, undefined, undefined])
+    assert.equal(['e', 'f', 'g'].every(cache.get), true)
+  })
+
+  test('spares an entry that is used', () => {
     const cache = holding(3, ['a', 'b', 'c'])
-    cache.get('a')
-    cache.set('d', 'value of d')
-    cache.set('e', 'value of e')
-    cache.set('f', 'value of f')
-    assert.equal(held(cache), 'def', '"a" outlives "b", and goes after "c"')
-  })
-
-  test('drops the oldest when all were used', () => {
-    const cache = holding(3, ['a', 'b', 'c'])
-    assert.equal(held(cache), 'abc')
-    cache.set('d', 'value of d')
-    assert.equal(held(cache), 'bcd')
+    for (const key of ['d', 'e', 'f', 'g', 'h', 'i', 'j']) {
+      cache.set(key, `value of ${key}`)
+      assert.equal(cache.get('a'), 'value of a')
+    }
+    assert.equal(cache.get('b'), undefined)
   })
 
   test('an entry that is replaced takes no room of another', () => {
     const cache = holding(3, ['a', 'b', 'c'])
     for (let count = 0; count < 10; count++) cache.set('b', 'value of b')
-    assert.equal(held(cache), 'abc')
-  })
-
-  test('goes on after it was cleared in the middle of a round', () => {
-    const cache = holding(3, ['a', 'b', 'c', 'd'])
-    cache.clear()
-    for (const key of ['e', 'f', 'g', 'h', 'i']) cache.set(key, `value of ${key}`)
-    assert.equal(held(cache), 'ghi')
+    assert.equal(['a', 'b', 'c'].every(cache.get), true)
   })
 
   test('a million keys, a few of them in steady use: holds the limit and keeps those in use', () => {
@@ -69,9 +63,33 @@ describe('a bounded cache', () => {
       missed += 1
       cache.set(steady, key)
     }
-    assert.ok(missed <= 200, `${missed} reads of keys in steady use found nothing`)
-    let left = 0
-    for (let key = 0; key < 1_000_000; key++) if (cache.get(`once ${key}`) !== undefined) left += 1
-    assert.ok(left > 0 && left <= 1000, `${left} of the others are left`)
+    assert.equal(missed, 100, 'each of them is missed once')
+    const left = new Set<number>()
+    for (let key = 999_999; key >= 0; key--) if (cache.get(`once ${key}`) !== undefined) left.add(key)
+    assert.ok(left.size >= 500 && left.size <= 2000, `${left.size} of the others are left`)
+  })
+
+  test('takes no more memory the longer keys are deleted and added, or all of them cleared', () => {
+    const cache = createBoundedCache<number>(12_000)
+    const churn = (count: number): void => {
+      for (let key = 0; key < count; key++) {
+        cache.delete(`key ${key - 64}`)
+        cache.set(`key ${key}`, key)
+        if (key % 1000 === 0) cache.clear()
+      }
+    }
+    churn(10_000)
+    const beforeMb = heapMb()
+    churn(300_000)
+    const grownMb = heapMb() - beforeMb
+    assert.ok(grownMb < 5, `${grownMb.toFixed(1)} MB more`)
   })
 })
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+const heapMb = (): number => {
+  collectGarbage()
+  return process.memoryUsage().heapUsed / 1e6
+}

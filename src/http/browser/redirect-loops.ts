@@ -6,8 +6,8 @@ import type { MonotonicClock } from '../../lib/time.ts'
 const MOST_RETURNS = 5
 const WINDOW_MS = 10_000
 
-/** How many addresses of sessions are remembered; about 300 bytes each. */
-const MAX_REMEMBERED = 10_000
+/** How many addresses of sessions are kept; about 300 bytes each. */
+const KEPT_RETURNS = 5000
 
 /** The latest returns of one session to one address. */
 interface Returns {
@@ -27,7 +27,7 @@ export type CountReturn = (sessionId: string, returnTo: string, arrivedMs: numbe
  * does not accept the session and redirects to the login page. Counts in this process, by the monotonic clock.
  */
 export const createRedirectLoops = (clock: MonotonicClock): CountReturn => {
-  const remembered = createBoundedCache<Returns>(MAX_REMEMBERED)
+  const remembered = createBoundedCache<Returns>(KEPT_RETURNS)
 
   const returnsOf = (sessionId: string, returnTo: string, nowMs: number): Returns => {
     const key = hash('sha256', `${sessionId} ${returnTo}`, 'base64url')

@@ -10,8 +10,8 @@ export interface VerifiedToken {
   expiresAtMs: number
 }
 
-/** About eight megabytes. */
-const MAX_REMEMBERED_TOKENS = 12_000
+/** About 12 MB; the cache may hold twice as many. */
+const KEPT_TOKENS = 12_000
 const SIGNATURE_LENGTH = 86
 
 const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
@@ -22,9 +22,9 @@ const signatureOf = (token: string): string => token.slice(-SIGNATURE_LENGTH)
  * seventh of their length, and then compared as a whole.
  */
 export const createVerifiedTokens = () => {
-  const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(MAX_REMEMBERED_TOKENS)
+  const verified = createBoundedCache<{ token: string; facts: VerifiedToken }>(KEPT_TOKENS)
   /** By session, the signature of the token that was issued last. */
-  const issued = createBoundedCache<string>(MAX_REMEMBERED_TOKENS)
+  const issued = createBoundedCache<string>(KEPT_TOKENS)
 
   const remember = (token: string, facts: VerifiedToken): void => {
     verified.set(signatureOf(token), { token, facts })

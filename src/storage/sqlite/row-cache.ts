@@ -3,8 +3,8 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import type { CachedRow, RowQuery } from '../database.ts'
 
-/** About ten megabytes. */
-const MAX_CACHED_ROWS = 12_000
+/** About 12 MB; the cache may hold twice as many. */
+const KEPT_ROWS = 12_000
 
 interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
   prepare: (sql: string) => StatementSync
@@ -27,7 +27,7 @@ export const createRowCache = <Row, Mapped>({
   readDataVersion,
 }: RowCacheDeps<Row, Mapped>): CachedRow<Mapped> => {
   const statement = prepare(`${select} WHERE ${key} = ?`)
-  const cache = createBoundedCache<Mapped>(MAX_CACHED_ROWS)
+  const cache = createBoundedCache<Mapped>(KEPT_ROWS)
   let cachedVersion = -1
 
   const read = (id: string): Mapped | undefined => {
