@@ -20,12 +20,12 @@ interface Group {
   rows: LimitRow[]
 }
 
-/** The rows with a goal for their ratio to the baseline. */
+/** The rows with a least ratio to the baseline as their goal: of the others, less is better. */
 const groupsOf = (reports: readonly Report[]): Group[] =>
   reports
     .map(({ title, rows }) => ({
       title,
-      rows: rows.filter((row): row is LimitRow => row.ratio !== undefined && row.goal !== undefined),
+      rows: rows.filter((row): row is LimitRow => row.ratio !== undefined && row.goal?.startsWith('≥') === true),
     }))
     .filter(({ rows }) => rows.length > 0)
 

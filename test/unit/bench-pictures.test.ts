@@ -36,11 +36,12 @@ const REPORT = {
     ratioRow('half', { unit: '/s', svc: [50, 50], baseline: [100, 100], goal: { atLeast: 0.8 } }),
     ratioRow('a quarter', { unit: '/s', svc: [25, 25], baseline: [100, 100], goal: { atLeast: 0.2 } }),
     ratioRow('no goal', { unit: '/s', svc: [1], baseline: [1] }),
+    ratioRow('a cost', { unit: 'µs', svc: [2], baseline: [1], goal: { atMost: 1 } }),
   ],
   notes: [],
 }
 
-test('each ratio with a goal is a bar in proportion, beside its figures', () => {
+test('each rate with a goal is a bar in proportion, beside its figures', () => {
   const svg = drawLimits([REPORT], LIGHT)
   assert.deepEqual(findUnbalanced(svg), [])
   assert.match(svg, />Reads &amp; &lt;writes&gt;</)
@@ -49,7 +50,7 @@ test('each ratio with a goal is a bar in proportion, beside its figures', () => 
   assert.equal(Number(half?.width), Number(quarter?.width) * 2)
   assert.match(svg, />0\.50<.*\n<text [^>]*>0\.80</)
   assert.match(svg, /<title id="title">.+<\/title>\n<desc id="description">half: 0\.50, goal 0\.80\. a quarter: 0\.25/)
-  assert.doesNotMatch(svg, /no goal/)
+  assert.doesNotMatch(svg, /no goal|a cost/)
 })
 
 test('a ratio above the limit fits into the picture', () => {
