@@ -68,10 +68,11 @@ async function prepare(run: Run, peer: Peer): Promise<Side> {
   const server = run.use(await startServer(options(await findFreePort())))
   const { port } = server
   const idleMb = server.residentMb()
-  const users = await peer.signUp(port, CHECKS + SIGNED_OUT)
-  const accepted = await countAccepted(peer, port, users.splice(CHECKS))
+  const users = await peer.signUp(port, CHECKS + SIGN_INS + SIGNED_OUT)
+  const accepted = await countAccepted(peer, port, users.splice(CHECKS + SIGN_INS))
   const signIns: Client[] = []
-  for (const { email } of users.slice(0, SIGN_INS)) signIns.push(await peer.signIn(port, email))
+  // Other users than those whose sessions are checked: svc ends the oldest of a user's sessions beyond 100.
+  for (const { email } of users.splice(CHECKS)) signIns.push(await peer.signIn(port, email))
   const empty = { ...options(0), cwd: await run.newFolder() }
   const timeOne = () => timeStart((at) => startChild({ ...empty, ...peer.command(at) }), peer.health)
   await timeOne()
