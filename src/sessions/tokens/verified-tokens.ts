@@ -10,7 +10,7 @@ export interface VerifiedToken {
   expiresAtMs: number
 }
 
-/** About 12 MB; the cache may hold twice as many. */
+/** About 16 MB; the cache may hold twice as many. */
 const KEPT_TOKENS = 12_000
 const SIGNATURE_LENGTH = 86
 

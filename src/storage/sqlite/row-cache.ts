@@ -3,7 +3,7 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { createBoundedCache } from '../../lib/bounded-cache.ts'
 import type { CachedRow, RowQuery } from '../database.ts'
 
-/** About 12 MB; the cache may hold twice as many. */
+/** About 13 MB; the cache may hold twice as many. */
 const KEPT_ROWS = 12_000
 
 interface RowCacheDeps<Row, Mapped> extends RowQuery<Row, Mapped> {
