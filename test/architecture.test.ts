@@ -20,6 +20,7 @@ interface SourceFile {
 const MAY_IMPORT: Record<string, readonly string[]> = {
   lib: [],
   storage: ['lib'],
+  mail: ['lib'],
   pages: ['lib'],
   cleanup: ['lib'],
   sessions: ['lib', 'storage/database.ts'],
@@ -118,10 +119,10 @@ const RULES: readonly Rule[] = [
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },
   {
-    title: 'HTML is written in pages/',
+    title: 'HTML is written in pages/ and mail/',
     pattern:
       /<\/?(?:!doctype|html|head|body|main|form|h\d|div|p|a|b|br|button|input|label|ul|li|script|style|svg)\b[^<>()]*>/i,
-    places: /^pages\//,
+    places: /^(?:pages|mail)\//,
     breach: 'reply.send(`<p class="problem">${message}</p>`)',
   },
   {

@@ -1,6 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { knownDevice } from '../../src/lib/device.ts'
 import { deviceName } from '../../src/pages/device.ts'
 
 const WEBKIT = 'AppleWebKit/537.36 (KHTML, like Gecko)'
@@ -39,4 +40,15 @@ test('a device has the name that its user would give it', () => {
 
 test('only the beginning of a very long header is read', () => {
   assert.equal(deviceName(`Mozilla/5.0 ${'x'.repeat(8000)} Firefox/131.0 Linux`), 'Unknown device')
+})
+
+test('a known device has no text of the request, not even the name of a program', () => {
+  assert.deepEqual(knownDevice('Mozilla/5.0 (X11; Linux x86_64; rv:131.0) Gecko/20100101 Firefox/131.0'), {
+    browser: 'Firefox',
+    system: 'Linux',
+  })
+  for (const userAgent of ['curl/8.5.0', 'evil.example/1', '<b>Firefox</b>', 'Firefox', '']) {
+    assert.deepEqual(knownDevice(userAgent), {}, userAgent)
+  }
+  assert.deepEqual(knownDevice('evil.example/1 Firefox/131.0 \r\nBcc: you@evil.example'), { browser: 'Firefox' })
 })

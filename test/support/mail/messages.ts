@@ -1,0 +1,62 @@
+import type { Message, Notice, NoticeContext } from '../../../src/mail/message.ts'
+
+const AT_MS = Date.UTC(2026, 10, 22, 16, 53)
+const HOUR_MS = 3_600_000
+const TOKEN = 'q3Zr0yJm4wUo8sXb1TnVd6KfGhLaPcEiRz5x2tYkMvA'
+
+/** The base URL in the links of the messages below. */
+export const MAIL_BASE_URL = 'https://app.example.com'
+
+const link = (path: string, hours: number) => ({
+  url: `${MAIL_BASE_URL}/auth/${path}?token=${TOKEN}`,
+  expiresAtMs: AT_MS + hours * HOUR_MS,
+})
+
+const about = {
+  email: 'ada@example.com',
+  occurredAtMs: AT_MS,
+  device: { browser: 'Firefox', system: 'Linux' },
+} as const
+const byUser: NoticeContext = { ...about, by: 'user', address: '203.0.113.7' }
+const byOperator: NoticeContext = { email: about.email, occurredAtMs: AT_MS, by: 'operator' }
+
+const notMe = link('account/not-me', 72)
+
+const NOTICES: Record<string, Notice> = {
+  email_changed: { kind: 'email_changed', oldEmail: 'ada@old.example.com', newEmail: about.email },
+  username_changed: { kind: 'username_changed', oldUsername: 'ada', newUsername: 'ada-lovelace' },
+  password_changed: { kind: 'password_changed', how: 'changed' },
+  password_set: { kind: 'password_changed', how: 'set' },
+  password_reset: { kind: 'password_changed', how: 'reset' },
+  provider_connected: { kind: 'provider_connected', provider: 'Google', notMe },
+  provider_removed: { kind: 'provider_removed', provider: 'Google' },
+  account_deleted: { kind: 'account_deleted' },
+  account_taken_over: { kind: 'account_taken_over' },
+  login_limited: { kind: 'login_limited' },
+  new_browser: { kind: 'new_browser', notMe },
+}
+
+const undo = { ...link('email/undo', 72), kind: 'undo', newEmail: 'eve@evil.example.com' } as const
+
+const LINKS: Record<string, Message> = {
+  reset: { ...about, ...link('password/reset', 1), kind: 'reset', by: 'user' },
+  reset_by_operator: { ...byOperator, ...link('password/reset', 1), kind: 'reset' },
+  verify: { ...about, ...link('email/verify', 24), kind: 'verify' },
+  new_email: { ...about, ...link('email/verify', 24), kind: 'new_email' },
+  invite: { email: about.email, occurredAtMs: AT_MS, ...link('invite', 168), kind: 'invite' },
+  account_exists: { ...about, kind: 'account_exists', url: `${MAIL_BASE_URL}/auth/login?email=ada%40example.com` },
+  email_taken: { ...about, kind: 'email_taken' },
+  undo_requested: { ...byUser, ...undo, step: 'requested' },
+  undo_changed: { ...byUser, ...undo, step: 'changed' },
+  undo_by_operator: { ...byOperator, ...undo, step: 'changed' },
+}
+
+const withContext = (context: NoticeContext, suffix: string): [string, Message][] =>
+  Object.entries(NOTICES).map(([name, notice]) => [`${name}${suffix}`, { ...notice, ...context }])
+
+/** A message of every kind, and of every variant of its text, by name. */
+export const MESSAGES: ReadonlyMap<string, Message> = new Map([
+  ...Object.entries(LINKS),
+  ...withContext(byUser, ''),
+  ...withContext(byOperator, '_by_operator'),
+])
