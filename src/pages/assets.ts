@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { html } from '../lib/html.ts'
-import { toHex } from './colour.ts'
-import { createTheme, themeCss } from './theme.ts'
+import { toHex } from '../lib/colour.ts'
+import { createTheme, themeCss } from '../lib/theme.ts'
 
 /** A file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
 export interface Asset {

@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { type Asset, initialOf } from './assets.ts'
-import { toHex } from './colour.ts'
+import { toHex } from '../lib/colour.ts'
 import { texts } from './texts.ts'
-import type { Palette } from './theme.ts'
+import type { Palette } from '../lib/theme.ts'
 
 /** The configured appearance. */
 export interface Branding {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Colour, contrast, parseColour, toHex } from '../../src/pages/colour.ts'
-import { createTheme, type Palette, themeCss } from '../../src/pages/theme.ts'
+import { type Colour, contrast, parseColour, toHex } from '../../src/lib/colour.ts'
+import { createTheme, type Palette, themeCss } from '../../src/lib/theme.ts'
 
 const hex = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255)).map((channels) => toHex(channels))
 
