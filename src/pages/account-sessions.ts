@@ -5,8 +5,9 @@ import { texts } from './texts.ts'
 import { agoOf, momentOf } from './time-text.ts'
 import type { AccountView, SessionView } from './views.ts'
 
-const endButton = (session: SessionView, device: string): HtmlFragment =>
-  html`<button class="second" name="session_id" value="${session.id}" aria-label="${texts.endSessionOf(device, session.address)}">${texts.endSession}</button>`
+/** Screen readers and lists of buttons name the session, since several of a user can be of the same device. */
+const endButton = ({ id, lastSeenAtMs }: SessionView, device: string): HtmlFragment =>
+  html`<button class="second" name="session_id" value="${id}">${texts.endSession}<span class="unseen"> ${texts.endSessionOf(device)} ${momentOf(lastSeenAtMs)}</span></button>`
 
 const row = (session: SessionView, nowMs: number): HtmlFragment => {
   const device = deviceName(session.userAgent)

@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { accountEmail } from './account-email.ts'
 import { deletionForm, type Focus, firstPasswordForm, focusOf, passwordForm, usernameForm } from './account-forms.ts'
 import { sessionsSection } from './account-sessions.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
@@ -8,7 +9,15 @@ import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { AccountView } from './views.ts'
 
-const section = (id: string, title: string, about: string | undefined, body: HtmlFragment): HtmlFragment =>
+/** One subject of the page. Its ID is the target of the link above the sections. */
+interface Section {
+  id: string
+  title: string
+  about?: string | undefined
+  body: HtmlFragment
+}
+
+const section = ({ id, title, about, body }: Section): HtmlFragment =>
   html`<section aria-labelledby="${id}">
 <div>
 <h2 id="${id}">${title}</h2>
@@ -20,11 +29,14 @@ ${body}
 </section>
 `
 
-const profile = ({ user }: AccountView): HtmlFragment => html`<dl>
-<div><dt>${texts.email}</dt><dd>${user.email}</dd></div>
-<div><dt>${texts.username}</dt><dd>${user.username}</dd></div>
-<div><dt>${texts.memberSince}</dt><dd>${dayOf(user.createdAtMs)}</dd></div>
-</dl>`
+const contents = (
+  sections: readonly Section[],
+): HtmlFragment => html`<nav class="ways" aria-label="${texts.onThisPage}">
+${sections.map(
+  ({ id, title }) => html`<a href="#${id}">${title}</a>
+`,
+)}</nav>
+`
 
 const header = ({ csrfToken, user }: AccountView, brand: HtmlFragment): HtmlFragment => html`<header class="bar">
 ${brand}
@@ -38,23 +50,49 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
   signIn?.hasPassword === false ? signIn.isRecentlyAuthenticated : undefined
 
-const passwordSection = (view: AccountView, focus: Focus): HtmlFragment => {
+const emailSection = (view: AccountView): Section => ({
+  id: 'email-section',
+  title: texts.email,
+  body: accountEmail(view),
+})
+
+const usernameSection = (view: AccountView, focus: Focus): Section => ({
+  id: 'username-section',
+  title: texts.username,
+  about: texts.usernameAbout,
+  body: usernameForm(view, focus),
+})
+
+const waysInSection = (view: AccountView, passwordIconUrl: string): Section | undefined =>
+  view.signIn && {
+    id: 'ways-in',
+    title: texts.waysIn,
+    about: isReview(view) ? texts.waysInReview : texts.waysInAbout,
+    body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
+  }
+
+const passwordSection = (view: AccountView, focus: Focus): Section => {
   const isRecentlyAuthenticated = recentAuthenticationOf(view)
   if (isRecentlyAuthenticated === undefined) {
-    return section('change-password', texts.changePassword, texts.changePasswordAbout, passwordForm(view, focus))
+    const body = passwordForm(view, focus)
+    return { id: 'change-password', title: texts.changePassword, about: texts.changePasswordAbout, body }
   }
   const body = isRecentlyAuthenticated ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
-  return section('set-password', texts.setPassword, texts.setPasswordAbout, body)
+  return { id: 'set-password', title: texts.setPassword, about: texts.setPasswordAbout, body }
 }
 
-const deletionSection = (view: AccountView, focus: Focus): HtmlFragment => {
+const openSessionsSection = (view: AccountView): Section => ({
+  id: 'sessions',
+  title: texts.sessions,
+  about: view.signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout,
+  body: sessionsSection(view),
+})
+
+const deletionSection = (view: AccountView, focus: Focus): Section => {
   const body =
     recentAuthenticationOf(view) === false ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
-  return section('delete-account', texts.deleteAccount, texts.deleteAccountAbout, body)
+  return { id: 'delete-account', title: texts.deleteAccount, about: texts.deleteAccountAbout, body }
 }
-
-const sessionsAbout = ({ signIn }: AccountView): string =>
-  signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout
 
 /** After a password change, users should check which providers are connected to their account. */
 const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
@@ -62,16 +100,27 @@ const isReview = ({ done, signIn }: AccountView): boolean => done === 'password'
 const noticeOf = (view: AccountView): string | undefined =>
   isReview(view) ? texts.doneButConnected : view.done && texts.done[view.done]
 
-/** The account page: the user's profile, and the forms to change it. */
+/** All sections, in the order of the page. */
+const sectionsOf = (view: AccountView, focus: Focus, passwordIconUrl: string): Section[] => {
+  const waysIn = waysInSection(view, passwordIconUrl)
+  const isFirst = isReview(view)
+  return [
+    isFirst && waysIn,
+    emailSection(view),
+    usernameSection(view, focus),
+    !isFirst && waysIn,
+    passwordSection(view, focus),
+    openSessionsSection(view),
+    deletionSection(view, focus),
+  ].filter((one) => one !== undefined && one !== false)
+}
+
+/** The account page: what the account is, and the forms to change it. */
 export const createAccountPage =
   (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
-    const isFirst = isReview(view)
-    const about = isFirst ? texts.waysInReview : texts.waysInAbout
-    const waysIn =
-      view.signIn &&
-      section('ways-in', texts.waysIn, about, signInSection(view.csrfToken, view.signIn, passwordIconUrl))
+    const sections = sectionsOf(view, focus, passwordIconUrl)
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
@@ -80,14 +129,10 @@ export const createAccountPage =
 ${header(view, layout.brand)}
 <main>
 <h1>${texts.account}</h1>
+<p class="about">${texts.memberSince} ${dayOf(view.user.createdAtMs)}</p>
 ${formProblem(view.problem, focus === undefined) ?? notice(noticeOf(view))}
-<div class="panel">
-${isFirst && waysIn}${section('profile', texts.profile, undefined, profile(view))}
-${section('change-username', texts.changeUsername, texts.changeUsernameAbout, usernameForm(view, focus))}
-${!isFirst && waysIn}${passwordSection(view, focus)}
-${section('sessions', texts.sessions, sessionsAbout(view), sessionsSection(view))}
-${deletionSection(view, focus)}
-</div>
+${contents(sections)}<div class="panel">
+${sections.map(section)}</div>
 </main>
 </div>`,
     })

@@ -18,7 +18,7 @@ export const asset = (name: string, extension: string, contentType: string, body
 }
 
 const STYLE = new URL('./style.css', import.meta.url)
-const SCRIPT = new URL('./show-password.js', import.meta.url)
+const SCRIPT = new URL('./page.js', import.meta.url)
 
 /** The first letter of the name, for the tile that is shown without a logo. */
 export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
@@ -33,7 +33,7 @@ export const createAssets = (appName: string, accentColor: string) => {
   return {
     theme,
     style: asset('style', 'css', 'text/css; charset=utf-8', readFileSync(STYLE, 'utf8') + themeCss(theme)),
-    script: asset('show-password', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
+    script: asset('page', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
     icon: asset('icon', 'svg', 'image/svg+xml', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }
 }

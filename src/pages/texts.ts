@@ -135,7 +135,7 @@ export const texts = {
   backToAccount: 'Back to your account',
 
   account: 'Your account',
-  profile: 'Profile',
+  onThisPage: 'On this page',
   memberSince: 'Member since',
   done: {
     username: 'Your username was changed.',
@@ -149,8 +149,7 @@ export const texts = {
   },
   doneButConnected:
     'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
-  changeUsername: 'Change username',
-  changeUsernameAbout: 'The name you go by. No one else can have the same.',
+  usernameAbout: 'The name you go by. No one else can have the same.',
   changeUsernameButton: 'Save username',
   changePassword: 'Change password',
   changePasswordAbout: 'Changing it logs you out everywhere else.',
@@ -176,7 +175,8 @@ export const texts = {
   lastSeen: 'Last seen',
   loggedInSince: 'Logged in since',
   endSession: 'Log out',
-  endSessionOf: (device: string, address: string): string => `Log out ${device}, ${address}`,
+  /** After `endSession`, and before a time. */
+  endSessionOf: (device: string): string => `the session on ${device}, last seen`,
   endOtherSessions: 'Log out all others',
   moreSessions: (count: number): string => `And ${count} more, seen longer ago.`,
   deleteAccount: 'Delete account',

@@ -26,24 +26,31 @@ const localFormats = (): Formats => {
 
 const momentText = (atMs: number): string => texts.inUtc(localFormats().moment.format(atMs))
 
+const isLongAgo = (passedMs: number): boolean => passedMs >= 30 * DAY_MS
+
 const agoText = (atMs: number, nowMs: number): string => {
   const { ago, day } = localFormats()
   const passedMs = nowMs - atMs
   if (passedMs < MINUTE_MS) return texts.justNow
   if (passedMs < HOUR_MS) return ago.format(-Math.floor(passedMs / MINUTE_MS), 'minute')
   if (passedMs < DAY_MS) return ago.format(-Math.floor(passedMs / HOUR_MS), 'hour')
-  if (passedMs < 30 * DAY_MS) return ago.format(-Math.floor(passedMs / DAY_MS), 'day')
-  return day.format(atMs)
+  if (isLongAgo(passedMs)) return day.format(atMs)
+  return ago.format(-Math.floor(passedMs / DAY_MS), 'day')
 }
+
+// Without scripts the times are in UTC. The script of the pages writes them again in the browser's language and zone, by
+// `data-time`: what an element shows, or else only its title.
 
 /** "2 Nov 2026", in UTC. */
 export const dayOf = (atMs: number): HtmlFragment =>
-  html`<time datetime="${toTimestamp(atMs)}">${localFormats().day.format(atMs)}</time>`
+  html`<time datetime="${toTimestamp(atMs)}" data-time="day">${localFormats().day.format(atMs)}</time>`
 
 /** "2 Nov 2026, 08:13 UTC" */
 export const momentOf = (atMs: number): HtmlFragment =>
-  html`<time datetime="${toTimestamp(atMs)}">${momentText(atMs)}</time>`
+  html`<time datetime="${toTimestamp(atMs)}" data-time="moment">${momentText(atMs)}</time>`
 
 /** "3 minutes ago", with the exact time as its title; a date if the time is more than 30 days ago. */
-export const agoOf = (atMs: number, nowMs: number): HtmlFragment =>
-  html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}">${agoText(atMs, nowMs)}</time>`
+export const agoOf = (atMs: number, nowMs: number): HtmlFragment => {
+  const shows = isLongAgo(nowMs - atMs) ? 'day' : 'ago'
+  return html`<time datetime="${toTimestamp(atMs)}" title="${momentText(atMs)}" data-time="${shows}">${agoText(atMs, nowMs)}</time>`
+}

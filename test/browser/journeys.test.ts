@@ -134,7 +134,7 @@ for (const scripts of [true, false]) {
       const { username } = newPerson()
       await visitor.submit('/auth/account/username', { username })
       assert.equal(visitor.path(), '/auth/account?done=username')
-      assert.ok(await visitor.page.getByText(username, { exact: true }).first().isVisible())
+      assert.equal(await visitor.page.locator('input[name="username"]').inputValue(), username)
       assert.ok(await visitor.page.locator('[role="status"]').first().isVisible(), 'it is announced')
     })
 

@@ -122,6 +122,51 @@ test('without scripts there is no button that would have no effect', async () =>
   })
 })
 
+/** The texts of all times, and of the button that ends the second session. */
+const readTimes = async (page: Page) => ({
+  texts: await page.locator('time[data-time]:not([data-time="ago"])').allTextContents(),
+  titles: await page.locator('time[title]').evaluateAll((all) => all.map(({ title }) => title)),
+  button: await page.locator('button[name="session_id"]').first().innerText(),
+})
+
+test('times are in the language and zone of the browser; without scripts they are in UTC', async () => {
+  const abroad = { locale: 'de-DE', timezoneId: 'Asia/Tokyo' }
+  await withPage(abroad, async (page) => {
+    await page.goto('/account')
+    const there = JSON.stringify({ dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Tokyo' })
+    const moments = page.locator('time[data-time="moment"]')
+    for (const moment of await moments.all()) {
+      const at = await moment.getAttribute('datetime')
+      const expected = await page.evaluate(`new Intl.DateTimeFormat('de-DE', ${there}).format(new Date('${at}'))`)
+      assert.equal(await moment.textContent(), expected)
+      assert.equal(await moment.getAttribute('lang'), 'de-DE')
+    }
+    assert.ok((await moments.count()) >= 4)
+    const { texts, titles, button } = await readTimes(page)
+    for (const text of [...texts, ...titles]) assert.match(text, /^\d\d\.\d\d\.\d{4}(?:, \d\d:\d\d)?$/)
+    assert.match(button, /^Log out\s+the session on .+, last seen \d\d\.\d\d\.\d{4}, \d\d:\d\d$/)
+  })
+  await withPage({ ...abroad, javaScriptEnabled: false }, async (page) => {
+    await page.goto('/account')
+    const { texts, titles, button } = await readTimes(page)
+    for (const text of [...texts, ...titles]) assert.match(text, /^\d+ \w+ \d{4}(?:, \d\d:\d\d UTC)?$/)
+    assert.match(button, /^Log out\s+the session on .+, last seen .+ UTC$/)
+  })
+})
+
+test('each button of a session has a name of its own', async () => {
+  await withPage({}, async (page) => {
+    await page.goto('/account')
+    const buttons = page.locator('button[name="session_id"]')
+    const names = await Promise.all((await buttons.all()).map((button) => button.innerText()))
+    assert.equal(new Set(names).size, await buttons.count())
+    assert.ok(names.length >= 2)
+    assert.ok(
+      await page.getByRole('button', { name: names[0]?.replaceAll(/\s+/g, ' ') ?? '', exact: true }).isVisible(),
+    )
+  })
+})
+
 for (const host of ['127.0.0.1', 'localhost', 'app.localhost']) {
   test(`scripts and styles are loaded from the folder of the assets only, under every host of the page: ${host}`, async () => {
     const page = await browser.newPage()

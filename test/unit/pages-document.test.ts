@@ -137,7 +137,7 @@ test('an asset is named by its content', () => {
     paths.map((path) => path.replace(/[0-9a-f]{12}/, '#')),
     [
       '/auth/assets/style.#.css',
-      '/auth/assets/show-password.#.js',
+      '/auth/assets/page.#.js',
       '/auth/assets/icon.#.svg',
       ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord', 'password'].map(
         (name) => `/auth/assets/${name}.#.svg`,

@@ -34,10 +34,12 @@ const formsOf = (page: string): Form[] => {
   return forms
 }
 
+/** The links to other pages, but for the logo. */
 const linksOf = (page: string): (string | undefined)[] =>
   tagsOf(page)
     .filter(({ name, attributes }) => name === 'a' && attributes.class !== 'brand')
     .map(({ attributes }) => attributes.href)
+    .filter((href) => !href?.startsWith('#'))
 
 const firstOf = (page: string): Tag[] => tagsOf(page).filter(({ attributes }) => attributes.class === 'first')
 
@@ -231,7 +233,7 @@ test('the account page shows the ways to log in, to connect and to disconnect', 
   assert.deepEqual(fieldsOf(page, '/auth/account/identities'), { csrf_token: 'token', identity_id: 'i-1' })
   assert.deepEqual(fieldsOf(page, '/auth/oauth/google'), { csrf_token: 'token', intent: 'link' })
   assert.match(page, /aria-label="Disconnect GitHub, sam@example\.com"/)
-  assert.match(page, /<time datetime="2026-11-21T00:00:00\.000Z">21 Nov 2026<\/time>/)
+  assert.match(page, /<time datetime="2026-11-21T00:00:00\.000Z" data-time="day">21 Nov 2026<\/time>/)
   assert.ok(!linksOf(page).includes(CONFIRM))
 })
 

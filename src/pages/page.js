@@ -1,0 +1,30 @@
+// The script of all pages. Each of them works without it.
+
+// Reveals the buttons that show a password. They are hidden without scripts, since they would not work.
+for (const button of document.querySelectorAll('button[data-shows]')) {
+  const input = document.getElementById(button.dataset.shows)
+  const show = (visible) => {
+    input.type = visible ? 'text' : 'password'
+    button.textContent = visible ? button.dataset.hide : button.dataset.show
+    button.setAttribute('aria-label', visible ? button.dataset.hideLabel : button.dataset.showLabel)
+  }
+  button.addEventListener('click', () => show(input.type === 'password'))
+  // If it were sent as text, the browser could store the password among the suggestions of the field.
+  input.form.addEventListener('submit', () => show(false))
+  button.hidden = false
+}
+
+// Writes times in the language and the zone of the browser. The service, which knows neither, sends them in UTC.
+const times = document.querySelectorAll('time[data-time]')
+if (times.length > 0) {
+  const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+  const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  for (const time of times) {
+    const at = new Date(time.dateTime)
+    if (time.title) time.title = moment.format(at)
+    // "3 minutes ago" holds in every zone.
+    if (time.dataset.time === 'ago') continue
+    time.textContent = (time.dataset.time === 'day' ? day : moment).format(at)
+    time.lang = moment.resolvedOptions().locale
+  }
+}
