@@ -1,16 +1,23 @@
 import { availableParallelism } from 'node:os'
 import type { Bootstrapped } from './bootstrap.ts'
+import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
+import { createMail, type Mail } from './mail/mail.ts'
+import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectAll } from './oauth/disconnection.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
+import { createLinks } from './recovery/links.ts'
+import { createMailLimits } from './recovery/mail-limits.ts'
+import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import { createSecretRotation, type SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
+import { createSecurityEvents } from './users/security-events.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
@@ -38,6 +45,8 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   signingKeys: SigningKeys
   secretRotation: SecretRotation
   oauth: OAuth
+  mail: Mail
+  recovery: Recovery
   webhooks: Webhooks
   /**
    * Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other.
@@ -81,6 +90,21 @@ export const createCore = (deps: CoreDeps): Core => {
     retentionMs: config.webhookRetentionMs,
     onOutcome: onDelivery,
   })
+  const mail = createMail({
+    clock,
+    rootSecret,
+    settings: mailSettings(config),
+    prepare: (transaction, request) => recovery.prepare(transaction, request),
+  })
+  const links = createLinks({ db, clock })
+  const recovery = createRecovery({ links, limits: createMailLimits({ db, clock, enabled: config.rateLimit }) })
+  const applySecurityEvent = createSecurityEvents({
+    endSessions: sessions.rules.endSessions,
+    endLinks: links.endAll,
+    forgetBrowsers: deleteKnownBrowsers,
+    endTrust,
+    disconnectProviders: disconnectAll,
+  })
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -92,7 +116,7 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     announce: webhooks.announce,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
-    disconnectProviders: disconnectAll,
+    applySecurityEvent,
     ...sessions.rules,
   })
   const oauth = createOAuth({
@@ -101,15 +125,33 @@ export const createCore = (deps: CoreDeps): Core => {
     rootSecret,
     baseUrl,
     users,
-    signupOpen: config.signup,
+    signupOpen: config.signup !== 'off',
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
+    applySecurityEvent,
     ...sessions.rules,
   })
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
-  return { baseUrl, clock, db, signingKeys, oauth, passwords, pseudonymOf, secretRotation, sessions, users, webhooks }
+  return {
+    baseUrl,
+    clock,
+    db,
+    signingKeys,
+    mail,
+    oauth,
+    passwords,
+    pseudonymOf,
+    recovery,
+    secretRotation,
+    sessions,
+    users,
+    webhooks,
+  }
 }
+
+const mailSettings = ({ smtp, mailFrom, mailTimeoutMs }: Config): MailSettings | undefined =>
+  smtp && mailFrom ? { server: smtp, from: mailFrom, timeoutMs: mailTimeoutMs } : undefined
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>
   config.webhookUrl && config.webhookSecret

@@ -14,6 +14,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import type { Pages } from './pages/pages.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
+import { deleteEndedCounters } from './storage/counters.ts'
 import { takeLease } from './storage/leases.ts'
 
 interface ServiceDeps extends Bootstrapped {
@@ -127,7 +128,7 @@ const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
     cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
     audiences: config.audiences,
-    signupOpen: config.signup,
+    signupOpen: config.signup === 'on',
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
     pages,
@@ -172,7 +173,7 @@ const loadMetrics = async (
 }
 
 const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, signingKeys } = core
+  const { db, clock, sessions, webhooks, oauth, signingKeys, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
@@ -181,6 +182,8 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: signingKeys.deleteRetired },
+    { name: 'links', run: recovery.links.deleteExpired },
+    { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)
   return createCleanup({

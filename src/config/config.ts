@@ -18,6 +18,11 @@ type OptionalKey =
   | 'audiences'
   | 'hashesAtOnce'
   | 'oauthProviders'
+  | 'emailDomains'
+  | 'emailVerification'
+  | 'smtp'
+  | 'mailFrom'
+  | 'supportUrl'
   | 'webhookUrl'
   | 'webhookSecret'
   | 'webhookEvents'
@@ -26,8 +31,14 @@ type OptionalKey =
 type ReadSettings = Omit<SettingValues, OptionalKey> & Partial<Pick<SettingValues, OptionalKey>>
 
 /** The configuration: the value of each setting in `settings.ts`, with defaults that depend on other settings. */
-export type Config = Omit<ReadSettings, 'audiences' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'> & {
+export type Config = Omit<
+  ReadSettings,
+  'audiences' | 'emailDomains' | 'emailVerification' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'
+> & {
   audiences: string[]
+  /** Empty: any. */
+  emailDomains: string[]
+  emailVerification: SettingValues['emailVerification']
   hashesAtOnce: number
   /** In the order of their buttons. */
   oauthProviders: ProviderSettings[]
@@ -81,6 +92,8 @@ export const readConfig = (
   return {
     ...settings,
     audiences: settings.audiences ?? [],
+    emailDomains: settings.emailDomains ?? [],
+    emailVerification: settings.emailVerification ?? (settings.smtp ? 'optional' : 'off'),
     hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
     oauthProviders,
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,

@@ -1,5 +1,6 @@
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,
   colour,
@@ -163,9 +164,91 @@ export const SETTINGS = {
   }),
   signup: setting({
     name: 'SVC_SIGNUP',
-    description: '`off`: new accounts can be created only on the command line.',
+    description:
+      '`providers`: new accounts come from external providers only. `off`: from the command line only. Invitations work ' +
+      'with all three.',
+    defaultValue: 'on',
+    ...oneOf('on', 'providers', 'off'),
+  }),
+  passwords: setting({
+    name: 'SVC_PASSWORDS',
+    description: '`off`: nobody has a password; people sign in with external providers only.',
     defaultValue: 'on',
     ...onOff,
+  }),
+  usernames: setting({
+    name: 'SVC_USERNAMES',
+    description: '`off`: usernames are made of email addresses, never asked for and never shown.',
+    defaultValue: 'on',
+    ...onOff,
+  }),
+  emailDomains: setting({
+    name: 'SVC_EMAIL_DOMAINS',
+    description: 'Email domains that signup, providers and changes of email accept.',
+    defaultText: 'any',
+    ...emailDomains,
+  }),
+  emailVerification: setting({
+    name: 'SVC_EMAIL_VERIFICATION',
+    description:
+      '`optional`: a message after signup asks to confirm the address, and the account works in the meantime. `required`: no ' +
+      'account before the link in the message was followed.',
+    defaultText: '`optional` with `SVC_SMTP_URL`, `off` without',
+    ...oneOf('off', 'optional', 'required'),
+  }),
+  smtp: setting({
+    name: 'SVC_SMTP_URL',
+    description: 'Mail server. Mail is on when it is set. STARTTLS is required, unless the host is loopback.',
+    defaultText: 'none: mail is off',
+    secret: true,
+    ...smtpUrl,
+  }),
+  mailFrom: setting({
+    name: 'SVC_MAIL_FROM',
+    description: 'Sender of messages. Required with `SVC_SMTP_URL`.',
+    ...mailbox,
+  }),
+  mailTimeoutMs: setting({
+    name: 'SVC_MAIL_TIMEOUT',
+    description: 'Time limit for one attempt to hand over a message.',
+    defaultValue: '10s',
+    ...timeout,
+  }),
+  mailNotices: setting({
+    name: 'SVC_MAIL_NOTICES',
+    description: '`off`: no notices of sign-ins from new browsers. All other notices are always sent.',
+    defaultValue: 'on',
+    ...onOff,
+  }),
+  resetTtlMs: setting({
+    name: 'SVC_RESET_TTL',
+    description: 'Lifetime of links that reset a password.',
+    defaultValue: '1h',
+    ...duration(),
+  }),
+  verifyTtlMs: setting({
+    name: 'SVC_VERIFY_TTL',
+    description: 'Lifetime of links that confirm an email address.',
+    defaultValue: '24h',
+    ...duration(),
+  }),
+  inviteTtlMs: setting({
+    name: 'SVC_INVITE_TTL',
+    description: 'Lifetime of invitations.',
+    defaultValue: '168h',
+    ...duration(),
+  }),
+  supportUrl: setting({
+    name: 'SVC_SUPPORT_URL',
+    description: 'Where people ask for help: linked from pages and messages.',
+    defaultText: 'none',
+    ...supportUrl,
+  }),
+  homeUrl: setting({
+    name: 'SVC_HOME_URL',
+    description: 'Path of the application where login without `return_to` and logout end.',
+    defaultValue: '/',
+    ...homePath,
   }),
   trustProxy: setting({
     name: 'SVC_TRUST_PROXY',

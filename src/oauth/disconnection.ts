@@ -1,13 +1,15 @@
 import { AppError } from '../lib/errors.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
 import type { OwnSession } from './linking.ts'
 
-interface DisconnectionDeps extends Pick<SessionRules, 'endSessions' | 'requireRecentAuthentication'> {
+interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
   db: Database
+  applySecurityEvent: ApplySecurityEvent
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
 }
@@ -34,7 +36,7 @@ export const disconnectAll = async (transaction: Queries, userId: string): Promi
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
-  const { db, providerNames, endSessions, requireRecentAuthentication } = deps
+  const { db, providerNames, applySecurityEvent, requireRecentAuthentication } = deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
@@ -61,7 +63,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         if (!identity) throw notLinked()
         if (!isRemovable(id, identities, user?.passwordHash !== null)) throw signInProblem('last_way')
         await deleteIdentity(transaction, id, userId)
-        await endSessions(transaction, userId, sessionId)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
         return identity.provider
       }),
 
@@ -73,9 +75,11 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         for (const { id } of disconnected) await deleteIdentity(transaction, id, userId)
         const hasPassword = (await findUserById(transaction, userId))?.passwordHash != null
         const left = linked.filter((identity) => !disconnected.includes(identity))
+        const ended =
+          disconnected.length > 0 && (await applySecurityEvent(transaction, 'sign_in_method_changed', { userId }))
         return {
           disconnected,
-          endedSessions: disconnected.length > 0 ? await endSessions(transaction, userId) : 0,
+          endedSessions: ended ? ended.sessions : 0,
           canSignIn: hasPassword || canSignInBy(left),
         }
       }),

@@ -1,15 +1,17 @@
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
-import { deleteIdentitiesOfUser, findIdentity, insertIdentity } from './identity-store.ts'
+import { findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'endSessions' | 'requireSession'> {
+interface LinkingDeps extends Pick<SessionRules, 'requireSession'> {
   db: Database
   clock: Clock
+  applySecurityEvent: ApplySecurityEvent
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
   /** `invalid_request` when the profile was fetched too long ago. */
@@ -26,7 +28,7 @@ export interface OwnSession {
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, requireUnexpired, consume, requireSession, endSessions } = deps
+  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -56,10 +58,17 @@ export const createLinking = (deps: LinkingDeps) => {
     }
   }
 
-  const linkIf = (profile: ProviderProfile, userId: string, check: (transaction: Transaction) => Promise<unknown>) =>
+  const linkIf = (
+    profile: ProviderProfile,
+    { userId, sessionId }: { userId: string; sessionId?: string },
+    check: (transaction: Transaction) => Promise<unknown>,
+  ) =>
     commitLink(profile, userId, async (transaction) => {
       await check(transaction)
       await markVerifiedIfSame(transaction, profile, userId)
+      // Not for a form that is sent twice: it would end the session that the first one has started.
+      if (await isLinked(transaction, profile, userId)) return
+      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
     })
 
   /** A form that is sent twice succeeds twice: its row is gone, but the connection is there. */
@@ -79,7 +88,7 @@ export const createLinking = (deps: LinkingDeps) => {
   ): Promise<SignInGrant | undefined> => {
     const { profile } = pendingLink
     try {
-      await linkIf(profile, userId, async (transaction) => {
+      await linkIf(profile, { userId }, async (transaction) => {
         await lockUserToChange(transaction, userId)
         if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
         await requirePending(transaction, pendingLink, browserSecret)
@@ -93,7 +102,7 @@ export const createLinking = (deps: LinkingDeps) => {
 
   return {
     link: (profile: ProviderProfile, { userId, sessionId }: OwnSession): Promise<void> =>
-      linkIf(profile, userId, (transaction) => requireSession(transaction, sessionId, userId)),
+      linkIf(profile, { userId, sessionId }, (transaction) => requireSession(transaction, sessionId, userId)),
 
     linkPending,
 
@@ -115,8 +124,7 @@ export const createLinking = (deps: LinkingDeps) => {
         const reclaimed = await reclaimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
         if (reclaimed === 0) throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
-        await deleteIdentitiesOfUser(transaction, userId)
-        await endSessions(transaction, userId)
+        await applySecurityEvent(transaction, 'taken_over', { userId })
       })
       return signInAs(profile, userId)
     },

@@ -2,6 +2,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
@@ -72,9 +73,9 @@ export interface OAuth {
   deleteExpired(): Promise<number>
 }
 
-export interface OAuthDeps
-  extends Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'> {
+export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
+  applySecurityEvent: ApplySecurityEvent
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { type Email, readEmail } from '../users/email.ts'
+import { type Email, readEmail } from '../lib/email-address.ts'
 import { emailProblem, signInProblem } from './errors.ts'
 import type { Identity } from './identity-store.ts'
 import type { ProviderSettings } from './providers/presets.ts'

@@ -51,7 +51,7 @@ interface Overview {
   base_url: string
   database: string
   secret: string
-  signup: 'on' | 'off'
+  signup: Config['signup']
   webhooks: string
   metrics: string
   providers: string
@@ -69,7 +69,7 @@ const toOverview = (config: Config, listen: string): Overview => ({
   ...(config.workers > 1 && { workers: config.workers }),
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
   ...describeDatabase(config),
-  signup: config.signup ? 'on' : 'off',
+  signup: config.signup,
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
   metrics: metricsUrl(config) ?? 'off',
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',

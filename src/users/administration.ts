@@ -1,36 +1,37 @@
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database } from '../storage/database.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
+import type { ApplySecurityEvent } from './security-events.ts'
 import { requireUserById, updateDisabled, updatePasswordHash, updateRoles } from './user-store.ts'
 
-interface AdministrationDeps extends Pick<SessionRules, 'endSessions' | 'userChanged'> {
+interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
   db: Database
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
-  /** In the transaction of the change: disconnects all providers of a user; resolves to their names. */
-  disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
+  applySecurityEvent: ApplySecurityEvent
 }
 
 /** What an operator changes of an account. */
 export const createAdministration = (deps: AdministrationDeps) => {
-  const { db, passwords, endSessions, userChanged, disconnectProviders, requireGoodPassword } = deps
+  const { db, passwords, userChanged, applySecurityEvent, requireGoodPassword } = deps
   return {
     async setPassword(
       id: string,
       entered: string,
-      { keepProviders = false }: { keepProviders?: boolean | undefined } = {},
+      { keepProviders }: { keepProviders?: boolean | undefined } = {},
     ): Promise<string[]> {
       const user = await requireUserById(db, id)
       const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
       return db.inTransaction(async (transaction) => {
         // First: it locks the user, so that no provider is connected at the same moment.
         await updatePasswordHash(transaction, id, hash)
-        // An attacker who has connected a provider could sign in again by it.
-        const disconnected = keepProviders ? [] : await disconnectProviders(transaction, id)
-        await endSessions(transaction, id)
-        return disconnected
+        const { providers } = await applySecurityEvent(transaction, 'password_set', {
+          userId: id,
+          keepsConnections: keepProviders,
+        })
+        return providers
       })
     },
 
@@ -45,7 +46,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
     async setDisabled(id: string, disabled: boolean): Promise<void> {
       await db.inTransaction(async (transaction) => {
         await updateDisabled(transaction, id, disabled)
-        if (disabled) await endSessions(transaction, id)
+        if (disabled) await applySecurityEvent(transaction, 'disabled', { userId: id })
         await userChanged(transaction, id)
       })
     },

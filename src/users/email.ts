@@ -1,37 +1,7 @@
+import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 
-const MAX_LENGTH = 254
-const MAX_LOCAL_LENGTH = 64
-// RFC 5321 section 4.1.2: Dot-string of atoms (RFC 5322 section 3.2.3).
-const LOCAL = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
-// RFC 1123 section 2.1: letters, digits and inner hyphens, 63 at most.
-const LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
-
-export interface Email {
-  /** As it was entered, without surrounding spaces. */
-  shown: string
-  /** As it is compared. */
-  lower: string
-}
-
-/**
- * Without the spaces around it. A regular expression for those at the end would take time that grows with the square of
- * the length.
- */
-const withoutSpacesAround = (text: string): string => {
-  let [start, end] = [0, text.length]
-  while (text[start] === ' ') start += 1
-  while (end > start && text[end - 1] === ' ') end -= 1
-  return text.slice(start, end)
-}
-
-/** Reads an email address: RFC 5321 dot-atom in ASCII, and a domain with a dot. */
-export const readEmail = (entered: string): Email | undefined => {
-  const shown = withoutSpacesAround(entered)
-  return isEmail(shown) ? { shown, lower: shown.toLowerCase() } : undefined
-}
-
-/** The same; `unprocessable` on field `email` when it is no such address. */
+/** Reads the field `email`; `unprocessable` when it is no email address. */
 export const requireEmail = (entered: string): Email => {
   if (entered.trim() === '') throw refusal('email_missing', 'Enter an email address.')
   const email = readEmail(entered)
@@ -41,20 +11,3 @@ export const requireEmail = (entered: string): Email => {
 
 const refusal = (reason: string, message: string): AppError =>
   new AppError('unprocessable', message, { field: 'email', reason })
-
-const isEmail = (text: string): boolean => {
-  const [local = '', domain = '', ...more] = text.split('@')
-  return (
-    text.length <= MAX_LENGTH &&
-    more.length === 0 &&
-    local.length <= MAX_LOCAL_LENGTH &&
-    LOCAL.test(local) &&
-    isDomain(domain)
-  )
-}
-
-const isDomain = (domain: string): boolean => {
-  const labels = domain.split('.')
-  const top = labels.at(-1) ?? ''
-  return labels.length > 1 && labels.every((label) => LABEL.test(label)) && !/^\d+$/.test(top)
-}

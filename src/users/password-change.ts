@@ -6,6 +6,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { evenWhenGone, wrongPassword } from './authentication.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
+import type { ApplySecurityEvent } from './security-events.ts'
 import { insertPasswordHash, replacePasswordHash, requireUserById, type UserRecord } from './user-store.ts'
 
 /** What a user enters to change the password, or to set the first one. */
@@ -31,13 +32,14 @@ export type PasswordOutcome =
       apply: (transaction: Transaction) => Promise<void>
     }
 
-type Rules = Pick<SessionRules, 'endSessions' | 'requireSession' | 'requireRecentAuthentication'>
+type Rules = Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'>
 
 interface PasswordChangeDeps extends Rules {
   db: Database
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  applySecurityEvent: ApplySecurityEvent
   /** `unauthorized` on `field` when it is not this user's password. */
   requireOwnPassword: (user: UserRecord, entered: string, field: string, caller?: Caller) => Promise<void>
 }
@@ -47,7 +49,7 @@ interface PasswordChangeDeps extends Rules {
  * the next one breaks a rule, `forbidden` when there is none yet and the user has not authenticated recently.
  */
 export const createPasswordChange = (deps: PasswordChangeDeps) => {
-  const { db, clock, passwords, endSessions } = deps
+  const { db, clock, passwords, applySecurityEvent } = deps
 
   const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): string =>
     deps.requireGoodPassword(next, [email, username], 'new_password')
@@ -64,7 +66,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
         await deps.requireSession(transaction, sessionId, user.id)
         const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
         if (changed === 0) throw wrongPassword('current_password')
-        await endSessions(transaction, user.id, sessionId)
+        await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
       },
     }
   }
@@ -76,7 +78,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
     await db.inTransaction(async (transaction) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
       if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
-      await endSessions(transaction, user.id, sessionId)
+      await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
     })
     return { outcome: 'first_set' }
   }

@@ -8,6 +8,7 @@ import { createPasswordChange, type NewPassword, type PasswordOutcome } from './
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
+import type { ApplySecurityEvent } from './security-events.ts'
 import {
   deleteUser,
   findUserByEmail,
@@ -62,15 +63,14 @@ export interface Users {
   hasPassword(id: string): Promise<boolean>
 }
 
-interface UsersDeps extends SessionRules {
+interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   db: Database
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   /** Writes the event, in the transaction of the change, that tells the application. */
   announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
-  /** In the transaction of the change: disconnects all providers of a user; resolves to their names. */
-  disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
+  applySecurityEvent: ApplySecurityEvent
 }
 
 interface DeletionConfirmation {

@@ -26,6 +26,7 @@ const ALL = [
   '004-pending-links',
   '005-key-activation',
   '006-webhook-attempts',
+  '007-mail-and-recovery',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

@@ -85,6 +85,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
       '004-pending-links',
       '005-key-activation',
       '006-webhook-attempts',
+      '007-mail-and-recovery',
       '900-later',
     ])
   })
@@ -95,7 +96,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 7)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 8)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {

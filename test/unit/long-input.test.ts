@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { readEmail } from '../../src/users/email.ts'
+import { readEmail } from '../../src/lib/email-address.ts'
 import { accountNames, consistsOfName } from '../../src/users/password-names.ts'
 
 /** The maximum length of a form. */

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
+import { readEmail } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
-import { readEmail } from '../../users/email.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, loginFailure } from '../request-metrics.ts'

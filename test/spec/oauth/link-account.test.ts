@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, signedUp } from '../../support/client/accounts.ts'
-import { assertCanLogIn, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
+import { assertCanLogIn, assertRedirect, assertSignedIn, assertSignedOut } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
@@ -47,7 +47,7 @@ describe('§4.3 an email of an existing account never links silently', () => {
     assertRedirect(await linkByPassword(agent, pending, person.password), '/kept')
     assert.equal((await currentUser(agent)).id, id)
     assert.deepEqual(await providersOf(id), ['corp'])
-    await assertSignedIn(owner)
+    await assertSignedOut(owner)
     await assertSignsIn('corp', visitor, id)
     await assertCanLogIn(service, person)
   })

@@ -84,7 +84,8 @@ describe('§4.3 no unverified local account can be used to lie in wait for its o
     await setRoles(service, person.email, ['admin'])
     const { agent, pending } = await atLinkAccountPage(person.email)
     assertRedirect(await linkByPassword(agent, pending, person.password), '/kept')
-    assert.deepEqual((await currentUser(owner)).roles, ['admin'])
+    await assertSignedOut(owner)
+    assert.deepEqual((await currentUser(agent)).roles, ['admin'])
   })
 
   test('a provider that the attacker had linked is disconnected too', async () => {
@@ -244,11 +245,11 @@ describe('§4.3 no unverified local account can be used to lie in wait for its o
     await assertReclaimed(agent, user.id, attacker, person)
   })
 
-  test('a user who knows the password may link instead, and everything stays', async () => {
+  test('a user who knows the password may link instead, and everything stays but other sessions', async () => {
     const { attacker, attackerAgent, ownerComes } = await registeredByAttacker()
     const { agent, pending } = await ownerComes()
     assertRedirect(await linkByPassword(agent, pending, attacker.password), '/kept')
-    await assertSignedIn(attackerAgent)
+    await assertSignedOut(attackerAgent)
     await assertCanLogIn(service, attacker)
   })
 

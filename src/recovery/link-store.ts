@@ -1,0 +1,99 @@
+import type { Queries } from '../storage/database.ts'
+import type { Link, LinkEnd, LinkPurpose } from './link.ts'
+
+interface LinkRow {
+  id: string
+  purpose: LinkPurpose
+  user_id: string | null
+  email_lower: string
+  details: string
+  created_at: number
+  expires_at: number
+  ended_by: LinkEnd | null
+}
+
+const COLUMNS = 'id, purpose, user_id, email_lower, details, created_at, expires_at, ended_by'
+
+const toLink = (row: LinkRow): Link => ({
+  id: row.id,
+  purpose: row.purpose,
+  userId: row.user_id ?? undefined,
+  emailLower: row.email_lower,
+  details: JSON.parse(row.details) as Link['details'],
+  createdAtMs: row.created_at,
+  expiresAtMs: row.expires_at,
+})
+
+export const insertLink = (db: Queries, link: Link, tokenHash: string): Promise<number> =>
+  db.run(
+    `INSERT INTO links (id, token_hash, purpose, user_id, email_lower, details, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    link.id,
+    tokenHash,
+    link.purpose,
+    link.userId ?? null,
+    link.emailLower,
+    JSON.stringify(link.details),
+    link.createdAtMs,
+    link.expiresAtMs,
+  )
+
+/** A link in any state. */
+export const findLink = async (
+  db: Queries,
+  tokenHash: string,
+): Promise<{ link: Link; endedBy: LinkEnd | undefined } | undefined> => {
+  const row = await db.get<LinkRow>(`SELECT ${COLUMNS} FROM links WHERE token_hash = ?`, tokenHash)
+  return row && { link: toLink(row), endedBy: row.ended_by ?? undefined }
+}
+
+/** Live links of one purpose, the newest first. A signup that waits has no user, and is found by its address. */
+export const findLiveLinks = async (
+  db: Queries,
+  { purpose, userId, emailLower }: Pick<Link, 'purpose' | 'userId' | 'emailLower'>,
+  nowMs: number,
+): Promise<Link[]> => {
+  const rows = await db.all<LinkRow>(
+    `SELECT ${COLUMNS} FROM links
+     WHERE ${userId === undefined ? 'email_lower = ? AND user_id IS NULL' : 'user_id = ?'} AND purpose = ?
+       AND ended_at IS NULL AND expires_at > ? ORDER BY id DESC`,
+    userId ?? emailLower,
+    purpose,
+    nowMs,
+  )
+  return rows.map(toLink)
+}
+
+/** 0 when the link is no longer live: it was used by another request, ended or expired. */
+export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number): Promise<number> =>
+  db.run(
+    'UPDATE links SET ended_at = ?, ended_by = ? WHERE id = ? AND ended_at IS NULL AND expires_at > ?',
+    nowMs,
+    endedBy,
+    id,
+    nowMs,
+  )
+
+/** Ends every link of a user; those that undo a change of address only where `undoToo` says so. */
+export const endLinksOfUser = (
+  db: Queries,
+  { userId, undoToo, nowMs }: { userId: string; undoToo: boolean; nowMs: number },
+): Promise<number> =>
+  db.run(
+    `UPDATE links SET ended_at = ?, ended_by = 'ended'
+     WHERE user_id = ? AND ended_at IS NULL${undoToo ? '' : ` AND purpose <> 'undo'`}`,
+    nowMs,
+    userId,
+  )
+
+/** Whether a message with this link is still worth sending. */
+export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promise<boolean> =>
+  (await db.get('SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > ?', id, nowMs)) !== undefined
+
+/** Cleanup: deletes at most `limit` links that expired before a time; resolves to how many. */
+export const deleteLinksExpiredBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
+  db.run(
+    'DELETE FROM links WHERE id IN (SELECT id FROM links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)',
+    beforeMs,
+    limit,
+  )

@@ -1,0 +1,95 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import { randomToken } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { hashToken, type Link, type LinkPurpose, type LinkReading } from './link.ts'
+import {
+  deleteLinksExpiredBefore,
+  endLink,
+  endLinksOfUser,
+  findLink,
+  findLiveLinks,
+  insertLink,
+  isLinkLive,
+} from './link-store.ts'
+
+/** Live links for one account and purpose; the oldest gives way. */
+const MAX_LIVE = 5
+
+/** How long a link that is over is remembered, so that a page can say what became of it. */
+const REMEMBERED_MS = 7 * 24 * 3_600_000
+
+const CLEANUP_BATCH = 500
+
+type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & { details?: Link['details']; lifetimeMs: number }
+
+/**
+ * Links that prove something: who follows one has read the mail that it came in, or got it from an operator. A `GET`
+ * never uses one up, since mail scanners follow links.
+ */
+export interface Links {
+  /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
+  create(transaction: Transaction, newLink: NewLink): Promise<{ link: Link; token: string }>
+  /** What a token leads to, without using it up. A token of another purpose is unknown. */
+  read(purpose: LinkPurpose, token: string, db?: Queries): Promise<LinkReading>
+  /** Uses a link up; `gone` when another request has, or it was ended or has expired since it was read. */
+  use(transaction: Transaction, link: Link): Promise<void>
+  /** Ends the live links of one purpose, since a newer one takes their place. */
+  replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<void>
+  /** Ends the links of a user; those that undo a change of address only with `undoToo`. */
+  endAll(transaction: Transaction, userId: string, which: { undoToo: boolean }): Promise<number>
+  isLive(id: string, db?: Queries): Promise<boolean>
+  /** Cleanup: deletes links that have been over for a week; resolves to how many. */
+  deleteExpired(): Promise<number>
+}
+
+export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Links => ({
+  async create(transaction, { lifetimeMs, details = {}, ...rest }) {
+    const nowMs = clock.now()
+    const link: Link = { ...rest, details, id: randomUUIDv7(), createdAtMs: nowMs, expiresAtMs: nowMs + lifetimeMs }
+    const token = randomToken(32)
+    if (link.purpose !== 'undo') {
+      const live = await findLiveLinks(transaction, link, nowMs)
+      for (const { id } of live.slice(MAX_LIVE - 1)) await endLink(transaction, id, 'replaced', nowMs)
+    }
+    await insertLink(transaction, link, hashToken(token))
+    return { link, token }
+  },
+
+  async read(purpose, token, queries = db) {
+    const found = await findLink(queries, hashToken(token))
+    if (found?.link.purpose !== purpose) return { state: 'unknown' }
+    if (found.endedBy) return { state: found.endedBy }
+    return found.link.expiresAtMs > clock.now() ? { state: 'live', link: found.link } : { state: 'expired' }
+  },
+
+  async use(transaction, { id }) {
+    if ((await endLink(transaction, id, 'used', clock.now())) === 0) throw linkGone('used')
+  },
+
+  async replace(transaction, which) {
+    const nowMs = clock.now()
+    for (const { id } of await findLiveLinks(transaction, which, nowMs)) {
+      await endLink(transaction, id, 'replaced', nowMs)
+    }
+  },
+
+  endAll: (transaction, userId, { undoToo }) => endLinksOfUser(transaction, { userId, undoToo, nowMs: clock.now() }),
+
+  isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
+
+  async deleteExpired() {
+    const beforeMs = clock.now() - REMEMBERED_MS
+    let deleted = 0
+    for (;;) {
+      const batch = await deleteLinksExpiredBefore(db, beforeMs, CLEANUP_BATCH)
+      deleted += batch
+      if (batch < CLEANUP_BATCH) return deleted
+    }
+  },
+})
+
+/** The error of a link that is not good, by its state. */
+const linkGone = (state: Exclude<LinkReading['state'], 'live'>): AppError =>
+  new AppError('gone', 'This link is no longer good.', { field: 'token', reason: `link_${state}` })

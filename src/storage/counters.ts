@@ -1,0 +1,38 @@
+import type { Queries } from './database.ts'
+
+interface Count {
+  /** What is counted, and for whom. */
+  id: string
+  /** How many may be counted within one window. */
+  limit: number
+  windowMs: number
+  nowMs: number
+}
+
+/**
+ * Counts one more, the same for all processes of an installation; false when the limit of the window is reached. A
+ * window begins with the first that counts.
+ */
+export const countWithin = async (
+  db: Pick<Queries, 'run'>,
+  { id, limit, windowMs, nowMs }: Count,
+): Promise<boolean> => {
+  const changes = await db.run(
+    `INSERT INTO counters (id, count, ends_at) VALUES (?, 1, ?)
+     ON CONFLICT (id) DO UPDATE SET
+       count = CASE WHEN counters.ends_at <= ? THEN 1 ELSE counters.count + 1 END,
+       ends_at = CASE WHEN counters.ends_at <= ? THEN excluded.ends_at ELSE counters.ends_at END
+     WHERE counters.ends_at <= ? OR counters.count < ?`,
+    id,
+    nowMs + windowMs,
+    nowMs,
+    nowMs,
+    nowMs,
+    limit,
+  )
+  return changes > 0
+}
+
+/** Cleanup: deletes counters whose window is over; resolves to how many. */
+export const deleteEndedCounters = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
+  db.run('DELETE FROM counters WHERE ends_at <= ?', nowMs)

@@ -1,0 +1,82 @@
+import type { Transaction } from '../storage/database.ts'
+
+/** What one event does to each way into an account. */
+interface Effects {
+  sessions: 'end' | 'others_end' | 'stay'
+  /** `die`: all but the links that undo a change of address, which are the owner's last resort. */
+  links: 'die' | 'all_die' | 'stay'
+  /** Browsers in which the user has signed in before, and their trust, which spares a second factor. */
+  browsers: 'end' | 'trust_ends' | 'stay'
+  /** Connected providers. */
+  connections: 'go' | 'stay'
+}
+
+/**
+ * THE table of events: what each does to every way into an account (docs/security.md). The holes of such systems are
+ * where two features meet; so no feature ends anything by itself, and each cell has a test.
+ */
+// biome-ignore format: a table is read by its columns
+export const SECURITY_EVENTS = {
+  /** By the user, while signed in. */
+  password_changed:       { sessions: 'others_end', links: 'die',     browsers: 'trust_ends', connections: 'stay' },
+  /** By a link. */
+  password_reset:         { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'stay' },
+  /** By an operator. */
+  password_set:           { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'go' },
+  /** A confirmed change of address, or one by an operator. */
+  email_changed:          { sessions: 'stay',       links: 'die',     browsers: 'stay',       connections: 'stay' },
+  /** What was added since the request goes too; the caller knows what that is. */
+  email_undone:           { sessions: 'end',        links: 'all_die', browsers: 'end',        connections: 'stay' },
+  /** What the link names goes too. */
+  not_me:                 { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'stay' },
+  /** The owner of an email proves it for the first time, on an account that anybody may have made. */
+  taken_over:             { sessions: 'end',        links: 'all_die', browsers: 'end',        connections: 'go' },
+  sign_in_method_changed: { sessions: 'others_end', links: 'stay',    browsers: 'trust_ends', connections: 'stay' },
+  disabled:               { sessions: 'end',        links: 'die',     browsers: 'stay',       connections: 'stay' },
+} as const satisfies Record<string, Effects>
+
+export type SecurityEvent = keyof typeof SECURITY_EVENTS
+
+interface EventFacts {
+  userId: string
+  /** The session of the request, where the user made the change while signed in. Without it, all sessions are others. */
+  sessionId?: string | undefined
+  /** Overrides the table, where an operator asked for it. */
+  keepsConnections?: boolean | undefined
+}
+
+/** What came of an event. */
+interface Ended {
+  sessions: number
+  /** Names of the providers that were disconnected. */
+  providers: string[]
+}
+
+/** Ends what the event ends, in the transaction of the change, whose first statement has locked the user. */
+export type ApplySecurityEvent = (transaction: Transaction, event: SecurityEvent, facts: EventFacts) => Promise<Ended>
+
+interface SecurityEventsDeps {
+  endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  endLinks: (transaction: Transaction, userId: string, which: { undoToo: boolean }) => Promise<unknown>
+  forgetBrowsers: (transaction: Transaction, userId: string) => Promise<unknown>
+  endTrust: (transaction: Transaction, userId: string) => Promise<unknown>
+  /** Resolves to the names of the providers. */
+  disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
+}
+
+export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
+  const endSessions = (transaction: Transaction, { sessions }: Effects, { userId, sessionId }: EventFacts) => {
+    if (sessions === 'stay') return 0
+    return deps.endSessions(transaction, userId, sessions === 'others_end' ? sessionId : undefined)
+  }
+
+  return async (transaction, event, facts) => {
+    const effects: Effects = SECURITY_EVENTS[event]
+    const { userId, keepsConnections = effects.connections === 'stay' } = facts
+    const providers = keepsConnections ? [] : await deps.disconnectProviders(transaction, userId)
+    if (effects.links !== 'stay') await deps.endLinks(transaction, userId, { undoToo: effects.links === 'all_die' })
+    if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
+    if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
+    return { sessions: await endSessions(transaction, effects, facts), providers }
+  }
+}
