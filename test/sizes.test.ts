@@ -17,6 +17,7 @@ const FUNCTION_LIMIT = 40
 const LONG_FILES: Record<string, string> = {
   'src/config/provider-settings.ts': 'a table: the settings of each provider',
   'src/config/settings.ts': 'a table: the settings',
+  'src/core.ts': 'the composition root of the domain',
   'src/http/browser/account.ts': 'one factory: the forms of the account page',
   'src/http/rate-limit.ts': 'a table of limits, and what counts them',
   'src/http/responder.ts': 'one factory: every response and error is written here',
@@ -25,6 +26,7 @@ const LONG_FILES: Record<string, string> = {
   'src/pages/texts.ts': 'a table: the texts of the pages',
   'src/service.ts': 'the composition root of a serving process',
   'src/sessions/keys/signing-keys.ts': 'a front door, with its interface',
+  'src/storage/schema.ts': 'a table: the tables of an installation',
   'src/storage/sqlite/sqlite.ts': 'one factory: order of commit, sync and answer',
 }
 
