@@ -97,7 +97,7 @@ export const createCore = (deps: CoreDeps): Core => {
     prepare: (transaction, request) => recovery.prepare(transaction, request),
   })
   const links = createLinks({ db, clock })
-  const recovery = createRecovery({ links, limits: createMailLimits({ db, clock, enabled: config.rateLimit }) })
+  const recovery = createRecovery({ links, limits: createMailLimits({ clock, enabled: config.rateLimit }) })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endLinks: links.endAll,

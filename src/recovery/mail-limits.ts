@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/time.ts'
 import { countWithin } from '../storage/counters.ts'
-import type { Database } from '../storage/database.ts'
+import type { Queries } from '../storage/database.ts'
 import type { LinkPurpose } from './link.ts'
 
 const HOUR_MS = 3_600_000
@@ -26,39 +26,40 @@ interface Request {
   userId?: string | undefined
 }
 
+type Runner = Pick<Queries, 'run'>
+
 /** Limits on messages, counted in the database, the same for all processes. Past them nothing is sent. */
 export interface MailLimits {
   /** Counts a request, whether or not a message results; false when there were too many. */
-  mayAsk(request: Request): Promise<boolean>
+  mayAsk(db: Runner, request: Request): Promise<boolean>
   /** Counts a message to an address without a verified account; false when there were too many today. */
-  mayMailUnverified(emailLower: string, purpose: LinkPurpose): Promise<boolean>
+  mayMailUnverified(db: Runner, emailLower: string, isReset: boolean): Promise<boolean>
   /** Counts a notice of a sign-in from a new browser; false when there were too many. */
-  mayNotifyOfBrowser(emailLower: string): Promise<boolean>
+  mayNotifyOfBrowser(db: Runner, emailLower: string): Promise<boolean>
 }
 
 interface MailLimitsDeps {
-  db: Database
   clock: Clock
   /** `SVC_RATE_LIMIT`. */
   enabled: boolean
 }
 
-export const createMailLimits = ({ db, clock, enabled }: MailLimitsDeps): MailLimits => {
-  const count = async (name: keyof typeof LIMITS, key: string): Promise<boolean> =>
+export const createMailLimits = ({ clock, enabled }: MailLimitsDeps): MailLimits => {
+  const count = async (db: Runner, name: keyof typeof LIMITS, key: string): Promise<boolean> =>
     !enabled || countWithin(db, { ...LIMITS[name], id: `mail ${name} ${key}`, nowMs: clock.now() })
 
   return {
-    async mayAsk({ purpose, emailLower, network, userId }) {
-      const counted = [await count('address', `${purpose} ${emailLower}`)]
-      if (network !== undefined) counted.push(await count('network', `${purpose} ${network}`))
-      if (userId !== undefined) counted.push(await count('account', `${purpose} ${userId}`))
+    async mayAsk(db, { purpose, emailLower, network, userId }) {
+      const counted = [await count(db, 'address', `${purpose} ${emailLower}`)]
+      if (network !== undefined) counted.push(await count(db, 'network', `${purpose} ${network}`))
+      if (userId !== undefined) counted.push(await count(db, 'account', `${purpose} ${userId}`))
       return !counted.includes(false)
     },
 
     // Nothing but resets counts against resets: a flood of other messages must not keep the owner out.
-    mayMailUnverified: (emailLower, purpose) =>
-      count('unverifiedAddress', `${purpose === 'reset' ? 'reset' : 'any'} ${emailLower}`),
+    mayMailUnverified: (db, emailLower, isReset) =>
+      count(db, 'unverifiedAddress', `${isReset ? 'reset' : 'any'} ${emailLower}`),
 
-    mayNotifyOfBrowser: (emailLower) => count('newBrowser', emailLower),
+    mayNotifyOfBrowser: (db, emailLower) => count(db, 'newBrowser', emailLower),
   }
 }

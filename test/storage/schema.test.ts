@@ -88,6 +88,7 @@ describe('the schema', () => {
       [
         'counters_ended',
         'identities_of_user',
+        'known_browsers_of_device',
         'known_browsers_of_user',
         'links_expired',
         'links_of_email',

@@ -104,6 +104,8 @@ CREATE TABLE known_browsers (
 
 CREATE INDEX known_browsers_of_user ON known_browsers (user_id, seen_at);
 
+CREATE INDEX known_browsers_of_device ON known_browsers (device_hash);
+
 -- What is counted within a fixed window, by all processes together.
 CREATE TABLE counters (
   -- limit and key
