@@ -130,7 +130,7 @@ ${header(view, layout.brand)}
 <main>
 <h1>${texts.account}</h1>
 <p class="about">${texts.memberSince} ${dayOf(view.user.createdAtMs)}</p>
-${formProblem(view.problem, focus === undefined) ?? notice(noticeOf(view))}
+${formProblem(view.problem, layout.support, focus === undefined) ?? notice(noticeOf(view))}
 ${contents(sections)}<div class="panel">
 ${sections.map(section)}</div>
 </main>

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import type { Layout } from './layout.ts'
 import { entryHref } from './sign-in-links.ts'
+import { operatorDetails } from './support.ts'
 import { texts } from './texts.ts'
 import type { ErrorView } from './views.ts'
 
@@ -11,19 +12,31 @@ const startAgain = ({ returnTo }: ErrorView): HtmlFragment | undefined =>
   returnTo === undefined ? undefined : html`<a href="${entryHref('/auth/login', returnTo)}">${texts.startAgain}</a> `
 
 /**
+ * The errors whose message is for the developers and operators of the application: it names headers, cookies, fields
+ * and parts of the service. The texts for the status are for everybody else.
+ */
+const FOR_OPERATORS: ReadonlySet<number> = new Set([400, 403, 405, 408, 413, 415, 429, 503])
+
+/** 503 keeps its advice, which is to wait a moment: users must know that they are not logged out. */
+const adviceOf = ({ status, retryAfterSeconds }: ErrorView): string =>
+  retryAfterSeconds === undefined || status === 503 ? failureOf(status).advice : texts.tryAgainIn(retryAfterSeconds)
+
+/**
  * The page of a failed request: what happened, what to do, and the request ID, with which an operator finds the log
  * line.
  */
 export const createErrorPage =
   (layout: Layout) =>
   (view: ErrorView): string => {
-    const { title, advice } = failureOf(view.status)
+    const message = html`<p>${view.message}</p>`
+    const isForOperators = FOR_OPERATORS.has(view.status)
     return layout.panel({
-      title,
+      title: failureOf(view.status).title,
       over: texts.errorStatus(view.status),
-      below: html`${texts.requestId} <code>${view.requestId}</code>`,
-      body: html`<p>${view.message}</p>
-<p>${view.retryAfterSeconds === undefined ? advice : texts.tryAgainIn(view.retryAfterSeconds)}</p>
-<p class="ways">${startAgain(view)}<a href="/">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>`,
+      below: layout.support.requestNote(view.requestId),
+      body: html`${!isForOperators && message}
+<p>${adviceOf(view)}</p>
+<p class="ways">${startAgain(view)}<a href="/">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>
+${isForOperators && operatorDetails(message)}`,
     })
   }

@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { operatorDetails, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { FieldProblem, FormProblem } from './views.ts'
 
@@ -69,22 +70,29 @@ export const ownerInput = (email: string): HtmlFragment =>
 
 const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
+  if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
   const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts
   return say(problem.retryAfterSeconds)
 }
 
-const requestNote = (problem: FormProblem): HtmlFragment | undefined =>
+const notesOf = (problem: FormProblem, support: Support): HtmlFragment | undefined =>
   problem.kind === 'credentials_wrong'
     ? undefined
-    : html`<p class="about">${texts.requestId} <code>${problem.requestId}</code></p>`
+    : html`<p class="about">${support.requestNote(problem.requestId)}</p>${
+        problem.kind === 'outdated' && operatorDetails(html`<p>${problem.details}</p>`)
+      }`
 
 /** The ID of the element of `formProblem`. */
 export const FORM_PROBLEM_ID = 'form-problem'
 
 /** An error of the whole form. */
-export const formProblem = (problem: FormProblem | undefined, focused = false): HtmlFragment | undefined =>
+export const formProblem = (
+  problem: FormProblem | undefined,
+  support: Support,
+  focused = false,
+): HtmlFragment | undefined =>
   problem &&
-  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${requestNote(problem)}`
+  html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${notesOf(problem, support)}`
 
 /** The message after a successful action. It takes the focus, so that screen readers read it and it is in view. */
 export const notice = (text: string | undefined): HtmlFragment | undefined =>

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { type Asset, initialOf } from './assets.ts'
 import { toHex } from '../lib/colour.ts'
+import { createSupport, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { Palette } from '../lib/theme.ts'
 
@@ -11,6 +12,8 @@ export interface Branding {
   logoUrl: string | undefined
   /** `#rrggbb` */
   accentColor: string
+  /** Where users get help: https or mailto. */
+  supportUrl?: string | undefined
 }
 
 interface LayoutDeps {
@@ -52,6 +55,7 @@ export interface Layout {
   appName: string
   /** The logo or name, with a link to the application. */
   brand: HtmlFragment
+  support: Support
   frame(fixed: Fixed): Frame
   /** The same for a page whose title is not fixed, or that is shown rarely. */
   document(page: Fixed & Content): string
@@ -129,6 +133,7 @@ ${
   return {
     appName,
     brand,
+    support: createSupport(branding),
     frame,
     document: (page) => frame(page).document(page),
     panel: (page) => frame(page).panel(page),

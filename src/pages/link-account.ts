@@ -72,7 +72,7 @@ export const createLinkAccountPage =
       wrong: Boolean(view.problem ?? view.errors.password),
       scripted: view.hasPassword,
       below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
-      body: html`${formProblem(view.problem, !view.errors.password)}
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
 <p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
 ${view.canReclaim && reclaimSection(view)}`,

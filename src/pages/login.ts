@@ -63,7 +63,7 @@ export const createLoginPage = (layout: Layout) => {
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       below: belowOf(view),
-      body: html`${formProblem(view.problem, focus === 'problem') ?? notice(view.notice && NOTICES[view.notice])}
+      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(view.notice && NOTICES[view.notice])}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}

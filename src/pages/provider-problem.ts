@@ -82,8 +82,8 @@ export const createProviderProblemPage =
     return layout.panel({
       title: title(about),
       over: over(view),
-      below: html`${texts.requestId} <code>${view.requestId}</code>`,
-      body: html`<p>${why(about)}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
+      below: layout.support.requestNote(view.requestId),
+      body: html`<p>${layout.support.text(why(about))}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
 ${steps(view)}`,
     })
   }

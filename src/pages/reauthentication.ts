@@ -37,8 +37,8 @@ export const createReauthenticationPage =
       wrong: Boolean(view.problem ?? view.errors.password),
       scripted: view.hasPassword,
       below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
-      body: html`${formProblem(view.problem, !view.errors.password)}
-<p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : texts.confirmImpossible(layout.appName)}</p>
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
+<p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : layout.support.text(texts.confirmImpossible(layout.appName))}</p>
 ${view.hasPassword && passwordForm(view)}${providerWays(view)}`,
     })
   }

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { toTimestamp } from '../lib/time.ts'
 import type { Layout } from './layout.ts'
+import { operatorDetails } from './support.ts'
 import { texts } from './texts.ts'
 import type { RedirectLoopView } from './views.ts'
 
@@ -18,17 +19,12 @@ export const createRedirectLoopPage =
   (view: RedirectLoopView): string =>
     layout.panel({
       title: texts.loop,
-      below: html`${texts.requestId} <code>${view.requestId}</code>`,
+      below: layout.support.requestNote(view.requestId),
       body: html`<p>${texts.loopAbout(layout.appName)} <b>${view.email}</b>.</p>
-<p>${texts.loopAdvice(layout.appName)}</p>
+<p>${layout.support.text(texts.loopAdvice(layout.appName))}</p>
 <a class="first" href="${view.returnTo}">${texts.loopTryAgain}</a>
 <p class="ways"><a href="/auth/account">${texts.account}</a> <a href="/auth/logout">${texts.logOut}</a></p>
-<details>
-<summary class="quiet">${texts.loopDetails(layout.appName)}</summary>
-<div class="about">
-<p>${texts.loopDetailsAbout} <code>${view.returnTo}</code></p>
+${operatorDetails(html`<p>${texts.loopDetailsAbout} <code>${view.returnTo}</code></p>
 <p>${texts.loopCauses}</p>
-${causes(view)}
-</div>
-</details>`,
+${causes(view)}`)}`,
     })

@@ -64,7 +64,7 @@ const createOpenPage = (layout: Layout) => {
     return frame.panel({
       wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
       below: wayToLogin(view),
-      body: html`${formProblem(problem, focus === 'problem')}
+      body: html`${formProblem(problem, layout.support, focus === 'problem')}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isEmpty(view) ? emptyFields : fields(view, focus)}
@@ -83,7 +83,7 @@ export const createSignupPage = (layout: Layout) => {
   const openPage = createOpenPage(layout)
   return (view: SignupView): string => {
     if (!view.closed) return openPage(view)
-    const body = html`<p>${texts.signUpClosedAdvice(layout.appName)}</p>`
+    const body = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
     return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body })
   }
 }

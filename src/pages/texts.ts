@@ -72,6 +72,9 @@ export const texts = {
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
+  outdated: 'This page was out of date, so nothing was changed. Check what you typed, and send it again.',
+  cookieMissing:
+    'Your browser sent no cookie of this site, so nothing was changed. Allow cookies for it, and send this again.',
   busy: (seconds: number): string => `There is a lot going on right now. Try again in ${wait(seconds)}.`,
 
   logIn: 'Log in',
@@ -194,6 +197,15 @@ export const texts = {
   },
   tryAgainIn: (seconds: number): string => `Try again in ${wait(seconds)}.`,
   requestId: 'When you ask for help, mention request',
+  /** The words, in any text of the pages, that become a link to the people who help. */
+  askingForHelp: (appName: string): string[] => [
+    `Ask whoever runs ${appName}`,
+    `ask whoever runs ${appName}`,
+    `tell whoever runs ${appName}`,
+    `contact the people who run ${appName}`,
+    'ask for help',
+  ],
+  forOperator: 'For the operator',
   startAgain: 'Start again',
 
   loop: 'You keep coming back here',
@@ -202,7 +214,6 @@ export const texts = {
   loopAdvice: (appName: string): string =>
     `This is not your fault: something about ${appName} is not set up right. Try again in a minute. If that does not help, contact the people who run ${appName}, and mention the number below.`,
   loopTryAgain: 'Try again',
-  loopDetails: (appName: string): string => `For the people who run ${appName}`,
   loopDetailsAbout: 'Five times within ten seconds, a user with a valid session was redirected to the login page from',
   loopCauses: 'Usual causes:',
   loopIssuer:

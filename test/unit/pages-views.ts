@@ -62,6 +62,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     retryAfterSeconds: 5,
   }
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
+  const outdated = { kind: 'outdated', cookieMissing: false, requestId: 'r-3', details: text } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
     pages.error({ status, message: text, requestId: text, retryAfterSeconds })
 
@@ -75,6 +76,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'login incomplete': (pages) =>
       pages.login({ ...login, errors: { email: 'email_missing', password: 'password_missing' } }),
     'login held up': (pages) => pages.login({ ...login, problem: tooMany }),
+    'login of an old page': (pages) => pages.login({ ...login, problem: outdated }),
     signup: (pages) => pages.signup(signup),
     'signup with providers': (pages) => pages.signup({ ...signup, providers }),
     'signup refused': (pages) =>
@@ -99,6 +101,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         password: { errors: { current_password: 'password_wrong', new_password: 'password_too_short' } },
       }),
     'deletion refused': (pages) => pages.account({ ...account, deletion: { error: 'password_wrong' } }),
+    'account of an old page': (pages) =>
+      pages.account({ ...account, problem: { ...outdated, cookieMissing: true }, username: { value: text } }),
     'account held up': (pages) => pages.account({ ...account, problem: tooMany }),
     'account with providers': (pages) => pages.account({ ...account, signIn, done: 'linked' }),
     'account with providers after a change of the password': (pages) =>
@@ -148,12 +152,14 @@ export const WRONG_STATES: Record<string, string> = {
   'login refused': 'password',
   'login incomplete': 'email',
   'login held up': 'form-problem',
+  'login of an old page': 'form-problem',
   'signup refused': 'email',
   'signup while busy': 'form-problem',
   'username refused': 'username',
   'password refused': 'current_password',
   'deletion refused': 'password',
   'account held up': 'form-problem',
+  'account of an old page': 'form-problem',
   'first password refused': 'new_password',
   're-authentication refused': 'password',
   're-authentication held up': 'form-problem',
