@@ -32,3 +32,9 @@ export const createNetworkCheck = (networks: string[]): ((address: string) => bo
     return family === 6 && list.check(withoutZone(address), 'ipv6')
   }
 }
+
+const isLoopbackAddress = createNetworkCheck(['loopback'])
+
+/** Whether a host, an address without brackets, is this machine itself (RFC 6761 section 6.3). */
+export const isLoopbackHost = (host: string): boolean =>
+  /(?:^|\.)localhost\.?$/i.test(host) || isLoopbackAddress(host)

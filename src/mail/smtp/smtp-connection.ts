@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type Conversation from 'nodemailer/lib/smtp-connection'
+import type { Circumstances } from './smtp-error.ts'
+import { openSocket, readyEvent } from './smtp-socket.ts'
+import type { SmtpSettings } from './smtp-url.ts'
+
+/** A message as it goes over the wire. */
+export interface Envelope {
+  from: string
+  to: string
+  /** Headers and body, with CRLF. */
+  source: Buffer
+}
+
+export interface SmtpConnectionDeps {
+  smtp: SmtpSettings
+  /** How svc names itself; undefined: nodemailer's choice. */
+  clientName: string | undefined
+  /** Time limit of an attempt, from the name lookup to the reply to the message. */
+  timeoutMs: number
+}
+
+/** One connection to the SMTP server. Its methods reject with whatever went wrong, and know no time limit. */
+export interface SmtpConnection {
+  /** Looks the name up, connects, and authenticates. */
+  open(): Promise<void>
+  send(message: Envelope): Promise<void>
+  /** Prepares for another message. */
+  reset(): Promise<void>
+  /** Says goodbye, and resolves when the server has answered. */
+  quit(): Promise<void>
+  /** Destroys the socket, whatever state it is in. */
+  destroy(): void
+  /** What it is doing. */
+  circumstances(): Circumstances
+}
+
+type Done = (error?: Error | null) => void
+
+const answered = (start: (done: Done) => void): Promise<void> =>
+  new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())))
+
+export const createSmtpConnection = ({ smtp, clientName, timeoutMs }: SmtpConnectionDeps): SmtpConnection => {
+  let socket: Socket | undefined
+  let conversation: Conversation | undefined
+  let phase: Circumstances['phase'] = 'connecting'
+  const broken = Promise.withResolvers<never>()
+  broken.promise.catch(() => {})
+
+  /** Rejects when the connection breaks: not every command of the library is called back then. */
+  const orBroken = (work: Promise<void>): Promise<void> => Promise.race([work, broken.promise])
+
+  const command = (start: (conversation: Conversation, done: Done) => void): Promise<void> => {
+    const talk = conversation
+    return talk ? orBroken(answered((done) => start(talk, done))) : Promise.reject(new Error('not connected'))
+  }
+
+  /** The library, its timeouts no shorter than the time limit, which is kept elsewhere. */
+  const begin = async (connection: Socket): Promise<Conversation> => {
+    const { default: SmtpConversation } = await import('nodemailer/lib/smtp-connection')
+    const { host, port, tls } = smtp
+    const isImplicit = tls === 'implicit'
+    return new SmtpConversation({
+      connection,
+      host,
+      port,
+      secure: isImplicit,
+      secured: isImplicit,
+      requireTLS: tls === 'required',
+      ignoreTLS: tls === 'off',
+      ...(tls === 'offered' && { tls: { rejectUnauthorized: false } }),
+      name: clientName,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      socketCloseTimeout: 0,
+    })
+  }
+
+  return {
+    async open() {
+      socket = openSocket(smtp)
+      await once(socket, readyEvent(smtp))
+      // From here on, the library listens. What comes after its end has no meaning.
+      socket.on('error', () => {})
+      phase = 'greeting'
+      conversation = await begin(socket)
+      if (socket.destroyed) throw new Error('the connection was closed')
+      conversation.on('error', broken.reject)
+      conversation.on('end', () => broken.reject(new Error('the connection was closed')))
+      await command((talk, done) => talk.connect(done))
+      const { login } = smtp
+      if (!login) return
+      phase = 'authentication'
+      await command((talk, done) => talk.login({ user: login.user, pass: login.password }, done))
+    },
+
+    async send({ from, to, source }) {
+      phase = 'message'
+      await command((talk, done) => talk.send({ from, to, size: source.length }, source, done))
+    },
+
+    async reset() {
+      phase = 'message'
+      await command((talk, done) => talk.reset(done))
+    },
+
+    async quit() {
+      conversation?.quit()
+      await broken.promise.catch(() => {})
+    },
+
+    destroy() {
+      conversation?.close()
+      // After STARTTLS, the conversation has closed the TLS socket around this one.
+      socket?.destroy()
+    },
+
+    circumstances: () => ({
+      server: `${smtp.host}:${smtp.port}`,
+      phase,
+      hasGreeted: Boolean(conversation?.lastServerResponse),
+      timeoutMs,
+    }),
+  }
+}
