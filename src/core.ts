@@ -93,7 +93,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const mail = createMail({
     clock,
     rootSecret,
-    settings: mailSettings(config),
+    settings: mailSettings(config, baseUrl),
     prepare: (transaction, request) => recovery.prepare(transaction, request),
   })
   const links = createLinks({ db, clock })
@@ -150,8 +150,8 @@ export const createCore = (deps: CoreDeps): Core => {
   }
 }
 
-const mailSettings = ({ smtp, mailFrom, mailTimeoutMs }: Config): MailSettings | undefined =>
-  smtp && mailFrom ? { server: smtp, from: mailFrom, timeoutMs: mailTimeoutMs } : undefined
+const mailSettings = ({ smtp, mailFrom, mailTimeoutMs }: Config, baseUrl: string): MailSettings | undefined =>
+  smtp && mailFrom ? { server: smtp, from: mailFrom, timeoutMs: mailTimeoutMs, baseUrl } : undefined
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>
   config.webhookUrl && config.webhookSecret

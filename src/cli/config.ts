@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { type Config, shownDatabase } from '../config/config.ts'
+import { shownSmtp } from '../config/smtp-url.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printList, printNotice } from './terminal/output.ts'
@@ -21,13 +22,14 @@ export const addConfig = (program: Command, context: CommandContext): void => {
     'svc config --json',
   ]).addHelpText(
     'after',
-    '\nSecrets are never shown. URLs are shown without their query, and the database URL without its password.',
+    '\nSecrets are never shown. URLs are shown without their query, and the URLs of database and mail server without password.',
   )
   withJson(config).action(async ({ json }: JsonOption) => {
     const loaded = context.loadConfig()
     for (const warning of loaded.warnings) printNotice(`warning: ${warning}`)
     const { SETTINGS } = await import('../config/settings.ts')
     const publicParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(loaded)]])
+    if (loaded.smtp) publicParts.set(SETTINGS.smtp.name, shownSmtp(loaded.smtp))
     const settings: SettingRow[] = [...Object.values(SETTINGS), ...(await providerRows(loaded))]
     const shown = settings.map((setting) => describeSetting(setting, context, publicParts.get(setting.name)))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)

@@ -1,29 +1,31 @@
 import type { ReadSettings } from './read-settings.ts'
 import { type Environment, isSet } from './read-setting.ts'
+import { findMailConflicts } from './mail-conflicts.ts'
 import { SETTINGS } from './settings.ts'
 
 /** What settings that are good alone make impossible together, one line each. */
-export const findConflicts = (
-  environment: Environment,
-  { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl }: ReadSettings,
-): string[] => [
-  ...findHalfWebhook(environment),
-  ...(metricsPort !== undefined && metricsPort === port
-    ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
-    : []),
-  ...(cookiePrefix && isPlainHttp(baseUrl, environment)
-    ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only']
-    : []),
-  ...(hstsMs !== undefined && isPlainHttp(baseUrl, environment)
-    ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
-    : []),
-  ...(isSet(SETTINGS.previousSecret, environment) && !isSet(SETTINGS.secret, environment)
-    ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
-    : []),
-  ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
-    ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process']
-    : []),
-]
+export const findConflicts = (environment: Environment, settings: ReadSettings): string[] => {
+  const { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl } = settings
+  return [
+    ...findHalfWebhook(environment),
+    ...findMailConflicts(environment, settings),
+    ...(metricsPort !== undefined && metricsPort === port
+      ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
+      : []),
+    ...(cookiePrefix && isPlainHttp(baseUrl, environment)
+      ? ['SVC_COOKIE_PREFIX=on needs a SVC_BASE_URL with https: browsers accept such cookies over https only']
+      : []),
+    ...(hstsMs !== undefined && isPlainHttp(baseUrl, environment)
+      ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
+      : []),
+    ...(isSet(SETTINGS.previousSecret, environment) && !isSet(SETTINGS.secret, environment)
+      ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
+      : []),
+    ...(database?.kind === 'postgres' && !environment.SVC_SECRET && !environment.SVC_SECRET_FILE
+      ? ['SVC_SECRET is missing: with PostgreSQL it must be set, to the same value in every process']
+      : []),
+  ]
+}
 
 /** Whether the base URL is not https. An invalid one is not: it is an error already. */
 const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>

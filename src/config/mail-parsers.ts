@@ -1,38 +1,32 @@
 import { isEmailDomain, readEmail } from '../lib/email-address.ts'
-import { isLoopbackUrl } from '../lib/origin.ts'
-import type { Mailbox, SmtpServer } from '../mail/mail-settings.ts'
+import type { Mailbox } from '../mail/mail-settings.ts'
 import { listOf, parser, urlParser } from './parsers.ts'
+import { readSmtpUrl, SMTP_URLS } from './smtp-url.ts'
 
-const PORTS = { implicit: 465, starttls: 587, off: 25 }
+export const smtpUrl = parser(SMTP_URLS, readSmtpUrl)
 
-const readTls = ({ protocol, href, searchParams }: URL): SmtpServer['tls'] => {
-  if (protocol === 'smtps:') return 'implicit'
-  return searchParams.get('tls') === 'off' || isLoopbackUrl(href) ? 'off' : 'starttls'
+const MAX_NAME_LENGTH = 100
+
+export const mailbox = parser(
+  `an address such as svc@example.com, or NAME <svc@example.com> with a name of at most ${MAX_NAME_LENGTH} characters`,
+  (text): Mailbox | undefined => {
+    // A line end, or what may be taken for one, could begin a header of its own.
+    if (/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)) return undefined
+    const [, before = '', inBrackets] = /^([^<>]*)<([^<>]*)>$/.exec(text.trim()) ?? []
+    const name = unquote(before.trim())
+    const email = readEmail(inBrackets ?? text)
+    return email && name !== undefined && name.length <= MAX_NAME_LENGTH
+      ? { name: name || undefined, address: email.shown }
+      : undefined
+  },
+)
+
+/** Reads a quoted-string (RFC 5322 section 3.2.4). Undefined for a quotation mark without its partner. */
+const unquote = (text: string): string | undefined => {
+  const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(text) ?? []
+  if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1')
+  return text.includes('"') ? undefined : text
 }
-
-const decoded = (part: string): string | undefined => (part === '' ? undefined : decodeURIComponent(part))
-
-export const smtpUrl = parser('smtp://USER:PASSWORD@HOST:PORT or smtps://USER:PASSWORD@HOST:PORT', (text) => {
-  if (!/^smtps?:\/\/[^/?#\s]+\/?(?:\?tls=off)?$/.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const tls = readTls(url)
-  const server: SmtpServer = {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? PORTS[tls] : Number(url.port),
-    tls,
-    user: decoded(url.username),
-    password: decoded(url.password),
-  }
-  return server
-})
-
-export const mailbox = parser('an address such as svc@example.com, or Name <svc@example.com>', (text) => {
-  const [, name, address] = /^(?:([^<>\p{Cc}]*?) *<([^<>]+)>|)$/u.exec(text) ?? []
-  const email = readEmail(address ?? text)
-  if (!email) return undefined
-  const box: Mailbox = { name: name || undefined, address: email.shown }
-  return box
-})
 
 export const emailDomains = listOf('comma-separated domains, such as example.com', (item) =>
   isEmailDomain(item) ? item.toLowerCase() : undefined,

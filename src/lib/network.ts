@@ -36,5 +36,4 @@ export const createNetworkCheck = (networks: string[]): ((address: string) => bo
 const isLoopbackAddress = createNetworkCheck(['loopback'])
 
 /** Whether a host, an address without brackets, is this machine itself (RFC 6761 section 6.3). */
-export const isLoopbackHost = (host: string): boolean =>
-  /(?:^|\.)localhost\.?$/i.test(host) || isLoopbackAddress(host)
+export const isLoopbackHost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host) || isLoopbackAddress(host)

@@ -1,11 +1,15 @@
-/** Where mail is handed over (RFC 8314). */
+/** Where mail is handed over, and how (RFC 8314). */
 export interface SmtpServer {
+  /** A name, or an IP address without brackets. */
   host: string
   port: number
-  /** `implicit`: TLS from the first byte; `starttls`: required before anything else; `off`: none. */
-  tls: 'implicit' | 'starttls' | 'off'
-  user: string | undefined
-  password: string | undefined
+  /**
+   * `implicit`: TLS from the first byte. `starttls`: required before anything else. `offered`: STARTTLS where the server
+   * offers it, with any certificate, since the connection does not leave this machine. `off`: none.
+   */
+  tls: 'implicit' | 'starttls' | 'offered' | 'off'
+  /** Undefined: without authentication. */
+  login: { user: string; password: string } | undefined
 }
 
 /** The sender of messages. */
@@ -19,4 +23,6 @@ export interface MailSettings {
   from: Mailbox
   /** Time limit for one attempt to hand over a message. */
   timeoutMs: number
+  /** The public origin: its host stands in `Message-ID`. */
+  baseUrl: string
 }

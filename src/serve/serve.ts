@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
+import { shownSmtp } from '../config/smtp-url.ts'
 import type { Log } from '../lib/log.ts'
 import { createService } from '../service.ts'
 import { findPort, listenError } from './port.ts'
@@ -55,7 +56,7 @@ interface Overview {
   webhooks: string
   metrics: string
   providers: string
-  mail: 'off'
+  mail: string
 }
 
 const printOverview = (overview: Overview, { log, greet }: ServeDeps): void => {
@@ -73,7 +74,7 @@ const toOverview = (config: Config, listen: string): Overview => ({
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
   metrics: metricsUrl(config) ?? 'off',
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
-  mail: 'off',
+  mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
 })
 
 const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>

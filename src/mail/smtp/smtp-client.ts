@@ -2,8 +2,6 @@ import { withTimeout } from '../../lib/time.ts'
 import { createSmtpConnection, type Envelope, type SmtpConnection, type SmtpConnectionDeps } from './smtp-connection.ts'
 import { explain, explainTimeout, SmtpError } from './smtp-error.ts'
 
-export type { Envelope } from './smtp-connection.ts'
-
 /** Hands messages over, one after the other, over a connection that is kept between them. */
 export interface SmtpClient {
   /**

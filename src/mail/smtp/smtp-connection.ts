@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type Conversation from 'nodemailer/lib/smtp-connection'
 import type { Circumstances } from './smtp-error.ts'
 import { openSocket, readyEvent } from './smtp-socket.ts'
-import type { SmtpSettings } from './smtp-url.ts'
+import type { SmtpServer } from '../mail-settings.ts'
 
 /** A message as it goes over the wire. */
 export interface Envelope {
@@ -14,7 +14,7 @@ export interface Envelope {
 }
 
 export interface SmtpConnectionDeps {
-  smtp: SmtpSettings
+  smtp: SmtpServer
   /** How svc names itself; undefined: nodemailer's choice. */
   clientName: string | undefined
   /** Time limit of an attempt, from the name lookup to the reply to the message. */
@@ -67,7 +67,7 @@ export const createSmtpConnection = ({ smtp, clientName, timeoutMs }: SmtpConnec
       port,
       secure: isImplicit,
       secured: isImplicit,
-      requireTLS: tls === 'required',
+      requireTLS: tls === 'starttls',
       ignoreTLS: tls === 'off',
       ...(tls === 'offered' && { tls: { rejectUnauthorized: false } }),
       name: clientName,

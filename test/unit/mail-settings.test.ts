@@ -2,21 +2,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
-import { readMailAddress } from '../../src/mail/mail-address.ts'
-import { readSmtpUrl, type SmtpSettings, showSmtp } from '../../src/mail/smtp/smtp-url.ts'
+import { mailbox } from '../../src/config/mail-parsers.ts'
+import { readSmtpUrl, shownSmtp } from '../../src/config/smtp-url.ts'
+import type { SmtpServer } from '../../src/mail/mail-settings.ts'
 
 const login = { user: 'ada', password: 'secret' }
 
 describe('SVC_SMTP_URL', () => {
-  const accepted: [string, SmtpSettings, shown: string][] = [
+  const accepted: [string, SmtpServer, shown: string][] = [
     [
       'smtp://ada:secret@mail.example.com:2525',
-      { host: 'mail.example.com', port: 2525, tls: 'required', login },
+      { host: 'mail.example.com', port: 2525, tls: 'starttls', login },
       'smtp://…@mail.example.com:2525',
     ],
     [
       'smtp://mail.example.com',
-      { host: 'mail.example.com', port: 587, tls: 'required', login: undefined },
+      { host: 'mail.example.com', port: 587, tls: 'starttls', login: undefined },
       'smtp://mail.example.com:587',
     ],
     [
@@ -38,7 +39,7 @@ describe('SVC_SMTP_URL', () => {
     ['smtp://[::1]:1025', { host: '::1', port: 1025, tls: 'offered', login: undefined }, 'smtp://[::1]:1025'],
     [
       'smtp://[2001:db8::1]',
-      { host: '2001:db8::1', port: 587, tls: 'required', login: undefined },
+      { host: '2001:db8::1', port: 587, tls: 'starttls', login: undefined },
       'smtp://[2001:db8::1]:587',
     ],
     ['smtps://127.0.0.1', { host: '127.0.0.1', port: 465, tls: 'implicit', login: undefined }, 'smtps://127.0.0.1:465'],
@@ -47,7 +48,7 @@ describe('SVC_SMTP_URL', () => {
       {
         host: 'mail.example.com',
         port: 587,
-        tls: 'required',
+        tls: 'starttls',
         login: { user: 'ada@example.com', password: 'a:b/c@%ä' },
       },
       'smtp://…@mail.example.com:587',
@@ -56,7 +57,7 @@ describe('SVC_SMTP_URL', () => {
   for (const [text, settings, shown] of accepted) {
     test(`accepts ${text}`, () => {
       assert.deepEqual(readSmtpUrl(text), settings)
-      assert.equal(showSmtp(settings), shown)
+      assert.equal(shownSmtp(settings), shown)
     })
   }
 
@@ -115,21 +116,21 @@ describe('SVC_SMTP_URL', () => {
 })
 
 describe('SVC_MAIL_FROM', () => {
-  const accepted: [string, string, string][] = [
-    ['svc@example.com', '', 'svc@example.com'],
-    [' svc@example.com ', '', 'svc@example.com'],
-    ['<svc@example.com>', '', 'svc@example.com'],
+  const accepted: [string, string | undefined, string][] = [
+    ['svc@example.com', undefined, 'svc@example.com'],
+    [' svc@example.com ', undefined, 'svc@example.com'],
+    ['<svc@example.com>', undefined, 'svc@example.com'],
     ['Example <svc@example.com>', 'Example', 'svc@example.com'],
     ['Example, Inc. & Söhne <svc+mail@mail.example.com>', 'Example, Inc. & Söhne', 'svc+mail@mail.example.com'],
     ['"Example \\"A\\", Inc." <svc@example.com>', 'Example "A", Inc.', 'svc@example.com'],
-    ['svc@localhost', '', 'svc@localhost'],
   ]
   for (const [text, name, address] of accepted) {
-    test(`accepts ${text}`, () => assert.deepEqual(readMailAddress(text), { name, address }))
+    test(`accepts ${text}`, () => assert.deepEqual(mailbox.parse(text), { name, address }))
   }
 
   const refused = [
     '',
+    'svc@localhost',
     'Example',
     'svc@',
     '@example.com',
@@ -150,5 +151,5 @@ describe('SVC_MAIL_FROM', () => {
     `${'x'.repeat(250)}@example.com`,
   ]
   for (const text of refused)
-    test(`refuses ${JSON.stringify(text)}`, () => assert.equal(readMailAddress(text), undefined))
+    test(`refuses ${JSON.stringify(text)}`, () => assert.equal(mailbox.parse(text), undefined))
 })
