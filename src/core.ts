@@ -17,6 +17,7 @@ import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-key
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
+import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
 import { createSecurityEvents } from './users/security-events.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
@@ -40,6 +41,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
+  emailDomains: EmailDomains
   passwords: Passwords
   sessions: Sessions
   signingKeys: SigningKeys
@@ -110,10 +112,12 @@ export const createCore = (deps: CoreDeps): Core => {
     waiting: config.hashQueue,
     onHash,
   })
+  const emailDomains = createEmailDomains(config.emailDomains)
   const users = createUsers({
     db,
     clock,
     passwords,
+    emailDomains,
     announce: webhooks.announce,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
     applySecurityEvent,
@@ -125,6 +129,7 @@ export const createCore = (deps: CoreDeps): Core => {
     rootSecret,
     baseUrl,
     users,
+    emailDomains,
     signupOpen: config.signup !== 'off',
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
@@ -137,6 +142,7 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     clock,
     db,
+    emailDomains,
     signingKeys,
     mail,
     oauth,

@@ -8,9 +8,9 @@ import type { SettingValues } from './settings.ts'
 
 type CheckedSettings = Pick<
   SettingValues,
-  'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs'
+  'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs' | 'signup'
 > &
-  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'webhookSecret'>>
+  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'webhookSecret' | 'oauthProviders'>>
 
 /** What is needed to check the permissions of files with secrets. */
 export interface SecretFiles {
@@ -25,6 +25,7 @@ export interface SecretFiles {
 export const findWarnings = (settings: CheckedSettings, files: SecretFiles): string[] => [
   ...warnOfBaseUrl(settings),
   ...warnOfLimits(settings),
+  ...warnOfSignup(settings),
   ...warnOfProxies(settings),
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
@@ -54,6 +55,11 @@ const warnOfBaseUrl = ({ baseUrl }: CheckedSettings): string[] =>
 
 const warnOfLimits = ({ rateLimit }: CheckedSettings): string[] =>
   rateLimit ? [] : ['SVC_RATE_LIMIT="off" lets anybody guess passwords without end: take it away, it is for tests']
+
+const warnOfSignup = ({ signup, oauthProviders = [] }: CheckedSettings): string[] =>
+  signup === 'providers' && oauthProviders.length === 0
+    ? ['SVC_SIGNUP="providers" lets nobody create an account, since SVC_OAUTH_PROVIDERS names no provider']
+    : []
 
 const warnOfProxies = ({ trustProxy }: CheckedSettings): string[] =>
   coverMostAddresses(trustProxy)

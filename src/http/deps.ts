@@ -5,6 +5,7 @@ import type { OAuth } from '../oauth/oauth.ts'
 import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
+import type { EmailDomains } from '../users/email-domains.ts'
 import type { Users } from '../users/users.ts'
 import type { AccountLog } from './account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
@@ -21,7 +22,10 @@ export interface ServerDeps {
   isBaseUrlSet: boolean
   /** The audiences that clients may request; empty: any. */
   audiences: string[]
-  signupOpen: boolean
+  /** Who may create an account; `providers`: users who come from a provider alone. */
+  signup: 'on' | 'providers' | 'off'
+  /** Whether users choose a username and see it. */
+  usernames: boolean
   /** Whether the names of all cookies begin with `__Host-` or `__Secure-`. */
   cookiePrefix: boolean
   /** Binds CSRF tokens to sessions. */
@@ -31,6 +35,7 @@ export interface ServerDeps {
   clock: Clock
   log: Log
   users: Users
+  emailDomains: EmailDomains
   sessions: Sessions
   signingKeys: SigningKeys
   oauth: OAuth

@@ -64,6 +64,8 @@ export type Route = { path: `/auth${string}` } & Method &
   Kind & {
     /** Requested so often that its successes are logged at level `debug` only. */
     frequent?: true
+    /** The setting without which the route does not exist (`switched-off.ts`). */
+    needs?: 'usernames'
   }
 
 export type ResponseKind = Route['responseKind']

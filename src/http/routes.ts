@@ -18,6 +18,7 @@ import { createSignup } from './browser/signup.ts'
 import type { RouteDeps } from './deps.ts'
 import { redirect } from './response.ts'
 import type { Route } from './route.ts'
+import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
@@ -41,7 +42,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', handle: logout.show },
     { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', handle: logout.submit },
     { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', handle: account.show },
-    { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changeUsername },
+    { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', handle: account.changeUsername },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changePassword },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.endSessions },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.unlink },
@@ -49,7 +50,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
     { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', handle: reauthentication.submit },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
-    { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
@@ -65,7 +66,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),
     ...deps.pages.assets.map(assetRoute),
   ]
-  return routes
+  return withoutSwitchedOff(routes, deps)
 }
 
 /** The routes of one provider (CONTRACT.md 4.3). */

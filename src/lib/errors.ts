@@ -20,6 +20,8 @@ interface Details {
   field?: string
   /** The reason in one word, which pages translate into a text. */
   reason?: string
+  /** What the text of the reason names, such as the values that would be accepted. */
+  values?: readonly string[]
   /** Seconds until a retry makes sense. */
   retryAfterSeconds?: number
   /** Further errors of the same input. */
@@ -32,6 +34,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly field: string | undefined
   readonly reason: string | undefined
+  readonly values: readonly string[]
   readonly retryAfterSeconds: number | undefined
   readonly others: AppError[]
 
@@ -41,6 +44,7 @@ export class AppError extends Error {
     this.code = code
     this.field = details.field
     this.reason = details.reason
+    this.values = details.values ?? []
     this.retryAfterSeconds = details.retryAfterSeconds
     this.others = details.others ?? []
   }
@@ -62,8 +66,8 @@ export const checkAll = <Checks extends Record<string, () => unknown>>(
   }
   const [first, ...others] = refusals
   if (!first) return passed as { [Name in keyof Checks]: ReturnType<Checks[Name]> }
-  const { code, field, reason } = first
-  throw new AppError(code, first.message, { ...(field && { field }), ...(reason && { reason }), others })
+  const { code, field, reason, values } = first
+  throw new AppError(code, first.message, { ...(field && { field }), ...(reason && { reason }), values, others })
 }
 
 /** The database (or another part) is unavailable, locked or full: the caller should retry, and nobody is logged out. */

@@ -13,6 +13,7 @@ const PROBLEMS = {
   email_missing: { code: 'forbidden', message: 'The provider gave no email address.' },
   email_unverified: { code: 'forbidden', message: 'The provider has not verified the email address.' },
   domain_not_allowed: { code: 'forbidden', message: 'Accounts of this domain are not allowed.' },
+  email_domain_not_accepted: { code: 'unprocessable', message: 'Emails of this domain are not accepted.' },
   signup_closed: { code: 'forbidden', message: 'Signup is closed.' },
   disabled: { code: 'forbidden', message: 'The account is disabled.' },
   linked_elsewhere: { code: 'conflict', message: 'The provider account is connected to another user.' },
@@ -33,24 +34,30 @@ export const isSignInProblem = (reason: string | undefined): reason is SignInPro
 /** When to try again after a provider did not answer. */
 const RETRY_AFTER_SECONDS = 5
 
+interface ProblemDetails {
+  cause?: unknown
+  email?: string | undefined
+  values?: readonly string[]
+}
+
 /** An `AppError` with the name of the problem as its reason. */
 class SignInRefusal extends AppError {
   /** The email that the problem is about, as the provider wrote it: shown to the user, never logged. */
   readonly email: string | undefined
 
-  constructor(name: SignInProblem, { cause, email }: { cause?: unknown; email?: string | undefined }) {
+  constructor(name: SignInProblem, { cause, email, values = [] }: ProblemDetails) {
     const { code, message } = PROBLEMS[name]
     const retry = code === 'unavailable' ? { retryAfterSeconds: RETRY_AFTER_SECONDS } : {}
-    super(code, message, { reason: name, cause, ...retry })
+    super(code, message, { reason: name, cause, values, ...retry })
     this.email = email
   }
 }
 
 export const signInProblem = (name: SignInProblem, cause?: unknown): AppError => new SignInRefusal(name, { cause })
 
-/** A sign-in problem with an email, which the page shows. */
-export const emailProblem = (name: SignInProblem, email: string | undefined): AppError =>
-  new SignInRefusal(name, { email })
+/** A sign-in problem with an email, which the page shows, and with what would be accepted in its place. */
+export const emailProblem = (name: SignInProblem, email: string | undefined, values?: readonly string[]): AppError =>
+  new SignInRefusal(name, { email, ...(values && { values }) })
 
 /** The email that an error is about; undefined when it is about none. */
 export const emailOf = (error: AppError): string | undefined =>

@@ -2,6 +2,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
+import type { EmailDomains } from '../users/email-domains.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
@@ -81,6 +82,7 @@ export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requir
   baseUrl: string
   users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
+  emailDomains: EmailDomains
   /** In the order of their buttons. */
   providers: ProviderSettings[]
   /** Limits each request to a provider. */

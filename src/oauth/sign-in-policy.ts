@@ -11,6 +11,8 @@ export interface SignInFacts {
   /** The account that has this email; looked up only when no account is connected and the email is verified. */
   accountWithEmail: Account
   signup: 'open' | 'closed'
+  /** Whether a new account may have an email of this domain. */
+  domain: 'accepted' | 'refused'
 }
 
 /** `link_account` asks the user to prove that the account with their email is theirs; a problem refuses the sign-in. */
@@ -18,7 +20,10 @@ export type SignInOutcome =
   | 'sign_in'
   | 'create_account'
   | 'link_account'
-  | Extract<SignInProblem, 'disabled' | 'signup_closed' | 'email_missing' | 'email_unverified'>
+  | Extract<
+      SignInProblem,
+      'disabled' | 'signup_closed' | 'email_missing' | 'email_unverified' | 'email_domain_not_accepted'
+    >
 
 /**
  * Who comes back from a provider, and what happens then. The first row that fits decides. An email alone never signs
@@ -30,10 +35,12 @@ const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOut
   // Before the email's problem: users who correct their email would still get no account.
   [{ email: 'missing', signup: 'closed' }, 'signup_closed'],
   [{ email: 'unverified', signup: 'closed' }, 'signup_closed'],
+  [{ email: 'unverified', domain: 'refused' }, 'email_domain_not_accepted'],
   [{ email: 'missing' }, 'email_missing'],
   [{ email: 'unverified' }, 'email_unverified'],
   [{ accountWithEmail: 'active' }, 'link_account'],
   [{ accountWithEmail: 'disabled' }, 'disabled'],
+  [{ signup: 'open', domain: 'refused' }, 'email_domain_not_accepted'],
   [{ signup: 'open' }, 'create_account'],
 ]
 

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
+import type { EmailDomains } from '../users/email-domains.ts'
 import type { Users } from '../users/users.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
@@ -15,6 +16,7 @@ interface SignInDeps {
   clock: Clock
   users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
+  emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
   /** What can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
 }
@@ -31,7 +33,7 @@ const MAX_TRIES = 3
 /**
  * Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason.
  */
-export const createSignIn = ({ db, clock, users, signupOpen, describeAccount }: SignInDeps) => {
+export const createSignIn = ({ db, clock, users, signupOpen, emailDomains, describeAccount }: SignInDeps) => {
   const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
     const identity = await findIdentity(db, profile)
     return identity && { identity, account: stateOf(await findUserById(db, identity.userId)) }
@@ -50,6 +52,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, describeAccount }: 
       email: emailStateOf(profile),
       accountWithEmail: account ? stateOf(account) : 'none',
       signup: signupOpen ? 'open' : 'closed',
+      domain: profile.email && !emailDomains.accepts(profile.email) ? 'refused' : 'accepted',
     }
     return { outcome: decideSignIn(facts), identity: connection?.identity, account }
   }
@@ -77,7 +80,7 @@ export const createSignIn = ({ db, clock, users, signupOpen, describeAccount }: 
       let isNew = false
       for (let tries = 1; ; tries += 1) {
         const { outcome, identity, account } = await find(profile)
-        if (isSignInProblem(outcome)) throw refusal(outcome, profile)
+        if (isSignInProblem(outcome)) throw refusal(outcome, profile, emailDomains.accepted)
         if (outcome === 'create_account') {
           isNew = await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)
         } else if (outcome === 'sign_in' && identity) {
@@ -112,8 +115,10 @@ const emailStateOf = ({ email, emailVerified }: ProviderProfile): SignInFacts['e
   return emailVerified ? 'verified' : 'unverified'
 }
 
-const refusal = (problem: SignInProblem, { email }: ProviderProfile): AppError =>
-  problem === 'email_unverified' ? emailProblem(problem, email?.shown) : signInProblem(problem)
+const refusal = (problem: SignInProblem, { email }: ProviderProfile, accepted: readonly string[]): AppError => {
+  if (problem === 'email_domain_not_accepted') return emailProblem(problem, email?.shown, accepted)
+  return problem === 'email_unverified' ? emailProblem(problem, email?.shown) : signInProblem(problem)
+}
 
 /** The grant holds while the account is active and connected to this provider account. */
 const grantBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isStillValid'> => ({

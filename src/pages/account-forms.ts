@@ -8,14 +8,18 @@ export type Focus = 'username' | 'current_password' | 'new_password' | 'password
 
 /** The first field that is wrong. */
 export const focusOf = ({ username, password, deletion }: AccountView): Focus => {
-  if (username.error) return 'username'
+  if (username?.error) return 'username'
   if (password.errors.current_password) return 'current_password'
   if (password.errors.new_password) return 'new_password'
   return deletion.error ? 'password' : undefined
 }
 
 /** The form that changes the username. */
-export const usernameForm = ({ csrfToken, username }: AccountView, focus: Focus): HtmlFragment =>
+export const usernameForm = (
+  csrfToken: string,
+  username: NonNullable<AccountView['username']>,
+  focus: Focus,
+): HtmlFragment =>
   html`<form method="post" action="/auth/account/username" novalidate>
 ${csrfInput(csrfToken)}
 ${field({

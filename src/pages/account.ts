@@ -56,12 +56,13 @@ const emailSection = (view: AccountView): Section => ({
   body: accountEmail(view),
 })
 
-const usernameSection = (view: AccountView, focus: Focus): Section => ({
-  id: 'username-section',
-  title: texts.username,
-  about: texts.usernameAbout,
-  body: usernameForm(view, focus),
-})
+const usernameSection = ({ csrfToken, username }: AccountView, focus: Focus): Section | undefined =>
+  username && {
+    id: 'username-section',
+    title: texts.username,
+    about: texts.usernameAbout,
+    body: usernameForm(csrfToken, username, focus),
+  }
 
 const waysInSection = (view: AccountView, passwordIconUrl: string): Section | undefined =>
   view.signIn && {

@@ -14,11 +14,14 @@ const FIELD_PROBLEMS = [
   'username_taken',
 ] as const
 
-/** The errors of one field; `texts.fieldProblems` has their texts. */
-export type FieldProblem = (typeof FIELD_PROBLEMS)[number]
+/** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */
+export type NamedProblem = (typeof FIELD_PROBLEMS)[number]
 
-/** Whether the reason of an error belongs to a field. */
-export const isFieldProblem = (reason: string | undefined): reason is FieldProblem =>
+/** The errors of one field. `acceptedDomains`: the email is of none of these. */
+export type FieldProblem = NamedProblem | { acceptedDomains: readonly string[] }
+
+/** Whether the reason of an error belongs to a field, and has a fixed text. */
+export const isFieldProblem = (reason: string | undefined): reason is NamedProblem =>
   FIELD_PROBLEMS.some((problem) => problem === reason)
 
 /** An error of a whole form. With the request ID, an operator finds the line in the log. */

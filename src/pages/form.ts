@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryTexts } from './entry-texts.ts'
 import { operatorDetails, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { FieldProblem, FormProblem } from './views.ts'
@@ -46,13 +47,16 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   it.focused && html` autofocus`,
 ]
 
+const wordsOfField = (problem: FieldProblem): string =>
+  typeof problem === 'string' ? texts.fieldProblems[problem] : entryTexts.emailNotAccepted(problem.acceptedDomains)
+
 /**
  * Label, problem, input and hint, linked by their IDs. The problem is above the input, where no autofill list covers
  * it.
  */
 export const field = (it: Field): HtmlFragment => html`<div class="field">
 <label for="${it.name}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
-${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${texts.fieldProblems[it.problem]}</p>`}
+${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${wordsOfField(it.problem)}</p>`}
 <input id="${it.name}" name="${it.name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>
 ${it.type === 'password' && showButton(it.name)}${!it.problem && it.hint && html`<p class="hint" id="${it.name}-hint">${it.hint}</p>`}
 </div>`

@@ -24,6 +24,7 @@ const FIRST_STEPS: Record<ProviderProblem, Step> = {
   email_missing: 'signup',
   email_unverified: 'signup',
   domain_not_allowed: 'retry',
+  email_domain_not_accepted: 'retry',
   signup_closed: 'entry',
   disabled: 'entry',
   linked_elsewhere: 'entry_before_retry',
@@ -62,8 +63,14 @@ const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boo
     : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
 }
 
+/** Where no account with a password can be created, the user can only go back and correct the email there. */
+const stepOf = ({ problem, canSignUp }: ProviderProblemView): Step => {
+  const step = FIRST_STEPS[problem]
+  return step === 'signup' && !canSignUp ? 'retry' : step
+}
+
 const steps = (view: ProviderProblemView): HtmlFragment => {
-  const step = FIRST_STEPS[view.problem]
+  const step = stepOf(view)
   const first = step === 'retry' ? retry(view, 'first') : step === 'signup' && signup(view)
   return html`<div class="steps">
 ${first}
@@ -78,7 +85,8 @@ export const createProviderProblemPage =
   (view: ProviderProblemView): string => {
     const { title, why } = texts.providerProblems[view.problem]
     const label = view.provider?.label ?? texts.providerUnnamed
-    const about = { label, email: view.email, appName: layout.appName }
+    const { email, canSignUp, acceptedDomains } = view
+    const about = { label, email, appName: layout.appName, canSignUp, acceptedDomains }
     return layout.panel({
       title: title(about),
       over: over(view),

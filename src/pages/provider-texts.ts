@@ -1,3 +1,4 @@
+import { anyOf } from './entry-texts.ts'
 import type { ProviderProblem } from './views.ts'
 
 /** The values that texts about a provider can contain. */
@@ -6,6 +7,9 @@ interface About {
   label: string
   email: string | undefined
   appName: string
+  /** Whether the user can create an account with a password instead. */
+  canSignUp: boolean
+  acceptedDomains: readonly string[]
 }
 
 interface Words {
@@ -16,8 +20,11 @@ interface Words {
 
 const address = (email: string | undefined): string => email ?? 'your email address'
 
-const instead = ({ label }: About): string =>
-  `Create an account with a password instead; you can connect ${label} to it on your account page afterwards.`
+/** What to do about the email at the provider: to correct it there, or to do without. */
+const instead = ({ label, canSignUp }: About, correction: string): string =>
+  canSignUp
+    ? `Create an account with a password instead; you can connect ${label} to it on your account page afterwards.`
+    : `${correction} at ${label}, then try again.`
 
 /** The texts for each reason why a sign-in with a provider failed. */
 export const providerProblems: Record<ProviderProblem, Words> = {
@@ -59,16 +66,22 @@ export const providerProblems: Record<ProviderProblem, Words> = {
   },
   email_missing: {
     title: ({ label }) => `${label} gave no email address`,
-    why: (about) => `An account here needs one. ${instead(about)}`,
+    why: (about) => `An account here needs one. ${instead(about, 'Add one')}`,
   },
   email_unverified: {
     title: () => 'Your email address isn’t confirmed',
-    why: (about) => `${about.label} does not confirm that ${address(about.email)} is yours. ${instead(about)}`,
+    why: (about) =>
+      `${about.label} does not confirm that ${address(about.email)} is yours. ${instead(about, 'Confirm it')}`,
   },
   domain_not_allowed: {
     title: () => 'That account isn’t let in here',
     why: ({ label, email }) =>
       `With ${label}, only accounts of certain organisations can log in, and ${email ?? 'yours'} is not among them.`,
+  },
+  email_domain_not_accepted: {
+    title: () => 'That address isn’t accepted here',
+    why: ({ label, email, acceptedDomains }) =>
+      `Accounts here have an email address of ${anyOf(acceptedDomains)}, and ${address(email)} is none. Choose another account at ${label}.`,
   },
   signup_closed: {
     title: () => 'New accounts aren’t open',

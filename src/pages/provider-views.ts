@@ -19,6 +19,7 @@ export type ProviderProblem =
   | 'email_missing'
   | 'email_unverified'
   | 'domain_not_allowed'
+  | 'email_domain_not_accepted'
   | 'signup_closed'
   | 'disabled'
   | 'linked_elsewhere'
@@ -40,9 +41,13 @@ export interface ProviderProblemView {
   /** Kept when trying again: the pending account link, if another provider was to prove ownership of the account. */
   pending?: string | undefined
   signedIn: boolean
+  /** Whether a visitor can create an account with a password instead. */
+  canSignUp: boolean
   requestId: string
   /** The email that the provider sent. */
   email?: string | undefined
+  /** The domains of which the email must be. */
+  acceptedDomains: readonly string[]
   retryAfterSeconds?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-import { html } from '../lib/html.ts'
+import { type HtmlFragment, html } from '../lib/html.ts'
 import { returnToInput } from './form.ts'
 import { orLine, providerButtons } from './provider-buttons.ts'
 import { texts } from './texts.ts'
@@ -8,13 +8,12 @@ import type { LoginView } from './views.ts'
 export const entryHref = (path: '/auth/login' | '/auth/signup', returnTo: string | undefined): string =>
   returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
 
-/** The buttons of the external providers, below the form; empty without providers. */
-export const providerForms = ({
-  csrfToken,
-  providers,
-  returnTo,
-}: Pick<LoginView, 'providers' | 'csrfToken' | 'returnTo'>) => {
+/** The buttons of the external providers, below the form if there is one; empty without providers. */
+export const providerForms = (
+  { csrfToken, providers, returnTo }: Pick<LoginView, 'providers' | 'csrfToken' | 'returnTo'>,
+  isBelowForm = true,
+): HtmlFragment | undefined => {
   const hiddenInputs = returnToInput(returnTo)
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-  return buttons && html`${orLine()}${buttons}`
+  return buttons && html`${isBelowForm && orLine()}${buttons}`
 }

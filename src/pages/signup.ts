@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { entryTexts } from './entry-texts.ts'
 import { csrfInput, field, formProblem, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { entryHref, providerForms } from './sign-in-links.ts'
@@ -12,21 +13,37 @@ const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
   return wrong ?? (problem ? 'problem' : 'email')
 }
 
+const usernameField = (value: string, errors: SignupView['errors'], focus: string): HtmlFragment => html`
+${field({
+  name: 'username',
+  label: texts.username,
+  type: 'text',
+  autocomplete: 'nickname',
+  value,
+  hint: texts.usernameHint,
+  optional: true,
+  maxLength: 30,
+  problem: errors.username,
+  focused: focus === 'username',
+})}`
+
+type Fields = Pick<SignupView, 'email' | 'username' | 'acceptedDomains' | 'errors'>
+
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
-const fields = (
-  { email, username, errors }: Pick<SignupView, 'email' | 'username' | 'errors'>,
-  focus: string,
-): HtmlFragment => html`${field({
-  name: 'email',
-  label: texts.email,
-  type: 'email',
-  autocomplete: 'username',
-  value: email,
-  maxLength: 254,
-  problem: errors.email,
-  focused: focus === 'email',
-})}
+const fields = ({ email, username, acceptedDomains, errors }: Fields, focus: string): HtmlFragment => {
+  const hint = acceptedDomains.length > 0 && entryTexts.emailHint(acceptedDomains)
+  return html`${field({
+    name: 'email',
+    label: texts.email,
+    type: 'email',
+    autocomplete: 'username',
+    value: email,
+    ...(hint && { hint }),
+    maxLength: 254,
+    problem: errors.email,
+    focused: focus === 'email',
+  })}
 ${field({
   name: 'password',
   label: texts.password,
@@ -36,27 +53,17 @@ ${field({
   minLength: 8,
   problem: errors.password,
   focused: focus === 'password',
-})}
-${field({
-  name: 'username',
-  label: texts.username,
-  type: 'text',
-  autocomplete: 'nickname',
-  value: username,
-  hint: texts.usernameHint,
-  optional: true,
-  maxLength: 30,
-  problem: errors.username,
-  focused: focus === 'username',
-})}`
+})}${username !== undefined && usernameField(username, errors, focus)}`
+}
 
-const isEmpty = ({ email, username, errors, problem }: SignupView): boolean =>
-  email === '' && username === '' && !problem && !Object.values(errors).some(Boolean)
+/** Whether it is the form of a service without special settings, in which nothing has been entered yet. */
+const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupView): boolean =>
+  email === '' && username === '' && acceptedDomains.length === 0 && !problem && !Object.values(errors).some(Boolean)
 
 /** The page with the form. Most visitors have entered nothing yet: what they get is rendered once, but for the token. */
 const createOpenPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.signUp, scripted: true })
-  const emptyFields = fields({ email: '', username: '', errors: {} }, 'email')
+  const usualFields = fields({ email: '', username: '', acceptedDomains: [], errors: {} }, 'email')
 
   return (view: SignupView): string => {
     const { problem, errors } = view
@@ -67,7 +74,7 @@ const createOpenPage = (layout: Layout) => {
       body: html`${formProblem(problem, layout.support, focus === 'problem')}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${isEmpty(view) ? emptyFields : fields(view, focus)}
+${isUsual(view) ? usualFields : fields(view, focus)}
 <button class="first">${texts.signUpButton}</button>
 </form>
 ${providerForms(view)}`,
@@ -78,12 +85,15 @@ ${providerForms(view)}`,
 const wayToLogin = ({ returnTo }: SignupView): HtmlFragment =>
   html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`
 
-/** The signup page, or the page that says that signup is closed. */
+/** The signup page, with a form or the providers alone; or the page that says that signup is closed. */
 export const createSignupPage = (layout: Layout) => {
   const openPage = createOpenPage(layout)
+  const closed = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
   return (view: SignupView): string => {
-    if (!view.closed) return openPage(view)
-    const body = html`<p>${layout.support.text(texts.signUpClosedAdvice(layout.appName))}</p>`
-    return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body })
+    if (view.closed) return layout.panel({ title: texts.signUpClosed, below: wayToLogin(view), body: closed })
+    if (view.byPassword) return openPage(view)
+    const body = html`<p>${entryTexts.signUpByProvider}</p>
+${providerForms(view, false)}`
+    return layout.panel({ title: texts.signUp, below: wayToLogin(view), body })
   }
 }

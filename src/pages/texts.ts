@@ -1,5 +1,5 @@
 import { providerProblems } from './provider-texts.ts'
-import type { FieldProblem } from './views.ts'
+import type { NamedProblem } from './form-views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
 
@@ -10,7 +10,7 @@ const wait = (seconds: number): string => {
   return counted(Math.ceil(seconds / 3600), 'hour', 'hours')
 }
 
-const fieldProblems: Record<FieldProblem, string> = {
+const fieldProblems: Record<NamedProblem, string> = {
   email_missing: 'Enter your email address.',
   email_invalid: 'Enter an email address such as name@example.com.',
   email_taken: 'There is already an account with this email address.',
@@ -19,7 +19,7 @@ const fieldProblems: Record<FieldProblem, string> = {
   password_too_long: 'Use at most 256 characters.',
   password_common: 'This is a commonly used password, and among the first that are guessed. Choose another.',
   password_repeats: 'This is the same few characters again and again, and easy to guess. Choose another.',
-  password_same_as_account: 'Choose a password that is more than your email address or username with digits added.',
+  password_same_as_account: 'Choose a password that is more than your email address or name with digits added.',
   password_same_as_site: 'Choose a password that is more than the name of this site with digits added.',
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',

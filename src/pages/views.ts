@@ -25,13 +25,17 @@ export interface LoginView extends EntryView {
 }
 
 export interface SignupView extends EntryView {
-  /** As typed. */
-  username: string
+  /** As typed. Undefined where usernames are made, and not asked for. */
+  username: string | undefined
   errors: {
     email?: FieldProblem | undefined
     username?: FieldProblem | undefined
     password?: FieldProblem | undefined
   }
+  /** The domains of which an email must be; none: any. */
+  acceptedDomains: readonly string[]
+  /** Whether there is a form with a password, and not the providers alone. */
+  byPassword: boolean
   /** Signup is closed. */
   closed: boolean
 }
@@ -92,8 +96,8 @@ export interface AccountView extends FormView {
     | 'unlinked'
     | 'confirmed'
     | undefined
-  /** `value` is the content of the field: the username, or the text that was typed. */
-  username: { value: string; error?: FieldProblem | undefined }
+  /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
+  username?: { value: string; error?: FieldProblem | undefined } | undefined
   password: {
     errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
   }

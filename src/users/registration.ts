@@ -5,6 +5,7 @@ import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import { requireEmail } from './email.ts'
+import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
@@ -16,6 +17,7 @@ interface RegistrationDeps {
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  emailDomains: Pick<EmailDomains, 'requireEmail'>
   /** Writes the event, in the transaction of the change, that tells the application. */
   announce: (transaction: Transaction, type: 'user.created', userId: string) => Promise<void>
 }
@@ -28,6 +30,8 @@ export interface NewUser {
   roles?: string[]
   /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
   emailVerified?: boolean
+  /** Whether the user signs up, and no operator vouches for the domain of the email. */
+  isSelfMade?: boolean
 }
 
 /** What an account is made from when a provider says who the user is. */
@@ -42,7 +46,9 @@ export interface ProviderUser {
 export type AlsoInsert = (transaction: Transaction, userId: string) => Promise<unknown>
 
 /** Creates accounts, and tells the application of them. */
-export const createRegistration = ({ db, clock, passwords, requireGoodPassword, announce }: RegistrationDeps) => {
+export const createRegistration = (deps: RegistrationDeps) => {
+  const { db, clock, passwords, announce } = deps
+
   /** `conflict` when email or username is taken. */
   const insert = async (user: UserRecord, also?: AlsoInsert): Promise<UserRecord> => {
     try {
@@ -85,7 +91,7 @@ export const createRegistration = ({ db, clock, passwords, requireGoodPassword, 
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller): Promise<UserRecord> {
-      const { email, username, password } = requireAccount(given, requireGoodPassword)
+      const { email, username, password } = requireAccount(given, deps)
       const user: UserRecord = {
         ...recordOf(email),
         passwordHash: await passwords.hash(password, caller),
@@ -111,11 +117,14 @@ interface Account {
   password: string
 }
 
-const requireAccount = ({ email, password, username }: NewUser, requireGoodPassword: RequireGoodPassword): Account => {
+const requireAccount = (
+  { email, password, username, isSelfMade }: NewUser,
+  { requireGoodPassword, emailDomains }: RegistrationDeps,
+): Account => {
   // A user who chooses no username most likely gets the first one that is generated.
   const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
   return checkAll({
-    email: () => requireEmail(email),
+    email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
     username: () => (username ? requireUsername(username) : undefined),
     password: () => requireGoodPassword(password, [email.trim(), username ?? '', generated]),
   })

@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { createAdministration } from './administration.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
+import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
@@ -68,6 +69,7 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  emailDomains: EmailDomains
   /** Writes the event, in the transaction of the change, that tells the application. */
   announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
   applySecurityEvent: ApplySecurityEvent
@@ -101,7 +103,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     authenticate,
 
     async signUp(newUser, caller) {
-      return grantFor(await create(newUser, caller))
+      return grantFor(await create({ ...newUser, isSelfMade: true }, caller))
     },
 
     changeOrSetPassword: createPasswordChange({ ...deps, requireOwnPassword }),

@@ -21,11 +21,17 @@ const NOT_CONNECTED: Record<SignInFacts['signup'], Record<SignInFacts['email'], 
   },
 }
 
+/** What becomes of these outcomes where the domain of the email is not accepted: it counts for new accounts alone. */
+const REFUSED_DOMAIN: Partial<Record<SignInOutcome, SignInOutcome>> = {
+  create_account: 'email_domain_not_accepted',
+  email_unverified: 'email_domain_not_accepted',
+}
+
 for (const signup of ['open', 'closed'] as const) {
   describe(`signup ${signup}`, () => {
     for (const email of EMAILS) {
       for (const accountWithEmail of ACCOUNTS) {
-        const facts = { email, accountWithEmail, signup }
+        const facts = { email, accountWithEmail, signup, domain: 'accepted' } as const
         const title = `email ${email}, account with this email: ${accountWithEmail}`
 
         test(`connected to an active account, ${title}: sign_in`, () =>
@@ -37,6 +43,10 @@ for (const signup of ['open', 'closed'] as const) {
         const outcome = NOT_CONNECTED[signup][email][accountWithEmail]
         test(`not connected, ${title}: ${outcome}`, () =>
           assert.equal(decideSignIn({ ...facts, connectedAccount: 'none' }), outcome))
+
+        const refused = REFUSED_DOMAIN[outcome] ?? outcome
+        test(`not connected, ${title}, of a domain that is not accepted: ${refused}`, () =>
+          assert.equal(decideSignIn({ ...facts, connectedAccount: 'none', domain: 'refused' }), refused))
       }
     }
   })

@@ -6,6 +6,7 @@ import type { ProviderProfile } from '../../src/oauth/profile.ts'
 import { newIdentity } from '../../src/oauth/profile.ts'
 import { createSignIn } from '../../src/oauth/sign-in.ts'
 import type { Database } from '../../src/storage/database.ts'
+import { createEmailDomains } from '../../src/users/email-domains.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../storage/databases.ts'
 import { newUser, T0 } from '../storage/rows.ts'
@@ -49,6 +50,7 @@ test('a user whose account another tab creates between two queries is signed in,
     clock: { now: () => T0 },
     users: { createFromProfile: () => assert.fail('nobody is created') },
     signupOpen: true,
+    emailDomains: createEmailDomains([]),
     describeAccount: () => assert.fail('no account is to be linked'),
   })
   const result = await signIn(profile, () => assert.fail('it is no signup'))

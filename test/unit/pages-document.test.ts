@@ -68,7 +68,10 @@ for (const { name, page, tags } of documents) {
 test('return_to is kept in the forms and in the links between login and signup', () => {
   const returnTo = '/a?b=c&d=ü#e'
   const view = { csrfToken: 'token', returnTo, email: '', errors: {}, providers: [{ name: 'acme', label: 'Acme' }] }
-  const shown = [pages.login({ ...view, signupOpen: true }), pages.signup({ ...view, username: '', closed: false })]
+  const shown = [
+    pages.login({ ...view, signupOpen: true }),
+    pages.signup({ ...view, username: '', acceptedDomains: [], byPassword: true, closed: false }),
+  ]
   for (const [page, other] of [
     [shown[0], '/auth/signup'],
     [shown[1], '/auth/login'],
@@ -214,7 +217,7 @@ test('the pages of login and signup are ASCII, which is sent in half the time', 
   const view = { csrfToken: 't', returnTo: '/start', email: '', errors: {}, providers: [] }
   for (const page of [
     pages.login({ ...view, signupOpen: true }),
-    pages.signup({ ...view, username: '', closed: false }),
+    pages.signup({ ...view, username: '', acceptedDomains: [], byPassword: true, closed: false }),
   ])
     assert.equal(Buffer.byteLength(page), page.length)
 })

@@ -56,11 +56,13 @@ const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}
     signedIn: false,
     requestId: 'r-1',
     email: 'sam@example.com',
+    canSignUp: true,
+    acceptedDomains: ['corp.example', 'staff.example'],
     ...more,
   })
 
 test('every failure of a sign-in with a provider has its own text, and says what to do next', () => {
-  assert.equal(PROBLEMS.length, 18)
+  assert.equal(PROBLEMS.length, 19)
   const titles = PROBLEMS.map((problem) => /<title>(.*)<\/title>/.exec(shown(problem))?.[1])
   assert.equal(new Set(titles).size, PROBLEMS.length)
   for (const problem of PROBLEMS) {
@@ -99,7 +101,7 @@ test('if another attempt makes sense, the page offers it first and keeps all par
 
 test('no heading takes more than two lines of a small phone', () => {
   for (const { title } of Object.values(texts.providerProblems)) {
-    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme' })
+    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme', canSignUp: true, acceptedDomains: [] })
     assert.match(text, /^.{1,18}( .{1,18})?$/)
   }
 })
@@ -109,6 +111,18 @@ test('a user without a verified email at the provider is sent to an account with
     assert.deepEqual(linksOf(shown(problem)), [LOGIN.replace('login', 'signup'), LOGIN])
   }
 })
+
+test('where accounts come from providers alone, that user corrects the email there and tries again', () => {
+  for (const problem of ['email_missing', 'email_unverified'] as const) {
+    const page = shown(problem, { canSignUp: false })
+    assert.deepEqual(linksOf(page), [LOGIN])
+    assert.equal(firstOf(page)[0]?.name, 'button')
+    assert.match(page, /at GitHub, then try again\./)
+  }
+})
+
+test('an email of another domain: the page names the domains that are accepted', () =>
+  assert.match(shown('email_domain_not_accepted'), /of corp\.example or staff\.example, and sam@example\.com is none/))
 
 test('a signed-in user is sent back to the account, or to the page for re-authentication', () => {
   for (const problem of PROBLEMS) {

@@ -17,7 +17,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const providers = [provider]
   const entry = { csrfToken: text, returnTo: text, email: text, providers: [], errors: {} }
   const login: LoginView = { ...entry, signupOpen: true }
-  const signup: SignupView = { ...entry, username: text, closed: false }
+  const signup: SignupView = { ...entry, username: text, acceptedDomains: [], byPassword: true, closed: false }
   const session = { userAgent: text, address: text, createdAtMs: minutesAgo(90_000) }
   const account: AccountView = {
     csrfToken: text,
@@ -58,6 +58,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     signedIn: false,
     requestId: text,
     email: text,
+    canSignUp: true,
+    acceptedDomains: [text],
     pending: text,
     retryAfterSeconds: 5,
   }
@@ -87,11 +89,17 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'signup while busy': (pages) =>
       pages.signup({ ...signup, problem: { kind: 'busy', retryAfterSeconds: 2, requestId: 'r-2' } }),
     'signup closed': (pages) => pages.signup({ ...signup, closed: true }),
+    'signup by providers': (pages) => pages.signup({ ...signup, byPassword: false, providers }),
+    'signup of some domains': (pages) => pages.signup({ ...signup, acceptedDomains: [text, text] }),
+    'signup of another domain': (pages) =>
+      pages.signup({ ...signup, acceptedDomains: [text], errors: { email: { acceptedDomains: [text] } } }),
+    'signup without usernames': (pages) => pages.signup({ ...signup, username: undefined }),
     'redirect loop': (pages) =>
       pages.redirectLoop({ email: text, returnTo: `/${text}`, issuer: text, nowMs, requestId: text }),
     logout: (pages) => pages.logout({ csrfToken: text, signedIn: true, email: text }),
     'logged out': (pages) => pages.logout({ csrfToken: text, signedIn: false }),
     account: (pages) => pages.account(account),
+    'account without usernames': (pages) => pages.account({ ...account, username: undefined }),
     'account after a change': (pages) => pages.account({ ...account, done: 'password' }),
     'account with one session': (pages) => pages.account({ ...account, sessions: account.sessions.slice(0, 1) }),
     'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
@@ -133,6 +141,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'link account held up': (pages) => pages.linkAccount({ ...linkAccount, problem: tooMany }),
     'provider away': (pages) => pages.providerProblem(problem),
     'provider gave no email': (pages) => pages.providerProblem({ ...problem, problem: 'email_unverified' }),
+    'provider gave an email of another domain': (pages) =>
+      pages.providerProblem({ ...problem, problem: 'email_domain_not_accepted' }),
     'provider connected elsewhere': (pages) =>
       pages.providerProblem({ ...problem, problem: 'linked_elsewhere', signedIn: true, intent: 'link' }),
     'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
@@ -154,6 +164,7 @@ export const WRONG_STATES: Record<string, string> = {
   'login held up': 'form-problem',
   'login of an old page': 'form-problem',
   'signup refused': 'email',
+  'signup of another domain': 'email',
   'signup while busy': 'form-problem',
   'username refused': 'username',
   'password refused': 'current_password',

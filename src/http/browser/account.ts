@@ -41,7 +41,7 @@ interface AccountForm {
 
 /** `/auth/account`: what users can see and change of their own account. */
 export const createAccount = (deps: RouteDeps) => {
-  const { users, sessions, oauth, pages, limits, clock, accountLog } = deps
+  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames } = deps
   const signInMethods = createSignInMethods(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
@@ -55,7 +55,7 @@ export const createAccount = (deps: RouteDeps) => {
     user: session,
     nowMs: currentTimeMs(session, clock),
     ...(await listSessions(session)),
-    username: { value: session.username },
+    username: usernames ? { value: session.username } : undefined,
     password: { errors: {} },
     deletion: {},
     signIn: await signInMethods.forAccountPage(session),

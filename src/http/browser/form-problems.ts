@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
+import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
 import { statusOf } from '../errors.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
@@ -13,8 +14,9 @@ export interface Refusal {
 
 const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
   const errors: Record<string, FieldProblem> = {}
-  for (const { field, reason } of [error, ...error.others]) {
+  for (const { field, reason, values } of [error, ...error.others]) {
     if (field && isFieldProblem(reason)) errors[field] = reason
+    if (field && reason === DOMAIN_REFUSED) errors[field] = { acceptedDomains: values }
   }
   return errors
 }

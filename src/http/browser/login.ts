@@ -7,6 +7,7 @@ import type { RequestContext } from '../request-context.ts'
 import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
+import { signupWays } from '../signup-ways.ts'
 import { orShowAgain } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
@@ -20,7 +21,8 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, providers, accountLog } = deps
+  const { isOpen: signupOpen } = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,

@@ -6,13 +6,15 @@ import type { RequestContext } from '../request-context.ts'
 import { countOutcome, signupFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
+import { signupWays } from '../signup-ways.ts'
 import { orShowAgain } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 
 interface Typed {
   email: string
-  username: string
+  /** Undefined where usernames are made: what a form says of one does not count. */
+  username: string | undefined
 }
 
 interface SignupForm extends Typed {
@@ -22,7 +24,19 @@ interface SignupForm extends Typed {
 
 /** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, signupOpen, providers, accountLog } = deps
+  const {
+    redirectSignedIn,
+    users,
+    pages,
+    limits,
+    requestMetrics,
+    baseUrl,
+    usernames,
+    providers,
+    accountLog,
+    emailDomains,
+  } = deps
+  const ways = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
     csrfToken: context.csrfToken,
@@ -30,11 +44,13 @@ export const createSignup = (deps: EntryDeps) => {
     ...typed,
     errors: {},
     providers,
-    closed: !signupOpen,
+    acceptedDomains: emailDomains.accepted,
+    byPassword: ways.byPassword,
+    closed: !ways.isOpen,
   })
 
-  const showEmpty = (context: RequestContext, returnTo: string): HttpResponse =>
-    page(signupOpen ? 200 : 403, pages.signup(view(context, returnTo, { email: '', username: '' })))
+  const showEmpty = (context: RequestContext, returnTo: string, status: number): HttpResponse =>
+    page(status, pages.signup(view(context, returnTo, { email: '', username: usernames ? '' : undefined })))
 
   const createAccount = async (context: RequestContext, form: SignupForm, facts: EventFacts): Promise<HttpResponse> => {
     const { email, username, password, returnTo } = form
@@ -56,15 +72,16 @@ export const createSignup = (deps: EntryDeps) => {
 
   return {
     show: (context: RequestContext): Awaitable<HttpResponse> =>
-      redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo)),
+      redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, baseUrl)
-      const typed = { email: context.form.get('email') ?? '', username: context.form.get('username') ?? '' }
+      const username = usernames ? (context.form.get('username') ?? '') : undefined
+      const typed = { email: context.form.get('email') ?? '', username }
       const password = context.form.get('password') ?? ''
-      if (!signupOpen) {
+      if (!ways.byPassword) {
         requestMetrics?.countSignup('closed')
-        return showEmpty(context, returnTo)
+        return showEmpty(context, returnTo, 403)
       }
       return orShowAgain(
         context,

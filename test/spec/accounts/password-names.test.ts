@@ -11,7 +11,7 @@ const service = await startService({ env: site })
 /** The text at the field for each reason. */
 const WORDS = {
   repeats: 'the same few characters again and again',
-  account: 'more than your email address or username',
+  account: 'more than your email address or name',
   site: 'more than the name of this site',
 }
 

@@ -8,6 +8,7 @@ import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
+import { signupWays } from '../../signup-ways.ts'
 import { startSession } from '../start-session.ts'
 
 /** What a user wanted from a provider, so that the problem page can offer to try again. */
@@ -59,12 +60,13 @@ export const orProblemPage = async (
 }
 
 const problemPage = async (
-  { pages, findCurrentSession }: RouteDeps,
+  deps: RouteDeps,
   context: RequestContext,
   { provider, returnTo, intent, linkRequest }: RetryParams,
   error: AppError,
   problem: SignInProblem,
 ): Promise<HttpResponse> => {
+  const { pages, findCurrentSession } = deps
   const signedIn = (await findCurrentSession(context)) !== undefined
   // A user who presses "back" after the sign-in comes here again, and is signed in already.
   if (problem === 'used' && signedIn) return redirect(returnTo)
@@ -78,6 +80,8 @@ const problemPage = async (
     // A link request that was refused would be refused again.
     pending: problem === 'unreadable' ? undefined : linkRequest,
     email: emailOf(error),
+    acceptedDomains: error.values,
+    canSignUp: signupWays(deps).byPassword,
     signedIn,
     requestId: context.requestId,
     retryAfterSeconds,
