@@ -119,6 +119,7 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     emailDomains,
     announce: webhooks.announce,
+    announceUpdate: webhooks.announceUpdate,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
     applySecurityEvent,
     ...sessions.rules,
@@ -134,6 +135,7 @@ export const createCore = (deps: CoreDeps): Core => {
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
     applySecurityEvent,
+    announceUpdate: webhooks.announceUpdate,
     ...sessions.rules,
   })
   const pseudonymOf = (email: string): string =>

@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
+import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
@@ -12,6 +13,7 @@ interface LinkingDeps extends Pick<SessionRules, 'requireSession'> {
   db: Database
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
   /** `invalid_request` when the profile was fetched too long ago. */
@@ -28,7 +30,7 @@ export interface OwnSession {
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
+  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent, announceUpdate } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -38,7 +40,8 @@ export const createLinking = (deps: LinkingDeps) => {
   ) => {
     const user = await findUserById(transaction, userId)
     if (!emailVerified || email?.lower !== user?.emailLower) return
-    await markEmailVerified(transaction, userId, clock.now())
+    const verified = await markEmailVerified(transaction, userId, clock.now())
+    if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
   }
 
   /** Commits a connection with `work`. It is no error when the same user has it already; for another user it is. */
@@ -121,10 +124,16 @@ export const createLinking = (deps: LinkingDeps) => {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)
       await commitLink(profile, userId, async (transaction) => {
+        await lockUserToChange(transaction, userId)
+        const before = await findUserById(transaction, userId)
         const reclaimed = await reclaimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
         if (reclaimed === 0) throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
         await applySecurityEvent(transaction, 'taken_over', { userId })
+        await announceUpdate(transaction, userId, [
+          'email_verified',
+          ...(before?.roles.length ? ['roles' as const] : []),
+        ])
       })
       return signInAs(profile, userId)
     },

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
+import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
@@ -77,6 +78,7 @@ export interface OAuth {
 export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

@@ -1,21 +1,23 @@
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
+import type { AnnounceUpdate } from './announcement.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
-import { requireUserById, updateDisabled, updatePasswordHash, updateRoles } from './user-store.ts'
+import { lockUserToChange, requireUserById, updateDisabled, updatePasswordHash, updateRoles } from './user-store.ts'
 
 interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
   db: Database
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
 }
 
 /** What an operator changes of an account. */
 export const createAdministration = (deps: AdministrationDeps) => {
-  const { db, passwords, userChanged, applySecurityEvent, requireGoodPassword } = deps
+  const { db, passwords, userChanged, applySecurityEvent, announceUpdate, requireGoodPassword } = deps
   return {
     async setPassword(
       id: string,
@@ -38,16 +40,20 @@ export const createAdministration = (deps: AdministrationDeps) => {
     async setRoles(id: string, roles: string[]): Promise<void> {
       const checked = requireRoles(roles)
       await db.inTransaction(async (transaction) => {
-        await updateRoles(transaction, id, checked)
+        if ((await updateRoles(transaction, id, checked)) === 0) return
         await userChanged(transaction, id)
+        await announceUpdate(transaction, id, ['roles'])
       })
     },
 
     async setDisabled(id: string, disabled: boolean): Promise<void> {
       await db.inTransaction(async (transaction) => {
-        await updateDisabled(transaction, id, disabled)
+        await lockUserToChange(transaction, id)
+        const changed = await updateDisabled(transaction, id, disabled)
         if (disabled) await applySecurityEvent(transaction, 'disabled', { userId: id })
+        if (changed === 0) return
         await userChanged(transaction, id)
+        await announceUpdate(transaction, id, ['disabled'])
       })
     },
   }

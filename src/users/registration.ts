@@ -4,6 +4,7 @@ import type { Email } from '../lib/email-address.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { Announce } from './announcement.ts'
 import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
@@ -18,8 +19,7 @@ interface RegistrationDeps {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   emailDomains: Pick<EmailDomains, 'requireEmail'>
-  /** Writes the event, in the transaction of the change, that tells the application. */
-  announce: (transaction: Transaction, type: 'user.created', userId: string) => Promise<void>
+  announce: Announce
 }
 
 export interface NewUser {

@@ -94,15 +94,21 @@ export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
     user.emailVerifiedAtMs ?? null,
   )
 
-/** `UniqueViolation` on `users.username`. */
+/** 0 when the user has this username already; `UniqueViolation` on `users.username`. */
 export const updateUsername = (db: Queries, id: string, username: string): Promise<number> =>
-  db.run('UPDATE users SET username = ? WHERE id = ?', username, id)
+  db.run('UPDATE users SET username = ? WHERE id = ? AND username <> ?', username, id, username)
 
-export const updateRoles = (db: Queries, id: string, roles: string[]): Promise<number> =>
-  db.run('UPDATE users SET roles = ? WHERE id = ?', JSON.stringify(roles), id)
+/** 0 when the user has these roles already, in this order. */
+export const updateRoles = (db: Queries, id: string, roles: string[]): Promise<number> => {
+  const text = JSON.stringify(roles)
+  return db.run('UPDATE users SET roles = ? WHERE id = ? AND roles <> ?', text, id, text)
+}
 
-export const updateDisabled = (db: Queries, id: string, disabled: boolean): Promise<number> =>
-  db.run('UPDATE users SET disabled = ? WHERE id = ?', disabled ? 1 : 0, id)
+/** 0 when it is so already. */
+export const updateDisabled = (db: Queries, id: string, disabled: boolean): Promise<number> => {
+  const value = disabled ? 1 : 0
+  return db.run('UPDATE users SET disabled = ? WHERE id = ? AND disabled <> ?', value, id, value)
+}
 
 export const updatePasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
   db.run('UPDATE users SET password_hash = ? WHERE id = ?', hash, id)

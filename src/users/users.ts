@@ -3,6 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAdministration } from './administration.ts'
+import type { Announce, AnnounceUpdate } from './announcement.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { EmailDomains } from './email-domains.ts'
@@ -70,8 +71,8 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   emailDomains: EmailDomains
-  /** Writes the event, in the transaction of the change, that tells the application. */
-  announce: (transaction: Transaction, type: 'user.created' | 'user.deleted', userId: string) => Promise<void>
+  announce: Announce
+  announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
 }
 
@@ -83,7 +84,7 @@ interface DeletionConfirmation {
 }
 
 export const createUsers = (deps: UsersDeps): Users => {
-  const { db, announce, requireSession, requireRecentAuthentication, userChanged } = deps
+  const { db, announce, announceUpdate, requireSession, requireRecentAuthentication, userChanged } = deps
   const { create, createFromProfile } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
 
@@ -117,8 +118,9 @@ export const createUsers = (deps: UsersDeps): Users => {
       try {
         await db.inTransaction(async (transaction) => {
           await requireSession(transaction, sessionId, id)
-          await updateUsername(transaction, id, username)
+          if ((await updateUsername(transaction, id, username)) === 0) return
           await userChanged(transaction, id)
+          await announceUpdate(transaction, id, ['username'])
         })
       } catch (error) {
         throw takenError(error)

@@ -2,8 +2,9 @@ import { randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import { uuidAfter } from '../lib/uuid.ts'
+import type { UserChange } from '../lib/user-change.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { createAnnouncements } from './announcements.ts'
 import { type DeliveryAttempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './delivery.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -11,7 +12,7 @@ import { createBody } from './event-body.ts'
 import { findEvent, findLatestEvents } from './event-history-store.ts'
 import type { EventType } from './event-types.ts'
 import type { OutboxEvent } from './outbox-event.ts'
-import { deleteClosedEvents, findLastOpenId, findOutboxLoad, insertEvent, type OutboxLoad } from './outbox-store.ts'
+import { deleteClosedEvents, findOutboxLoad, type OutboxLoad } from './outbox-store.ts'
 import { reopen, reopenFailed } from './redelivery.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
@@ -23,7 +24,9 @@ export type { WebhookSettings } from './webhook-settings.ts'
 /** Tells the application what happened to users, through an outbox in the database (CONTRACT.md 6). */
 export interface Webhooks {
   /** Writes an event in the transaction of the change that it tells of; nothing while webhooks are off. */
-  announce(transaction: Transaction, type: EventType, userId: string): Promise<void>
+  announce(transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string): Promise<void>
+  /** Writes `user.updated` in the transaction of the change; nothing when nothing has changed. */
+  announceUpdate(transaction: Transaction, userId: string, changed: readonly UserChange[]): Promise<void>
 
   // Delivery.
   /** Begins to deliver in the background. */
@@ -85,15 +88,7 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
   }
 
   return {
-    async announce(transaction, type, userId) {
-      if (!settings?.enabledEvents.includes(type)) return
-      // Events of a user are sent in the order of their ids, which neither clocks nor random bits must upset.
-      const id = uuidAfter(await findLastOpenId(transaction, userId))
-      const createdAtMs = clock.now()
-      const body = createBody({ id, type, createdAtMs, userId })
-      await insertEvent(transaction, { id, type, userId, createdAtMs, body })
-      transaction.afterCommit(() => dispatcher?.wake())
-    },
+    ...createAnnouncements({ clock, enabledEvents: settings?.enabledEvents ?? [], wake: () => dispatcher?.wake() }),
 
     start: () => dispatcher?.start(),
     stop: async (patienceMs) => dispatcher?.stop(patienceMs),

@@ -73,6 +73,9 @@ describe('users', () => {
     assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 1)
     assert.equal(await updateDisabled(db, user.id, true), 1)
     assert.equal(await updatePasswordHash(db, user.id, 'another'), 1)
+    assert.equal(await updateUsername(db, user.id, 'changed'), 0, 'the same again')
+    assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 0)
+    assert.equal(await updateDisabled(db, user.id, true), 0)
     const expected = { ...user, username: 'changed', roles: ['é"\\', 'b'], disabled: true, passwordHash: 'another' }
     assert.deepEqual(await findUserById(db, user.id), expected)
     assert.equal(await updateDisabled(db, user.id, false), 1)

@@ -8,13 +8,25 @@ import type { GitHubEmail } from '../../support/provider/github-server.ts'
 import { newGitHubPerson } from '../../support/provider/github-server.ts'
 import type { OpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
-import { assertNoSession } from '../../support/provider/provider-service.ts'
+import { reclaim } from '../../support/provider/provider-accounts.ts'
+import { assertNoSession, pendingOn } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { startSignupService } from '../../support/provider/provider-signups.ts'
-import { showUser } from '../../support/service/operator-commands.ts'
+import { setRoles, showUser } from '../../support/service/operator-commands.ts'
 
-const { github, lab, service, newAgent, signInByCorp, userOfCorp, eventsOf, receiveEvents, countAccounts } =
-  await startSignupService()
+const {
+  github,
+  lab,
+  service,
+  newAgent,
+  signInByCorp,
+  userOfCorp,
+  byCorp,
+  eventsOf,
+  updatesOf,
+  receiveEvents,
+  countAccounts,
+} = await startSignupService()
 
 const uniqueName = () => randomUUID().slice(0, 8)
 
@@ -33,6 +45,26 @@ describe('a new identity whose email is verified by the provider and unknown to 
     await userOfCorp(person)
     await receiveEvents()
     assert.deepEqual(eventsOf(user.id), ['user.created'])
+  })
+
+  test('§6.1 user.updated: a provider verifies an email; once, and not by another email', async () => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const connect = (email: string) => signInBy(agent, 'corp', byCorp(newOpenIdUser({ email })), { intent: 'link' })
+    for (const email of [newOpenIdUser().email ?? '', person.email, person.email])
+      assertRedirect(await connect(email), '/auth/account?done=linked')
+    await receiveEvents()
+    assert.deepEqual(updatesOf(id), [['email_verified']])
+  })
+
+  test('§6.1 user.updated: the owner of an email takes over an account, which loses its roles', async () => {
+    const { agent: attacker, person } = await signedUp(service)
+    const { id } = await currentUser(attacker)
+    await setRoles(service, id, ['admin'])
+    const { agent, answer } = await signInByCorp(newOpenIdUser({ email: person.email }))
+    assertRedirect(await reclaim(agent, pendingOn(answer)), '/')
+    await receiveEvents()
+    assert.deepEqual(updatesOf(id), [['roles'], ['roles', 'email_verified']])
   })
 
   test('the email is shown as the provider gave it, and compared in lower case', async () => {

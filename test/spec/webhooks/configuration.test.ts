@@ -43,7 +43,7 @@ const refused: [string, Environment, string][] = [
     { SVC_WEBHOOK_URL: value, SVC_WEBHOOK_SECRET: secret },
     'SVC_WEBHOOK_URL',
   ]),
-  ...['user.updated', 'User.Created', 'user.*', 'user.created user.deleted', 'user.created;user.deleted', 'all'].map(
+  ...['user.changed', 'User.Created', 'user.*', 'user.created user.deleted', 'user.created;user.deleted', 'all'].map(
     (value): [string, Environment, string] => [
       `event names are exact: ${value}`,
       { SVC_WEBHOOK_URL: url, SVC_WEBHOOK_SECRET: secret, SVC_WEBHOOK_ENABLED_EVENTS: value },

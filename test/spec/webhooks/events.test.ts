@@ -6,13 +6,23 @@ import { assertRedirect } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import type { Delivery } from '../../support/network/webhook-receiver.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
-import { createUser, deleteUser, showUser } from '../../support/service/operator-commands.ts'
+import {
+  createUser,
+  deleteUser,
+  disableUser,
+  enableUser,
+  setPassword,
+  setRoles,
+  showUser,
+} from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
 const receiver = await startWebhookReceiver()
 const service = await startService({
   env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' },
 })
+
+const DONE_USERNAME = '/auth/account?done=username'
 
 const eventOf = (type: string, userId: string) => (delivery: Delivery) =>
   delivery.event.type === type && delivery.event.data.user_id === userId
@@ -66,15 +76,67 @@ test('§6.5 a webhook is sent after the action has succeeded: never for a signup
   assert.equal(receiver.deliveries.length, before + 1)
 })
 
-test('§6.1 no other change of a user causes an event: login, refresh, password and username', async () => {
+test('§6.1 user.updated: it names what has changed, in order of the changes', async () => {
+  const { agent, person } = await signedUp(service)
+  const { id } = await currentUser(agent)
+  assertRedirect(await agent.post('/auth/account/username', { username: newPerson().username }), DONE_USERNAME)
+  await setRoles(service, person.email, ['admin', 'editor'])
+  await disableUser(service, person.email)
+  await enableUser(service, person.email)
+  await deleteUser(service, person.email)
+  await receiver.receivedEvent(eventOf('user.deleted', id))
+  assert.deepEqual(
+    eventsOf(id).map(({ event: { type, data } }) => [type, data]),
+    [
+      ['user.created', { user_id: id }],
+      ['user.updated', { user_id: id, changed: ['username'] }],
+      ['user.updated', { user_id: id, changed: ['roles'] }],
+      ['user.updated', { user_id: id, changed: ['disabled'] }],
+      ['user.updated', { user_id: id, changed: ['disabled'] }],
+      ['user.deleted', { user_id: id }],
+    ],
+  )
+})
+
+test('§6.1 what is set to its own value has not changed: no event; and none for a change that fails', async () => {
+  const { agent, person } = await signedUp(service)
+  const { person: other } = await signedUp(service)
+  const { id, username } = await currentUser(agent)
+  assertRedirect(await agent.post('/auth/account/username', { username: username.toUpperCase() }), DONE_USERNAME)
+  assert.equal((await agent.post('/auth/account/username', { username: other.username })).status, 409)
+  assert.equal((await agent.post('/auth/account/username', { username: 'a b' })).status, 422)
+  await setRoles(service, person.email, [])
+  await enableUser(service, person.email)
+  assert.equal((await service.cli(['users', 'set-roles', person.email, 'No Role'])).code, 1)
+  await signUpAnotherUser()
+  assert.deepEqual(
+    eventsOf(id).map(({ event }) => event.type),
+    ['user.created'],
+  )
+})
+
+test('§6.1 of two equal changes at once, one is a change', async () => {
+  const { agent } = await signedUp(service)
+  const { id } = await currentUser(agent)
+  const { username } = newPerson()
+  const rename = () => agent.post('/auth/account/username', { username })
+  for (const answer of await Promise.all([rename(), rename(), rename()])) assertRedirect(answer, DONE_USERNAME)
+  await signUpAnotherUser()
+  assert.deepEqual(
+    eventsOf(id).map(({ event }) => event.type),
+    ['user.created', 'user.updated'],
+  )
+})
+
+test('§6.1 no other change of a user causes an event: login, refresh and password', async () => {
   const { agent, person } = await signedUp(service)
   const { id } = await currentUser(agent)
   const next = newPerson()
   await agent.refresh()
-  await agent.post('/auth/account/username', { username: next.username })
   const passwords = { current_password: person.password, new_password: next.password }
   assertRedirect(await agent.post('/auth/account/password', passwords), '/auth/account?done=password')
   await agent.post('/auth/logout')
+  await setPassword(service, person.email, newPerson().password)
   await signUpAnotherUser()
   assert.deepEqual(
     eventsOf(id).map(({ event }) => event.type),

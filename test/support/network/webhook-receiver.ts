@@ -13,7 +13,7 @@ export type Delivery = {
   headers: IncomingHttpHeaders
   body: string
   arrivedAtMs: number
-  event: { id: string; type: string; created_at: string; data: { user_id: string } }
+  event: { id: string; type: string; created_at: string; data: { user_id: string; changed?: string[] } }
 }
 
 /** How the receiver answers a request. */

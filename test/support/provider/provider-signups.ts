@@ -56,6 +56,12 @@ export const startSignupService = async () => {
   const eventsOf = (userId: string) =>
     webhooks.deliveries.filter(({ event }) => event.data.user_id === userId).map(({ event }) => event.type)
 
+  /** What the `user.updated` events of a user name, in their order. */
+  const updatesOf = (userId: string) =>
+    webhooks.deliveries.flatMap(({ event: { type, data } }) =>
+      type === 'user.updated' && data.user_id === userId ? [data.changed] : [],
+    )
+
   /** Resolves when all earlier events have arrived: it waits for an event about a later user. */
   const receiveEvents = async () => {
     const { user } = await userOfCorp()
@@ -78,6 +84,7 @@ export const startSignupService = async () => {
     signInByCorp,
     userOfCorp,
     eventsOf,
+    updatesOf,
     receiveEvents,
     countAccounts,
   }

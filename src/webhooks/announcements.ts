@@ -1,0 +1,39 @@
+import type { Clock } from '../lib/time.ts'
+import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
+import { uuidAfter } from '../lib/uuid.ts'
+import type { Transaction } from '../storage/database.ts'
+import { createBody } from './event-body.ts'
+import type { EventType } from './event-types.ts'
+import { findLastOpenId, insertEvent } from './outbox-store.ts'
+
+interface AnnouncementsDeps {
+  clock: Clock
+  /** Other events are not written. */
+  enabledEvents: readonly EventType[]
+  /** Called after the commit of an event. */
+  wake: () => void
+}
+
+/** Writes events to the outbox, in the transaction of the change that they tell of. */
+export const createAnnouncements = ({ clock, enabledEvents, wake }: AnnouncementsDeps) => {
+  const write = async (transaction: Transaction, type: EventType, userId: string, changed?: UserChange[]) => {
+    if (!enabledEvents.includes(type)) return
+    // Events of a user are sent in the order of their ids, which neither clocks nor random bits must upset.
+    const id = uuidAfter(await findLastOpenId(transaction, userId))
+    const createdAtMs = clock.now()
+    const body = createBody({ id, type, createdAtMs, userId, changed })
+    await insertEvent(transaction, { id, type, userId, createdAtMs, body })
+    transaction.afterCommit(wake)
+  }
+
+  return {
+    announce: (transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string) =>
+      write(transaction, type, userId),
+
+    async announceUpdate(transaction: Transaction, userId: string, given: readonly UserChange[]): Promise<void> {
+      // Each once, in the order of the table, however the caller has found them.
+      const changed = USER_CHANGES.filter((each) => given.includes(each))
+      if (changed.length > 0) await write(transaction, 'user.updated', userId, changed)
+    },
+  }
+}
