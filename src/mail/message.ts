@@ -21,30 +21,25 @@ interface About {
 export interface NoticeContext extends About {
   /** `operator`: by the command line or the API. */
   by: 'user' | 'operator'
-  /** The network address of the request. Only notices name it: who asks for a link may be a stranger. */
+  /** The network address of the request. Only notices name it: the one who asks for a link may be a stranger. */
   address?: string
+  /** A copy for the address that the account had until a short time ago. `email` is the one that it has. */
+  toFormerAddress?: boolean
 }
 
-/** A message that brings a link which was asked for, or the answer that there is none. */
-type LinkMessage = About &
-  (
-    | ({ kind: 'reset'; by: 'user' | 'operator' } & TimedLink)
-    | ({ kind: 'verify' } & TimedLink)
-    /** To the new address, which may belong to a stranger. */
-    | ({ kind: 'new_email' } & TimedLink)
-    | ({ kind: 'invite' } & TimedLink)
-    /** Instead of `verify`, to an address that has an account. `url` is the login page. */
-    | { kind: 'account_exists'; url: string }
-    /** Instead of `new_email`, to an address that has an account. */
-    | { kind: 'email_taken' }
-  )
-
-/** To the old address (`email`), when a change of address is requested, and again when it is made. */
-type UndoMessage = NoticeContext & {
-  kind: 'undo'
-  step: 'requested' | 'changed'
-  newEmail: string
-} & TimedLink
+/** A message that brings a link, or the answer that there is none. */
+type LinkMessage =
+  | (About & TimedLink & { kind: 'reset'; by: 'user' | 'operator' })
+  | (About & TimedLink & { kind: 'verify' })
+  /** To the new address, which may belong to a stranger. */
+  | (About & TimedLink & { kind: 'new_email' })
+  | (About & TimedLink & { kind: 'invite' })
+  /** Instead of `verify`, to an address that has an account. `url` is the login page. */
+  | (About & { kind: 'account_exists'; url: string })
+  /** Instead of `new_email`, to an address that has an account. */
+  | (About & { kind: 'email_taken' })
+  /** To the old address (`email`), when a change of address is requested, and again when it is made. */
+  | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 
 /** What happened to an account. `NoticeContext` says when, by whom and from where. */
 export type Notice =
@@ -56,9 +51,16 @@ export type Notice =
   | { kind: 'provider_connected'; provider: string; notMe: TimedLink }
   | { kind: 'provider_removed'; provider: string }
   | { kind: 'account_deleted' }
+  /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }
+  /** Too many failed logins to the account, from one network. */
   | { kind: 'login_limited' }
   | { kind: 'new_browser'; notMe: TimedLink }
 
+export type NoticeMessage = Notice & NoticeContext
+
 /** Everything that svc sends. It is plain data, and survives JSON. */
-export type Message = LinkMessage | UndoMessage | (Notice & NoticeContext)
+export type Message = LinkMessage | NoticeMessage
+
+export type LinkKind = LinkMessage['kind']
+export type MessageOf<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>

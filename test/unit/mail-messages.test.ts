@@ -1,12 +1,257 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { MESSAGES } from '../support/mail/messages.ts'
+import * as fc from 'fast-check'
+import { parseColour, contrast } from '../../src/lib/colour.ts'
+import type { Message } from '../../src/mail/message.ts'
+import type { MessageBranding } from '../../src/mail/messages/content.ts'
+import { type RenderedMessage, renderMessage } from '../../src/mail/messages/render.ts'
+import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
+import { tagsOf } from './pages-views.ts'
 
-describe('messages', () => {
+const BRANDING: MessageBranding = {
+  appName: 'Acme',
+  accentColor: '#0f6b5c',
+  baseUrl: MAIL_BASE_URL,
+  supportUrl: 'https://help.example.com/accounts?from=mail&lang=en',
+  passwords: true,
+}
+
+const render = (message: Message, branding: Partial<MessageBranding> = {}): RenderedMessage =>
+  renderMessage(message, { ...BRANDING, ...branding })
+
+const messageNamed = (name: string): Message => {
+  const message = MESSAGES.get(name)
+  assert.ok(message, name)
+  return message
+}
+
+const count = (text: string, part: string): number => text.split(part).length - 1
+
+/** The text of HTML as a reader sees it. */
+const shownText = (html: string): string =>
+  html
+    .replace(/<head>[^]*<\/head>/, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&quot;', '"')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+
+/** Without colons, which stand after labels in plain text only, and with single spaces. */
+const plainWords = (text: string): string => text.replaceAll(':', '').replaceAll(/\s+/g, ' ').trim()
+
+/** The button's address; undefined without a button. */
+const buttonOf = ({ html }: RenderedMessage): string | undefined =>
+  tagsOf(html).find(({ attributes }) => attributes.class === 'label')?.attributes.href
+
+const withHelp = (supportUrl: string | undefined): RenderedMessage => render(messageNamed('reset'), { supportUrl })
+
+/** Messages that ask for nothing that svc could do. */
+const WITHOUT_LINK = /^(?:email_taken|account_deleted.*|(?!provider_connected|new_browser).*_to_former_address)$/
+
+describe('each message', () => {
   for (const [name, message] of MESSAGES) {
-    test(`${name} is plain data, as the outbox stores it`, () => {
-      assert.deepEqual(JSON.parse(JSON.stringify(message)), message)
+    test(`${name} has at most one button, and the same address in plain, in both parts`, () => {
+      assert.deepEqual(JSON.parse(JSON.stringify(message)), message, 'the outbox stores it as JSON')
+      const rendered = render(message)
+      const url = buttonOf(rendered)
+      assert.equal(url === undefined, WITHOUT_LINK.test(name))
+      if (url === undefined) {
+        assert.doesNotMatch(render(message, { supportUrl: undefined }).text, /https?:|mailto:/)
+        return
+      }
+      assert.ok(url.startsWith(`${MAIL_BASE_URL}/auth/`), url)
+      assert.equal(rendered.text.split('\n').filter((line) => line === url).length, 1)
+      assert.equal(count(rendered.text, url), 1)
+      assert.equal(count(shownText(rendered.html), url), 1)
+      assert.equal(tagsOf(rendered.html).filter(({ attributes }) => attributes.href === url).length, 1)
+      assert.equal(count(rendered.html, 'class="label"'), 1)
     })
+  }
+
+  test('says the same in both parts', () => {
+    for (const [name, message] of MESSAGES) {
+      const { text, html } = render(message)
+      const shown = plainWords(shownText(html))
+      for (const part of text.split(/\n\n(?:-- \n)?|\n(?=https:)/)) {
+        assert.ok(shown.includes(plainWords(part)), `${name}: ${part}`)
+      }
+    }
+  })
+
+  test('loads nothing, and leads nowhere but to the service and the support', () => {
+    for (const message of MESSAGES.values()) {
+      const rendered = render(message)
+      const names = tagsOf(rendered.html.replace(/<style>[^]*<\/style>/, '')).map(({ name }) => name)
+      assert.deepEqual(
+        names.filter((name) => /^(?:img|link|script|iframe|object|embed|video|audio|svg|form|input|base)$/.test(name)),
+        [],
+      )
+      assert.doesNotMatch(rendered.html, /url\(|@import|\b(?:src|srcset|background|action)=/i)
+      const targets = tagsOf(rendered.html).flatMap(({ attributes: { href } }) => href ?? [])
+      assert.deepEqual(new Set(targets), new Set([buttonOf(rendered), BRANDING.supportUrl].filter(Boolean)))
+    }
+  })
+
+  test('tells the time in UTC, and the device in names of fixed lists', () => {
+    const { text } = render(messageNamed('new_browser'))
+    assert.match(
+      text,
+      /^Time: 22 November 2026 at 16:53 UTC\nDevice: Firefox on Linux\nNetwork address: 203\.0\.113\.7$/m,
+    )
+    assert.match(text, /^The link works once, until 25 November 2026 at 16:53 UTC\.$/m)
+    const unknown = { ...messageNamed('new_browser'), device: {} }
+    assert.match(render(unknown).text, /^Device: Unknown device$/m)
+  })
+
+  test('tells the network address in messages about the own account only', () => {
+    const shown = [...MESSAGES].filter(([, message]) => render(message).text.includes('203.0.113.7'))
+    assert.deepEqual(
+      shown
+        .map(([name]) => name)
+        .filter((name) => /^(?:reset|verify|new_email|invite|account_exists|email_taken)/.test(name)),
+      [],
+    )
+    const forged = { ...messageNamed('new_browser'), address: 'call 555-0100' }
+    assert.doesNotMatch(render(forged).text, /555|Network/)
+  })
+
+  test('says who to ask for help, where that is set', () => {
+    assert.match(withHelp('https://help.example.com/').text, /^Need help\? Go to https:\/\/help\.example\.com\/$/m)
+    const byMail = withHelp('mailto:help@example.com?subject=Hello%0D%0ABcc:x')
+    assert.match(byMail.text, /^Need help\? Write to help@example\.com$/m)
+    assert.match(byMail.html, /href="mailto:help@example\.com\?subject=/)
+    assert.doesNotMatch(withHelp(undefined).text, /Need help/)
+  })
+
+  test('names no password where accounts have none', () => {
+    for (const [name, message] of MESSAGES) {
+      if (message.kind === 'password_changed') continue
+      const { subject, text } = render(message, { passwords: false })
+      // A path of the service may.
+      assert.doesNotMatch(`${subject} ${text.replaceAll(/^https:.*$/gm, '')}`, /password/i, name)
+    }
+  })
+
+  test('to an address with an account has the size of one to an address without', () => {
+    const [known, unknown] = [render(messageNamed('account_exists')), render(messageNamed('verify'))]
+    for (const part of ['subject', 'text', 'html'] as const) {
+      const [one, other] = [known[part].length, unknown[part].length]
+      assert.ok(Math.abs(one - other) < other / 20, `${part}: ${one} and ${other} characters`)
+    }
+  })
+
+  test('that would lead to another origin is refused', () => {
+    const elsewhere = [
+      'https://evil.example/auth/x',
+      'http://app.example.com/auth/x',
+      'javascript:alert(1)',
+      '//evil.example',
+    ]
+    for (const url of elsewhere) {
+      const message = { ...messageNamed('account_exists'), url }
+      assert.throws(() => render(message), /may link to https:\/\/app\.example\.com only/)
+    }
+  })
+})
+
+const hostile = fc.oneof(
+  fc.constantFrom(
+    '"><script>alert(1)</script>',
+    "' onclick=alert(1) x='",
+    '</title></style></td></table><img src=//evil.example>',
+    'ada\r\nBcc: eve@evil.example\r\n\r\nHello',
+    '\u202Emoc.elpmaxe@ada\u202C\u2066\u200F',
+    '\u2028\u2029\u0085\u0000\ud800',
+    `${'a'.repeat(64)}@${`${'b'.repeat(62)}.`.repeat(3)}com`,
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 254 }),
+)
+
+/** The message with this text in place of each value that users or operators choose. */
+const withText = (message: Message, text: string): Message => {
+  const chosen = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider', 'address']
+  return Object.assign(
+    { ...message },
+    Object.fromEntries(chosen.filter((key) => key in message).map((key) => [key, text])),
+  )
+}
+
+const skeleton = (html: string): string =>
+  tagsOf(html)
+    .map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)
+    .join('\n')
+
+describe('hostile text in a message', () => {
+  test('becomes no tag, no header and no paragraph of its own, and turns no direction', () => {
+    const expected = new Map(
+      [...MESSAGES].map(([name, message]) => [name, skeleton(render(withText(message, 'x')).html)]),
+    )
+    fc.assert(
+      fc.property(hostile, hostile, (text, appName) => {
+        for (const [name, message] of MESSAGES) {
+          const { subject, text: plain, html } = render(withText(message, text), { appName: appName.slice(0, 60) })
+          assert.equal(skeleton(html), expected.get(name), name)
+          assert.doesNotMatch(subject, /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u)
+          assert.doesNotMatch(plain + html, /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u)
+          assert.equal(count(plain, '\n\n'), count(render(message).text, '\n\n'), name)
+          for (const line of plain.split('\n')) assert.ok(line.length <= 998, `${name}: ${line}`)
+        }
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('that another user chose is in no subject', () => {
+    for (const message of MESSAGES.values()) {
+      if (message.kind === 'provider_connected' || message.kind === 'provider_removed') continue
+      assert.doesNotMatch(render(withText(message, 'Chosen text')).subject, /Chosen/)
+    }
+  })
+
+  test('makes no line of plain text longer than 72 characters, unless one word is', () => {
+    for (const message of MESSAGES.values()) {
+      const lines = render(message, { appName: 'An application with a rather long name for itself' }).text.split('\n')
+      const long = lines.filter((line) => line.length > 72 && line.includes(' ') && !/^[\w ]+: |^Need help/.test(line))
+      assert.deepEqual(long, [])
+    }
+  })
+})
+
+const colourIn = (css: string | undefined, property: string) => {
+  const hex = new RegExp(`(?:^|[;{])${property}:(#[\\da-f]{6})`).exec(css ?? '')?.[1]
+  assert.ok(hex, `${property} in ${css}`)
+  return parseColour(hex)
+}
+
+test('the button is readable with any accent colour, light and dark', () => {
+  const channel = fc.nat(255).map((value) => value.toString(16).padStart(2, '0'))
+  fc.assert(
+    fc.property(fc.tuple(channel, channel, channel), (channels) => {
+      const { html } = render(messageNamed('reset'), { accentColor: `#${channels.join('')}` })
+      const styleOf = (name: string) =>
+        tagsOf(html).find(({ attributes }) => attributes.class === name)?.attributes.style
+      const darkOf = (name: string) => new RegExp(`\\.${name}\\{[^}]*`).exec(html)?.[0]
+      for (const style of [styleOf, darkOf]) {
+        const [label, button] = [colourIn(style('label'), 'color'), colourIn(style('button'), 'background-color')]
+        assert.ok(contrast(label, button) >= 4.5)
+        assert.ok(contrast(colourIn(style('link'), 'color'), colourIn(style('card'), 'background-color')) >= 4.5)
+        assert.ok(contrast(colourIn(style('muted'), 'color'), colourIn(style('page'), 'background-color')) >= 4.5)
+      }
+    }),
+    { numRuns: 60, examples: [[['00', '00', '00']], [['ff', 'ff', 'ff']], [['ff', 'ff', '00']]] },
+  )
+})
+
+test('every colour of a message has one for dark mode', () => {
+  for (const message of MESSAGES.values()) {
+    const { html } = render(message)
+    const dark = /@media \(prefers-color-scheme:dark\)\{(.*)\}$/m.exec(html)?.[1] ?? ''
+    for (const { name, attributes } of tagsOf(html)) {
+      if (!/color:/.test(attributes.style ?? '')) continue
+      assert.ok(dark.includes(`.${attributes.class}{`), `${name} ${attributes.style}`)
+    }
   }
 })

@@ -51,12 +51,26 @@ const LINKS: Record<string, Message> = {
   undo_by_operator: { ...byOperator, ...undo, step: 'changed' },
 }
 
-const withContext = (context: NoticeContext, suffix: string): [string, Message][] =>
-  Object.entries(NOTICES).map(([name, notice]) => [`${name}${suffix}`, { ...notice, ...context }])
+/** What operators can do to an account, by the command line or the API. */
+const BY_OPERATOR = [
+  'email_changed',
+  'username_changed',
+  'password_changed',
+  'password_set',
+  'provider_removed',
+  'account_deleted',
+  'account_taken_over',
+]
+
+const withContext = (context: NoticeContext, suffix: string, names = Object.keys(NOTICES)): [string, Message][] =>
+  Object.entries(NOTICES)
+    .filter(([name]) => names.includes(name))
+    .map(([name, notice]) => [`${name}${suffix}`, { ...notice, ...context }])
 
 /** A message of every kind, and of every variant of its text, by name. */
 export const MESSAGES: ReadonlyMap<string, Message> = new Map([
   ...Object.entries(LINKS),
   ...withContext(byUser, ''),
-  ...withContext(byOperator, '_by_operator'),
+  ...withContext({ ...byUser, toFormerAddress: true }, '_to_former_address'),
+  ...withContext(byOperator, '_by_operator', BY_OPERATOR),
 ])

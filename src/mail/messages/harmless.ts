@@ -1,0 +1,19 @@
+/** Characters that would break a line, or start or end a header. */
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
+
+/** Characters that turn the direction of the text after them, and can make an address look like another one. */
+const DIRECTIONS = /\p{Bidi_Control}/gu
+
+/**
+ * The text on one line, whose characters stand in the order in which they are read. Names come from operators and
+ * users, and must neither add a header to a message nor disguise what it says.
+ */
+export const onOneLine = (text: string): string =>
+  text.toWellFormed().replaceAll(BREAKS, ' ').replaceAll(DIRECTIONS, '').trim()
+
+/** The address as it is written in a message; throws a TypeError if it leads elsewhere than to this service. */
+export const ownLink = (url: string, baseUrl: string): string => {
+  const { origin, href } = new URL(url, baseUrl)
+  if (origin !== new URL(baseUrl).origin) throw new TypeError(`A message may link to ${baseUrl} only`)
+  return href
+}

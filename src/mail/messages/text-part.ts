@@ -1,0 +1,37 @@
+import type { Block, MessageContent } from './content.ts'
+
+const COLUMNS = 72
+
+/** Breaks a paragraph between words. A longer word, such as an address, stays whole. */
+const wrap = (paragraph: string): string => {
+  const lines: string[] = []
+  let line = ''
+  for (const word of paragraph.split(' ')) {
+    if (line && line.length + 1 + word.length > COLUMNS) {
+      lines.push(line)
+      line = word
+    } else {
+      line = line ? `${line} ${word}` : word
+    }
+  }
+  return [...lines, line].join('\n')
+}
+
+const blockText = (block: Block): string => {
+  if (block.kind === 'paragraph') return wrap(block.text)
+  if (block.kind === 'facts') return block.facts.map(([label, value]) => `${label}: ${value}`).join('\n')
+  const link = `${block.label}:\n${block.url}`
+  return block.life === undefined ? link : `${link}\n\n${wrap(block.life)}`
+}
+
+/** The plain text of a message: no line but one with a long address is longer than 72 characters. */
+export const textPart = ({ heading, blocks, sentBy, help }: MessageContent): string =>
+  [
+    wrap(heading),
+    ...blocks.map(blockText),
+    // Mail programs recognise this line as the beginning of a signature.
+    ['-- ', wrap(sentBy), ...(help ? [`${help.lead} ${help.shown}`] : [])].join('\n'),
+    '',
+  ]
+    .join('\n\n')
+    .trimEnd()

@@ -1,0 +1,45 @@
+import type { Message, NoticeMessage } from '../message.ts'
+import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
+
+type EndingName = keyof typeof texts.endings
+
+export const isNotice = (message: Message): message is NoticeMessage => message.kind in texts.notices
+
+const endingOf = (message: NoticeMessage): EndingName => {
+  if ('notMe' in message) return 'not_me'
+  if (message.kind === 'account_deleted') return 'gone'
+  // The reader has no account with this address any more, and could not get a reset link.
+  if (message.toFormerAddress) return 'former_address'
+  if (message.kind === 'login_limited') return 'tried'
+  if (message.kind === 'account_taken_over') return 'account'
+  if (message.by === 'user') return 'way_back'
+  return message.kind === 'password_changed' ? 'own_password' : 'account'
+}
+
+/** The texts of a message. */
+export const wordsOf = (message: Message, service: ServiceFacts): Words => {
+  // Each text of the catalogue takes the messages of its own kind.
+  if (!isNotice(message)) {
+    const words = texts.links[message.kind] as (message: Message, service: ServiceFacts) => Words
+    return words(message, service)
+  }
+  const words = texts.notices[message.kind] as (message: Message, service: ServiceFacts) => NoticeWords
+  return { ...words(message, service), ...texts.endings[endingOf(message)](service) }
+}
+
+/** The pages of the service to which messages without a link of their own lead. */
+const PAGES: Partial<Record<EndingName, string>> = {
+  account: '/auth/account',
+  own_password: '/auth/password/forgot',
+  tried: '/auth/password/forgot',
+  way_back: '/auth/password/forgot',
+}
+
+/** Where the button of a message leads, and until when; undefined: it has none. */
+export const destinationOf = (message: Message): { path: string; expiresAtMs?: number } | undefined => {
+  if ('url' in message)
+    return { path: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
+  if ('notMe' in message) return { path: message.notMe.url, expiresAtMs: message.notMe.expiresAtMs }
+  const path = isNotice(message) ? PAGES[endingOf(message)] : undefined
+  return path === undefined ? undefined : { path }
+}
