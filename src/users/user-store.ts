@@ -1,5 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { Queries } from '../storage/database.ts'
+import { requireUnreserved } from './email-store.ts'
 
 /** A user as operators see one; the JSON API shows less (CONTRACT.md 2.1). */
 export interface User {
@@ -79,9 +80,9 @@ export const findUsers = async (db: Queries, { after, limit }: { after: string; 
   return rows.map(toRecord)
 }
 
-/** `UniqueViolation` on `users.email_lower` or `users.username`. */
-export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
-  db.run(
+/** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
+export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
+  const changes = await db.run(
     `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
@@ -93,6 +94,9 @@ export const insertUser = (db: Queries, user: UserRecord): Promise<number> =>
     user.createdAtMs,
     user.emailVerifiedAtMs ?? null,
   )
+  await requireUnreserved(db, { emailLower: user.emailLower, userId: user.id, nowMs: user.createdAtMs })
+  return changes
+}
 
 /** 0 when the user has this username already; `UniqueViolation` on `users.username`. */
 export const updateUsername = (db: Queries, id: string, username: string): Promise<number> =>
