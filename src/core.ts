@@ -19,6 +19,7 @@ import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
 import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
 import { createSecurityEvents } from './users/security-events.ts'
+import { createTakeOver } from './users/take-over.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
@@ -99,7 +100,6 @@ export const createCore = (deps: CoreDeps): Core => {
     prepare: (transaction, request) => recovery.prepare(transaction, request),
   })
   const links = createLinks({ db, clock })
-  const recovery = createRecovery({ links, limits: createMailLimits({ clock, enabled: config.rateLimit }) })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endLinks: links.endAll,
@@ -107,6 +107,7 @@ export const createCore = (deps: CoreDeps): Core => {
     endTrust,
     disconnectProviders: disconnectAll,
   })
+  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate: webhooks.announceUpdate })
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -124,6 +125,7 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     ...sessions.rules,
   })
+  const recovery = createRecovery({ links, limits: createMailLimits({ clock, enabled: config.rateLimit }) })
   const oauth = createOAuth({
     db,
     clock,
@@ -135,6 +137,7 @@ export const createCore = (deps: CoreDeps): Core => {
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
     applySecurityEvent,
+    takeOver,
     announceUpdate: webhooks.announceUpdate,
     ...sessions.rules,
   })

@@ -3,17 +3,20 @@ import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
-import { findUserById, lockUserToChange, markEmailVerified, reclaimUser } from '../users/user-store.ts'
+import type { TakeOver } from '../users/take-over.ts'
+import { markEmailVerified } from '../users/email-proof-store.ts'
+import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'requireSession'> {
+interface LinkingDeps extends Pick<SessionRules, 'requireSession' | 'userChanged'> {
   db: Database
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
+  takeOver: TakeOver
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
   /** `invalid_request` when the profile was fetched too long ago. */
@@ -30,7 +33,7 @@ export interface OwnSession {
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent, announceUpdate } = deps
+  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -40,8 +43,10 @@ export const createLinking = (deps: LinkingDeps) => {
   ) => {
     const user = await findUserById(transaction, userId)
     if (!emailVerified || email?.lower !== user?.emailLower) return
-    const verified = await markEmailVerified(transaction, userId, clock.now())
-    if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
+    if ((await markEmailVerified(transaction, userId, clock.now())) === 0) return
+    // A session that stays is cached with its user.
+    await deps.userChanged(transaction, userId)
+    await deps.announceUpdate(transaction, userId, ['email_verified'])
   }
 
   /** Commits a connection with `work`. It is no error when the same user has it already; for another user it is. */
@@ -118,22 +123,13 @@ export const createLinking = (deps: LinkingDeps) => {
       return linkPending(pendingLink, browserSecret, await signInAs(profile, pendingLink.userId))
     },
 
-    // An attacker who registered the address first may have a password, sessions and connected providers, and roles
-    // that an operator meant for the owner. All of that ends, so that none of it lets the attacker back in.
     async reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant> {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)
       await commitLink(profile, userId, async (transaction) => {
-        await lockUserToChange(transaction, userId)
-        const before = await findUserById(transaction, userId)
-        const reclaimed = await reclaimUser(transaction, { id: userId, emailLower, nowMs: clock.now() })
-        if (reclaimed === 0) throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
+        if (!(await deps.takeOver(transaction, { userId, emailLower })))
+          throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
-        await applySecurityEvent(transaction, 'taken_over', { userId })
-        await announceUpdate(transaction, userId, [
-          'email_verified',
-          ...(before?.roles.length ? ['roles' as const] : []),
-        ])
       })
       return signInAs(profile, userId)
     },

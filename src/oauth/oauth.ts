@@ -5,6 +5,7 @@ import type { Database } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { TakeOver } from '../users/take-over.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
@@ -75,10 +76,12 @@ export interface OAuth {
   deleteExpired(): Promise<number>
 }
 
-export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
+export interface OAuthDeps
+  extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication' | 'userChanged'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
+  takeOver: TakeOver
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

@@ -81,6 +81,8 @@ export const createRegistration = (deps: RegistrationDeps) => {
     email: email.shown,
     emailLower: email.lower,
     emailVerifiedAtMs: undefined,
+    isSelfMade: true,
+    invitedAtMs: undefined,
     username: '',
     passwordHash: null,
     roles: [],
@@ -97,6 +99,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
         passwordHash: await passwords.hash(password, caller),
         roles: requireRoles(given.roles ?? []),
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
+        isSelfMade: given.isSelfMade ?? false,
       }
       return username === undefined
         ? insertWithFreeUsername(user, localPart(email.lower))

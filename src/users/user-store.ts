@@ -19,6 +19,10 @@ export interface User {
 export interface UserRecord extends User {
   emailLower: string
   passwordHash: string | null
+  /** Whether the user made the account, and not an operator. */
+  isSelfMade: boolean
+  /** When it was made by an invitation; undefined once its user has entered the account. */
+  invitedAtMs: number | undefined
 }
 
 interface UserRow {
@@ -31,6 +35,8 @@ interface UserRow {
   disabled: number
   created_at: number
   email_verified_at: number | null
+  self_made: number
+  invited_at: number | null
 }
 
 const toRecord = (row: UserRow): UserRecord => ({
@@ -43,9 +49,12 @@ const toRecord = (row: UserRow): UserRecord => ({
   disabled: row.disabled === 1,
   createdAtMs: row.created_at,
   emailVerifiedAtMs: row.email_verified_at ?? undefined,
+  isSelfMade: row.self_made === 1,
+  invitedAtMs: row.invited_at ?? undefined,
 })
 
-const COLUMNS = 'id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at'
+const COLUMNS = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
+  self_made, invited_at`
 
 const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
   const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE ${column} = ?`, value)
@@ -83,7 +92,7 @@ export const findUsers = async (db: Queries, { after, limit }: { after: string; 
 /** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
   const changes = await db.run(
-    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
     user.emailLower,
@@ -93,6 +102,8 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
     user.disabled ? 1 : 0,
     user.createdAtMs,
     user.emailVerifiedAtMs ?? null,
+    user.isSelfMade ? 1 : 0,
+    user.invitedAtMs ?? null,
   )
   await requireUnreserved(db, { emailLower: user.emailLower, userId: user.id, nowMs: user.createdAtMs })
   return changes
@@ -124,25 +135,5 @@ export const replacePasswordHash = (db: Queries, id: string, checked: string, ha
 /** Changes nothing where there is a password already. */
 export const insertPasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
   db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash IS NULL', hash, id)
-
-/**
- * Gives an account to the owner of its email, without its password and roles: these belong to the person who made the
- * account. 0 when the email was verified before, or the account has another email, or is disabled.
- */
-export const reclaimUser = (
-  db: Queries,
-  { id, emailLower, nowMs }: { id: string; emailLower: string; nowMs: number },
-): Promise<number> =>
-  db.run(
-    `UPDATE users SET password_hash = NULL, roles = '[]', email_verified_at = ?
-     WHERE id = ? AND email_lower = ? AND email_verified_at IS NULL AND disabled = 0`,
-    nowMs,
-    id,
-    emailLower,
-  )
-
-/** The first verification counts. */
-export const markEmailVerified = (db: Queries, id: string, nowMs: number): Promise<number> =>
-  db.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', nowMs, id)
 
 export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('DELETE FROM users WHERE id = ?', id)

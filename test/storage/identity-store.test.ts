@@ -15,13 +15,12 @@ import {
   lockIdentity,
 } from '../../src/oauth/identity-store.ts'
 import { isUniqueViolation } from '../../src/storage/database.ts'
+import { markEmailVerified, takeOverUser } from '../../src/users/email-proof-store.ts'
 import {
   deleteUser,
   findUserById,
   insertPasswordHash,
   insertUser,
-  markEmailVerified,
-  reclaimUser,
   type UserRecord,
 } from '../../src/users/user-store.ts'
 import { freshDatabase } from './databases.ts'
@@ -176,38 +175,56 @@ describe('consumed states of sign-ins', () => {
   })
 })
 
-const claimed = (user: UserRecord, given: object = {}) =>
-  reclaimUser(db, { id: user.id, emailLower: user.emailLower, nowMs: T0 + 5, ...given })
+const takenOver = (user: UserRecord, given: object = {}) =>
+  takeOverUser(db, {
+    id: user.id,
+    emailLower: user.emailLower,
+    passwordHash: undefined,
+    nowMs: T0 + 5,
+    ...given,
+  })
 
 describe('an account whose email is not verified', () => {
-  test('is reclaimed by the owner of its email, without its password and its roles', async () => {
+  test('is taken over by the owner of its email, without its password and its roles', async () => {
     const user = await addedUser({ roles: ['a'] })
-    assert.equal(await claimed(user), 1)
+    assert.equal(await takenOver(user), 1)
     assert.deepEqual(await findUserById(db, user.id), {
       ...user,
       passwordHash: null,
       roles: [],
       emailVerifiedAtMs: T0 + 5,
     })
-    assert.equal(await claimed(user), 0)
+    assert.equal(await takenOver(user), 0)
   })
 
-  test('is not reclaimed with another email, when disabled, or when the email is verified', async () => {
+  test('keeps the roles that an operator gave it when it was made, and gets the password of its owner', async () => {
+    const user = await addedUser({ roles: ['a'], isSelfMade: false, invitedAtMs: T0 })
+    assert.equal(await takenOver(user, { passwordHash: 'theirs' }), 1)
+    const { roles, passwordHash, invitedAtMs } = (await findUserById(db, user.id)) ?? newUser()
+    assert.deepEqual([roles, passwordHash, invitedAtMs], [['a'], 'theirs', undefined])
+  })
+
+  test('is not taken over with another email, when disabled, or when the email is verified', async () => {
     const user = await addedUser()
     const disabled = await addedUser({ disabled: true })
     const proven = await addedUser({ emailVerifiedAtMs: T0 })
-    assert.equal(await claimed(user, { emailLower: 'somebody.else@example.com' }), 0)
-    assert.equal(await claimed(user, { id: randomUUID() }), 0)
-    assert.equal(await claimed(disabled), 0)
-    assert.equal(await claimed(proven), 0)
+    assert.equal(await takenOver(user, { emailLower: 'somebody.else@example.com' }), 0)
+    assert.equal(await takenOver(user, { id: randomUUID() }), 0)
+    assert.equal(await takenOver(disabled), 0)
+    assert.equal(await takenOver(proven), 0)
     for (const each of [user, disabled, proven]) assert.deepEqual(await findUserById(db, each.id), each)
   })
 
-  test('of many requests that reclaim it at once, one succeeds', async () => {
+  test('of many requests that take it over at once, one succeeds', async () => {
     const user = await addedUser()
     const changes = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        reclaimUser(index % 2 ? db : other, { id: user.id, emailLower: user.emailLower, nowMs: T0 + index }),
+        takeOverUser(index % 2 ? db : other, {
+          id: user.id,
+          emailLower: user.emailLower,
+          passwordHash: undefined,
+          nowMs: T0 + index,
+        }),
       ),
     )
     assert.deepEqual(changes.filter(Boolean), [1])

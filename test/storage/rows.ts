@@ -21,6 +21,8 @@ export const newUser = (given: Partial<UserRecord> = {}): UserRecord => {
     roles: [],
     disabled: false,
     createdAtMs: T0,
+    isSelfMade: true,
+    invitedAtMs: undefined,
     ...given,
   }
 }

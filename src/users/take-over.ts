@@ -1,0 +1,46 @@
+import type { Clock } from '../lib/time.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { AnnounceUpdate } from './announcement.ts'
+import type { ApplySecurityEvent } from './security-events.ts'
+import { takeOverUser } from './email-proof-store.ts'
+import { findUserById, lockUserToChange } from './user-store.ts'
+
+interface TakeOverFacts {
+  userId: string
+  /** The address that was proved, in the form that is compared. */
+  emailLower: string
+  /** Of the password that the owner of the address has chosen; without it, the account has none afterwards. */
+  passwordHash?: string | undefined
+}
+
+interface TakeOverDeps {
+  clock: Clock
+  applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
+}
+
+/**
+ * Gives an account to the owner of its address, by the first proof of that address. An attacker may have made the
+ * account to lie in wait for its owner: with a password, sessions, providers, a change of address under way, and roles
+ * that an operator meant for the owner. All of that ends in this transaction, and none of it lets the attacker back in.
+ * False, and nothing is changed, where the address was proved before or is another one by now, or where the account is
+ * disabled.
+ *
+ * The caller uses up its own link before the call, which ends all links. What proves the address from now on, such as a
+ * provider, is added after it.
+ */
+export type TakeOver = (transaction: Transaction, facts: TakeOverFacts) => Promise<boolean>
+
+export const createTakeOver =
+  ({ clock, applySecurityEvent, announceUpdate }: TakeOverDeps): TakeOver =>
+  async (transaction, { userId, emailLower, passwordHash }) => {
+    // First, so that nobody signs in or connects a provider at the same moment.
+    await lockUserToChange(transaction, userId)
+    const before = await findUserById(transaction, userId)
+    const nowMs = clock.now()
+    if ((await takeOverUser(transaction, { id: userId, emailLower, passwordHash, nowMs })) === 0) return false
+    await applySecurityEvent(transaction, 'taken_over', { userId })
+    const losesRoles = before?.isSelfMade && before.roles.length > 0
+    await announceUpdate(transaction, userId, losesRoles ? ['email_verified', 'roles'] : ['email_verified'])
+    return true
+  }
