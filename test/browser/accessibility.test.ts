@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { renderMessage } from '../../src/mail/messages/render.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import type { BrowserWindow } from '../support/browser/window.ts'
-import { assertAccessible, logInInWindow, openWindow, signUpInWindow } from '../support/browser/window.ts'
+import { assertAccessible, logInInWindow, openWindow, signUpInWindow, violations } from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
 import type { Person } from '../support/client/accounts.ts'
 import { loggedIn, newPerson, signedUp } from '../support/client/accounts.ts'
+import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
 import { startService } from '../support/service/service.ts'
 
 const service = await startService()
@@ -208,3 +210,31 @@ test('an accessibility check of every page and state, light and dark, with no vi
     await logInInWindow(visitor, known)
   })
 })
+
+for (const name of ['reset', 'undo_changed']) {
+  test(`a message is accessible in light and dark, loads nothing and fits a small phone: ${name}`, async () => {
+    const message = MESSAGES.get(name)
+    assert.ok(message)
+    const email = `${'a'.repeat(64)}@${`${'b'.repeat(60)}.`.repeat(3)}com`
+    const page = await browser.newPage({ viewport: { width: 320, height: 640 } })
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(request.url()))
+    const { html } = renderMessage(
+      { ...message, email },
+      {
+        appName: 'W'.repeat(60),
+        accentColor: '#ffee00',
+        baseUrl: MAIL_BASE_URL,
+        supportUrl: 'https://help.a-rather-long-name-for-a-host.example.com/accounts',
+        passwords: true,
+      },
+    )
+    await page.setContent(html)
+    // A message has no landmarks: it is part of the page of a mail program.
+    const found = (await violations(page)).filter((violation) => !/ (?:landmark-one-main|region): /.test(violation))
+    assert.deepEqual(found, [])
+    assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) <= 0)
+    assert.deepEqual(loaded, [])
+    await page.close()
+  })
+}

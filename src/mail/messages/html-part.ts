@@ -17,7 +17,7 @@ const table = (style: string, rows: HtmlFragment | HtmlFragment[]): HtmlFragment
 
 const linkHtml = (block: Extract<Block, { kind: 'link' }>, light: MessageColours): HtmlFragment => html`${table(
   'margin:24px 0',
-  html`<tr><td class="button" style="${light.button};border-width:1px;border-style:solid;border-radius:8px"><a class="label" href="${block.url}" style="${light.label};display:inline-block;padding:12px 16px;${FONT};font-size:16px;line-height:24px;font-weight:600;text-decoration:none">${block.label}</a></td></tr>`,
+  html`<tr><td class="button" style="${light.button};border-width:1px;border-style:solid;border-radius:8px;mso-padding-alt:12px 16px"><a class="label" href="${block.url}" style="${light.label};display:inline-block;padding:12px 16px;${FONT};font-size:16px;line-height:24px;font-weight:600;text-decoration:none">${block.label}</a></td></tr>`,
 )}<p class="muted" style="${light.muted};${SMALL}">${texts.linkBelow}<br>
 <span class="link" style="${light.link};${BREAK}">${block.url}</span></p>
 ${
@@ -50,7 +50,10 @@ const footerHtml = ({ sentBy, help }: MessageContent, light: MessageColours): Ht
 ${help.lead} <a class="link" href="${help.url}" style="${light.link};${BREAK}">${help.shown}</a>`
   }</p>`
 
-/** The HTML of a message. It loads nothing, and is read without its stylesheet as well. */
+/**
+ * The HTML of a message. It loads nothing, and is read without its stylesheet as well. The language stands in the body,
+ * too, since mail programs drop what is around it; Outlook takes a button's padding from the cell.
+ */
 export const htmlPart = (content: MessageContent, accentColor: string): string => {
   const { light, darkCss } = messageColours(accentColor)
   const { appName, subject, heading, blocks } = content
@@ -80,11 +83,13 @@ ${darkCss}
 </style>
 </head>
 <body class="page" style="${light.page};margin:0;padding:0">
+<div role="article" aria-roledescription="email" aria-label="${subject}" lang="${texts.lang}">
 ${table(
   'width:100%',
   html`<tr><td class="page" align="center" style="${light.page};padding:24px 12px">
 ${column}</td></tr>`,
-)}</body>
+)}</div>
+</body>
 </html>
 `.toString()
 }
