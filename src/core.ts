@@ -7,7 +7,7 @@ import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { createMail, type Mail } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
-import { disconnectAll } from './oauth/disconnection.ts'
+import { disconnectSince } from './oauth/disconnection.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
@@ -105,7 +105,7 @@ export const createCore = (deps: CoreDeps): Core => {
     endLinks: links.endAll,
     forgetBrowsers: deleteKnownBrowsers,
     endTrust,
-    disconnectProviders: disconnectAll,
+    disconnectProviders: disconnectSince,
   })
   const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate: webhooks.announceUpdate })
   const passwords = createPasswords({

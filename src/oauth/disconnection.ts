@@ -26,12 +26,13 @@ export interface Disconnection {
 export type LinkedIdentity = Identity & { removable: boolean }
 
 /**
- * Disconnects every provider of a user whose row the transaction has locked; resolves to the names of the providers.
+ * Disconnects the providers of a user, whose row the transaction has locked, that were connected at `sinceMs` or later;
+ * resolves to their names.
  */
-export const disconnectAll = async (transaction: Queries, userId: string): Promise<string[]> => {
+export const disconnectSince = async (transaction: Queries, userId: string, sinceMs: number): Promise<string[]> => {
   const linked = await findIdentitiesOfUser(transaction, userId)
-  await deleteIdentitiesOfUser(transaction, userId)
-  return linked.map(({ provider }) => provider)
+  await deleteIdentitiesOfUser(transaction, userId, sinceMs)
+  return linked.filter(({ createdAtMs }) => createdAtMs >= sinceMs).map(({ provider }) => provider)
 }
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */

@@ -75,8 +75,9 @@ export const insertIdentity = (db: Queries, identity: Identity): Promise<number>
 export const deleteIdentity = (db: Queries, id: string, userId: string): Promise<number> =>
   db.run('DELETE FROM identities WHERE id = ? AND user_id = ?', id, userId)
 
-export const deleteIdentitiesOfUser = (db: Queries, userId: string): Promise<number> =>
-  db.run('DELETE FROM identities WHERE user_id = ?', userId)
+/** Those that were connected at `sinceMs` or later. */
+export const deleteIdentitiesOfUser = (db: Queries, userId: string, sinceMs: number): Promise<number> =>
+  db.run('DELETE FROM identities WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
 /** `UniqueViolation` on `used_oauth_states.id` when this flow has ended before. */
 export const insertUsedState = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>

@@ -74,16 +74,20 @@ export const endLink = (db: Queries, id: string, endedBy: LinkEnd, nowMs: number
     nowMs,
   )
 
-/** Ends every link of a user; those that undo a change of address only where `undoToo` says so. */
+/**
+ * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
+ * Undefined: none of these.
+ */
 export const endLinksOfUser = (
   db: Queries,
-  { userId, undoToo, nowMs }: { userId: string; undoToo: boolean; nowMs: number },
+  { userId, undoSinceMs, nowMs }: { userId: string; undoSinceMs: number | undefined; nowMs: number },
 ): Promise<number> =>
   db.run(
     `UPDATE links SET ended_at = ?, ended_by = 'ended'
-     WHERE user_id = ? AND ended_at IS NULL${undoToo ? '' : ` AND purpose <> 'undo'`}`,
+     WHERE user_id = ? AND ended_at IS NULL AND (purpose <> 'undo' OR created_at >= ?)`,
     nowMs,
     userId,
+    undoSinceMs ?? Number.MAX_SAFE_INTEGER,
   )
 
 /** Whether a message with this link is still worth sending. */

@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
+import { findFormerEmails, releaseEmail } from '../users/email-store.ts'
 import { hashToken, type Link, type LinkPurpose, type LinkReading } from './link.ts'
 import {
   deleteLinksExpiredBefore,
@@ -37,8 +38,11 @@ export interface Links {
   use(transaction: Transaction, link: Link): Promise<void>
   /** Ends the live links of one purpose, since a newer one takes their place. */
   replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<void>
-  /** Ends the links of a user; those that undo a change of address only with `undoToo`. */
-  endAll(transaction: Transaction, userId: string, which: { undoToo: boolean }): Promise<number>
+  /**
+   * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
+   * Others may take the addresses that can no longer be put back.
+   */
+  endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined): Promise<void>
   isLive(id: string, db?: Queries): Promise<boolean>
   /** Cleanup: deletes links that have been over for a week; resolves to how many. */
   deleteExpired(): Promise<number>
@@ -75,7 +79,11 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
     }
   },
 
-  endAll: (transaction, userId, { undoToo }) => endLinksOfUser(transaction, { userId, undoToo, nowMs: clock.now() }),
+  async endAll(transaction, userId, undoSinceMs) {
+    const nowMs = clock.now()
+    await endLinksOfUser(transaction, { userId, undoSinceMs, nowMs })
+    if (undoSinceMs !== undefined) await releaseEmails(transaction, userId, nowMs)
+  },
 
   isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
 
@@ -89,6 +97,15 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
     }
   },
 })
+
+/** Releases the former addresses of a user that no link can put back any longer. */
+const releaseEmails = async (transaction: Transaction, userId: string, nowMs: number): Promise<void> => {
+  for (const emailLower of await findFormerEmails(transaction, userId, nowMs)) {
+    const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower }, nowMs)
+    const isKept = live.some((link) => link.emailLower === emailLower)
+    if (!isKept) await releaseEmail(transaction, emailLower, userId)
+  }
+}
 
 /** The error of a link that is not good, by its state. */
 const linkGone = (state: Exclude<LinkReading['state'], 'live'>): AppError =>

@@ -18,10 +18,12 @@ export const reserveEmail = (db: Queries, { emailLower, userId, untilMs }: Reser
     untilMs,
   )
 
-/** Whether an address belongs to an account, or may be put back by its former one: the same to anybody else. */
-export const isEmailTaken = async (db: Queries, emailLower: string, nowMs: number): Promise<boolean> =>
+/**
+ * Whether an address belongs to an account, or is reserved for another user than this one. Without a user: for any.
+ */
+export const isEmailTaken = async (db: Queries, emailLower: string, nowMs: number, userId = ''): Promise<boolean> =>
   (await db.get('SELECT id FROM users WHERE email_lower = ?', emailLower)) !== undefined ||
-  (await isReservedForOther(db, { emailLower, userId: '', nowMs }))
+  (await isReservedForOther(db, { emailLower, userId, nowMs }))
 
 /**
  * `UniqueViolation` on `users.email_lower` when the address is reserved for another user. To be called after a user with
@@ -43,10 +45,15 @@ const isReservedForOther = async (
   return (await db.get(sql, emailLower, userId, nowMs)) !== undefined
 }
 
-/** Former addresses of a user that can still be put back; notices go to them too. */
+/** The addresses that are reserved for a user, the oldest first. Notices go to them too. */
 export const findFormerEmails = async (db: Queries, userId: string, nowMs: number): Promise<string[]> => {
-  const sql = 'SELECT email_lower FROM reserved_emails WHERE user_id = ? AND until > ? ORDER BY until'
-  const rows = await db.all<{ email_lower: string }>(sql, userId, nowMs)
+  // One may be the user's own again: by a change, and not by the link that puts it back.
+  const rows = await db.all<{ email_lower: string }>(
+    `SELECT email_lower FROM reserved_emails WHERE user_id = ? AND until > ?
+       AND email_lower NOT IN (SELECT email_lower FROM users WHERE id = reserved_emails.user_id) ORDER BY until`,
+    userId,
+    nowMs,
+  )
   return rows.map((row) => row.email_lower)
 }
 

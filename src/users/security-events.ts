@@ -3,12 +3,15 @@ import type { Transaction } from '../storage/database.ts'
 /** What one event does to each way into an account. */
 interface Effects {
   sessions: 'end' | 'others_end' | 'stay'
-  /** `die`: all but the links that undo a change of address, which are the owner's last resort. */
-  links: 'die' | 'all_die' | 'stay'
+  /**
+   * `die`: all but the links that undo a change of address, which are the owner's last resort. `newer_die`: these too
+   * where they were made since a time.
+   */
+  links: 'die' | 'newer_die' | 'all_die' | 'stay'
   /** Browsers in which the user has signed in before, and their trust, which spares a second factor. */
   browsers: 'end' | 'trust_ends' | 'stay'
-  /** Connected providers. */
-  connections: 'go' | 'stay'
+  /** Connected providers; `newer_go`: those that were connected since a time. */
+  connections: 'go' | 'newer_go' | 'stay'
 }
 
 /**
@@ -18,21 +21,21 @@ interface Effects {
 // biome-ignore format: a table is read by its columns
 export const SECURITY_EVENTS = {
   /** By the user, while signed in. */
-  password_changed:       { sessions: 'others_end', links: 'die',     browsers: 'trust_ends', connections: 'stay' },
+  password_changed:       { sessions: 'others_end', links: 'die',        browsers: 'trust_ends', connections: 'stay' },
   /** By a link. */
-  password_reset:         { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'stay' },
+  password_reset:         { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'stay' },
   /** By an operator. */
-  password_set:           { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'go' },
+  password_set:           { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'go' },
   /** A confirmed change of address, or one by an operator. */
-  email_changed:          { sessions: 'stay',       links: 'die',     browsers: 'stay',       connections: 'stay' },
-  /** What was added since the request goes too; the caller knows what that is. */
-  email_undone:           { sessions: 'end',        links: 'all_die', browsers: 'end',        connections: 'stay' },
+  email_changed:          { sessions: 'stay',       links: 'die',        browsers: 'stay',       connections: 'stay' },
+  /** What was added since the change was asked for goes. An older undo link stays: the newer one may be an attacker's. */
+  email_undone:           { sessions: 'end',        links: 'newer_die',  browsers: 'end',        connections: 'newer_go' },
   /** What the link names goes too. */
-  not_me:                 { sessions: 'end',        links: 'die',     browsers: 'end',        connections: 'stay' },
+  not_me:                 { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'stay' },
   /** The owner of an email proves it for the first time, on an account that anybody may have made. */
-  taken_over:             { sessions: 'end',        links: 'all_die', browsers: 'end',        connections: 'go' },
-  sign_in_method_changed: { sessions: 'others_end', links: 'stay',    browsers: 'trust_ends', connections: 'stay' },
-  disabled:               { sessions: 'end',        links: 'die',     browsers: 'stay',       connections: 'stay' },
+  taken_over:             { sessions: 'end',        links: 'all_die',    browsers: 'end',        connections: 'go' },
+  sign_in_method_changed: { sessions: 'others_end', links: 'stay',       browsers: 'trust_ends', connections: 'stay' },
+  disabled:               { sessions: 'end',        links: 'die',        browsers: 'stay',       connections: 'stay' },
 } as const satisfies Record<string, Effects>
 
 export type SecurityEvent = keyof typeof SECURITY_EVENTS
@@ -41,6 +44,8 @@ interface EventFacts {
   userId: string
   /** The session of the request, where the user made the change while signed in. Without it, all sessions are others. */
   sessionId?: string | undefined
+  /** When that began which is undone; newer is what was added at this time or later. */
+  sinceMs?: number | undefined
   /** Overrides the table, where an operator asked for it. */
   keepsConnections?: boolean | undefined
 }
@@ -57,11 +62,12 @@ export type ApplySecurityEvent = (transaction: Transaction, event: SecurityEvent
 
 interface SecurityEventsDeps {
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
-  endLinks: (transaction: Transaction, userId: string, which: { undoToo: boolean }) => Promise<unknown>
+  /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. */
+  endLinks: (transaction: Transaction, userId: string, undoSinceMs: number | undefined) => Promise<unknown>
   forgetBrowsers: (transaction: Transaction, userId: string) => Promise<unknown>
   endTrust: (transaction: Transaction, userId: string) => Promise<unknown>
-  /** Resolves to the names of the providers. */
-  disconnectProviders: (transaction: Transaction, userId: string) => Promise<string[]>
+  /** Those that were connected at `sinceMs` or later; resolves to the names of the providers. */
+  disconnectProviders: (transaction: Transaction, userId: string, sinceMs: number) => Promise<string[]>
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
@@ -73,10 +79,22 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
   return async (transaction, event, facts) => {
     const effects: Effects = SECURITY_EVENTS[event]
     const { userId, keepsConnections = effects.connections === 'stay' } = facts
-    const providers = keepsConnections ? [] : await deps.disconnectProviders(transaction, userId)
-    if (effects.links !== 'stay') await deps.endLinks(transaction, userId, { undoToo: effects.links === 'all_die' })
+    const connectedSinceMs = effects.connections === 'newer_go' ? requireTime(facts) : 0
+    const providers = keepsConnections ? [] : await deps.disconnectProviders(transaction, userId, connectedSinceMs)
+    if (effects.links !== 'stay') await deps.endLinks(transaction, userId, undoLinksSince(effects, facts))
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
     return { sessions: await endSessions(transaction, effects, facts), providers }
   }
+}
+
+const requireTime = ({ sinceMs }: EventFacts): number => {
+  if (sinceMs === undefined) throw new TypeError('The event needs the time since when things end')
+  return sinceMs
+}
+
+/** Undefined: no link of that kind ends. */
+const undoLinksSince = ({ links }: Effects, facts: EventFacts): number | undefined => {
+  if (links === 'die') return undefined
+  return links === 'newer_die' ? requireTime(facts) : 0
 }

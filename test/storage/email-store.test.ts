@@ -92,6 +92,8 @@ describe('addresses of accounts', () => {
     const { old } = await moved()
     const other = await added({ emailLower: old, createdAtMs: nowMs + 60_000 })
     await reserveEmail(db, { emailLower: old, userId: other.id, untilMs: nowMs + 90_000 })
+    assert.deepEqual(await findFormerEmails(db, other.id, nowMs), [], 'it is their own')
+    await change(other.id, `other.${old}`)
     assert.deepEqual(await findFormerEmails(db, other.id, nowMs), [old])
   })
 

@@ -142,7 +142,7 @@ describe('identities', () => {
     await added(user.id)
     await added(user.id)
     const stays = await added(stranger.id)
-    assert.equal(await deleteIdentitiesOfUser(db, user.id), 2)
+    assert.equal(await deleteIdentitiesOfUser(db, user.id, 0), 2)
     assert.deepEqual(await findIdentitiesOfUser(db, user.id), [])
     assert.deepEqual(await findIdentitiesOfUser(db, stranger.id), [stays])
   })
