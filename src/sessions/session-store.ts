@@ -26,11 +26,13 @@ interface SessionWithUserRow extends SessionRow {
   roles: string
   disabled: number
   user_created_at: number
+  email_verified_at: number | null
   newest_key_id: string | null
   read_at: number | null
 }
 
 const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, users.created_at AS user_created_at,
+  email_verified_at,
   (SELECT id FROM signing_keys WHERE retired_at IS NULL ORDER BY created_at DESC, id LIMIT 1) AS newest_key_id,
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
@@ -58,6 +60,7 @@ const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
     roles: JSON.parse(row.roles) as string[],
     disabled: row.disabled === 1,
     createdAtMs: row.user_created_at,
+    emailVerified: row.email_verified_at !== null,
   },
   newestKeyId: row.newest_key_id ?? '',
   readAtMs: row.read_at ?? undefined,

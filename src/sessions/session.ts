@@ -41,6 +41,8 @@ export interface SessionWithUser extends Session {
     roles: string[]
     disabled: boolean
     createdAtMs: number
+    /** Whether it was ever proved that the email is the user's. */
+    emailVerified: boolean
   }
   /** The newest signing key, read with the row: it tells whether the keys have changed. */
   newestKeyId: string
@@ -53,6 +55,7 @@ export interface AuthenticatedSession {
   sessionId: string
   userId: string
   email: string
+  emailVerified: boolean
   username: string
   createdAtMs: number
   /** When the user last authenticated, as far as it is known. */
@@ -81,7 +84,7 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
   const { id, userId, authenticatedAtMs, expiresAtMs, readAtMs, user } = session
-  const { email, username, roles, disabled, createdAtMs } = user
+  const { email, emailVerified, username, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
     email,
@@ -90,5 +93,16 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     disabled,
     created_at: toTimestamp(createdAtMs),
   })
-  return { sessionId: id, userId, email, username, createdAtMs, authenticatedAtMs, expiresAtMs, readAtMs, userJson }
+  return {
+    sessionId: id,
+    userId,
+    email,
+    emailVerified,
+    username,
+    createdAtMs,
+    authenticatedAtMs,
+    expiresAtMs,
+    readAtMs,
+    userJson,
+  }
 }

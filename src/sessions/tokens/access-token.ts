@@ -17,6 +17,7 @@ interface AccessClaims {
   aud: string
   sid: string
   roles: string[]
+  email_verified: boolean
   iat: number
   exp: number
   jti: string

@@ -34,11 +34,12 @@ export const createIssueTokens =
     const nowMs = currentTimeMs(session, clock)
     const iat = Math.floor(nowMs / 1000)
     const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
-    const claims = { sub: session.userId, aud: audience, sid: session.id, roles: session.user.roles, iat, exp }
+    const { roles, emailVerified } = session.user
+    const about = { sub: session.userId, aud: audience, sid: session.id, roles, email_verified: emailVerified }
     const key = await signingKeys.signingKey(session.newestKeyId)
     return {
       sessionId: session.id,
-      accessToken: await accessTokens.issue(claims, key),
+      accessToken: await accessTokens.issue({ ...about, iat, exp }, key),
       accessTokenSeconds: exp - iat,
       refreshToken: refreshToken.text,
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),

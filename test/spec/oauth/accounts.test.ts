@@ -12,6 +12,7 @@ import { reclaim } from '../../support/provider/provider-accounts.ts'
 import { assertNoSession, pendingOn } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { startSignupService } from '../../support/provider/provider-signups.ts'
+import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
 import { setRoles, showUser } from '../../support/service/operator-commands.ts'
 
 const {
@@ -55,6 +56,15 @@ describe('a new identity whose email is verified by the provider and unknown to 
       assertRedirect(await connect(email), '/auth/account?done=linked')
     await receiveEvents()
     assert.deepEqual(updatesOf(id), [['email_verified']])
+  })
+
+  test('§3.1 email_verified is true in the next access token of the session that connects the provider', async () => {
+    const { agent, person } = await signedUp(service)
+    const isVerified = () => claimsOf(accessToken(agent)).email_verified
+    assert.equal(isVerified(), false)
+    await signInBy(agent, 'corp', byCorp(newOpenIdUser({ email: person.email })), { intent: 'link' })
+    assert.equal((await agent.refresh()).status, 200)
+    assert.equal(isVerified(), true)
   })
 
   test('§6.1 user.updated: the owner of an email takes over an account, which loses its roles', async () => {

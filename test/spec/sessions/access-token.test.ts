@@ -20,16 +20,27 @@ test('§3.1 access token: JWT, ES256, kid header, typ: at+jwt, verified with the
   assert.ok(kids.includes(String(protectedHeader.kid)))
 })
 
-test('§3.1 claims iss (base URL), sub (user id), aud, sid, roles, iat, exp, jti', async () => {
+test('§3.1 claims iss (base URL), sub (user id), aud, sid, roles, email_verified, iat, exp, jti', async () => {
   const { agent, person } = await signedUp(service)
   await setRoles(service, person.email, ['editor'])
   const before = Math.floor(Date.now() / 1000)
   await agent.refresh()
   const { payload } = await verifyAccessToken(service, accessToken(agent))
-  assert.deepEqual(Object.keys(payload).sort(), ['aud', 'exp', 'iat', 'iss', 'jti', 'roles', 'sid', 'sub'])
+  assert.deepEqual(Object.keys(payload).sort(), [
+    'aud',
+    'email_verified',
+    'exp',
+    'iat',
+    'iss',
+    'jti',
+    'roles',
+    'sid',
+    'sub',
+  ])
   assert.equal(payload.iss, service.url)
   assert.equal(payload.sub, (await currentUser(agent)).id)
   assert.deepEqual(payload.roles, ['editor'])
+  assert.equal(payload.email_verified, false)
   assert.ok(Number(payload.iat) >= before && Number(payload.iat) <= Math.ceil(Date.now() / 1000))
 })
 

@@ -34,7 +34,7 @@ export const verifyAccessToken = async (service: { url: string }, token: string)
     algorithms: ['ES256'],
     typ: 'at+jwt',
     issuer: service.url,
-    requiredClaims: ['sub', 'aud', 'sid', 'roles', 'iat', 'exp', 'jti'],
+    requiredClaims: ['sub', 'aud', 'sid', 'roles', 'email_verified', 'iat', 'exp', 'jti'],
   })
 
 /** The claims of a token, unverified. */
