@@ -127,6 +127,7 @@ const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
     ...core,
     cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
+    homeUrl: config.homeUrl,
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,
@@ -144,6 +145,8 @@ const pageSettings = (config: Config, baseUrl: string) => ({
   appName: config.appName ?? new URL(baseUrl).hostname,
   logoUrl: config.logoUrl,
   accentColor: config.accentColor,
+  supportUrl: config.supportUrl,
+  homeUrl: config.homeUrl,
   providers: providerTargets(config, baseUrl),
 })
 

@@ -38,7 +38,10 @@ export const supportUrl = urlParser('an https:// URL or mailto:ADDRESS', (text) 
   return /^https:\/\/[^/?#\\@\s]+(?:[/?#][^\s\\]*)?$/i.test(text) && URL.canParse(text) ? text : undefined
 })
 
-/** A path of the application. */
-export const homePath = parser('a path such as /start', (text) =>
-  /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(text) && text.length <= 2048 ? text : undefined,
-)
+/** A path of the application, as the URL standard writes it. */
+export const homePath = parser('a path such as /start', (text) => {
+  if (!/^\/(?!\/)[^\s\\\p{Cc}]*$/u.test(text) || text.length > 2048) return undefined
+  const { pathname, search, hash } = new URL(text, 'http://localhost')
+  // `/.//host` resolves to the path `//host`, which a browser takes for another host.
+  return pathname.startsWith('//') ? undefined : pathname + search + hash
+})

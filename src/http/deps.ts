@@ -20,6 +20,8 @@ export interface ServerDeps {
   baseUrl: string
   /** Whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
+  /** The path where a login without `return_to` and a logout end. */
+  homeUrl: string
   /** The audiences that clients may request; empty: any. */
   audiences: string[]
   /** Who may create an account; `providers`: users who come from a provider alone. */

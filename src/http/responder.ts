@@ -15,6 +15,7 @@ import type { IncomingRequest } from './transport/incoming-request.ts'
 
 interface ResponderDeps {
   baseUrl: string
+  homeUrl: string
   log: Log
   pages: Pages
   securityHeaders: SecurityHeaders
@@ -106,7 +107,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
-    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, baseUrl) : undefined
+    const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, deps) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
     return page(status, pages.error(view), retryAfterSeconds)
   }

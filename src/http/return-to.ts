@@ -2,14 +2,20 @@ import { AppError } from '../lib/errors.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
 const MAX_LENGTH = 2048
-const HOME = '/'
+
+/** Where this service is, and where users go who asked for no other page. */
+export interface ReturnTargets {
+  baseUrl: string
+  /** A path, with its query and fragment. */
+  homeUrl: string
+}
 
 /**
- * Where to redirect after a login or signup (CONTRACT.md 4.5): `/` by default, else the path with
+ * Where to redirect after a login, signup or logout (CONTRACT.md 4.5): the home address by default, else the path with
  * query and fragment as the URL standard writes it; `invalid_request` for a value that could leave this origin.
  */
-export const readReturnTo = (entered: string | undefined, baseUrl: string): string => {
-  if (entered === undefined) return HOME
+export const readReturnTo = (entered: string | undefined, { baseUrl, homeUrl }: ReturnTargets): string => {
+  if (entered === undefined) return homeUrl
   if (!isAccepted(entered)) throw refusal()
   const url = new URL(entered, baseUrl)
   const returnTo = url.pathname + url.search + url.hash
@@ -33,17 +39,18 @@ const refusal = (): AppError =>
   )
 
 /** The same for a form that was refused; undefined for a value that is not accepted. */
-export const findReturnTo = (form: Fields, baseUrl: string): string | undefined => {
+export const findReturnTo = (form: Fields, targets: ReturnTargets): string | undefined => {
   try {
-    return readReturnTo(form.get('return_to'), baseUrl)
+    return readReturnTo(form.get('return_to'), targets)
   } catch {
     return undefined
   }
 }
 
 /** Whether `readReturnTo` accepts a value. */
-export const isReturnTo = (entered: string, baseUrl: string): boolean =>
-  findReturnTo({ get: () => entered }, baseUrl) !== undefined
+export const isReturnTo = (entered: string, targets: ReturnTargets): boolean =>
+  findReturnTo({ get: () => entered }, targets) !== undefined
 
-/** The value of `return_to` in links and forms; undefined for the home page, which is the default. */
-export const returnToParameter = (returnTo: string): string | undefined => (returnTo === HOME ? undefined : returnTo)
+/** The value of `return_to` in links and forms; undefined for the home address, which is the default. */
+export const returnToParameter = (returnTo: string, { homeUrl }: Pick<ReturnTargets, 'homeUrl'>): string | undefined =>
+  returnTo === homeUrl ? undefined : returnTo

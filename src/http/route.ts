@@ -59,7 +59,7 @@ type Guard =
   | { guard: 'access_token' | 'session'; handle: Handle<[session: AuthenticatedSession]> }
   | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
 
-export type Route = { path: `/auth${string}` } & Method &
+export type Route = { path: `/auth${string}` | '/' } & Method &
   Guard &
   Kind & {
     /** Requested so often that its successes are logged at level `debug` only. */

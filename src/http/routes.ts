@@ -1,3 +1,4 @@
+import { isLoopbackUrl } from '../lib/origin.ts'
 import type { Asset, ProviderView } from '../pages/pages.ts'
 import { createGetJwkSet } from './api/get-jwk-set.ts'
 import { createGetOpenApi } from './api/get-open-api.ts'
@@ -15,6 +16,7 @@ import { createProviderStart } from './browser/oauth/start.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
+import { createWelcome } from './browser/welcome.ts'
 import type { RouteDeps } from './deps.ts'
 import { redirect } from './response.ts'
 import type { Route } from './route.ts'
@@ -55,6 +57,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
+    // The application has this address. Only while it is being set up does a request for it reach svc.
+    ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET',  path: '/', guard: 'none', responseKind: 'html', handle: createWelcome(deps) } satisfies Route] : []),
     // JSON
     { method: 'GET',  path: '/auth/api/v1/user',             guard: 'access_token',                 responseKind: 'json', frequent: true, ...getUser },
     { method: 'POST', path: '/auth/api/v1/sessions/refresh', guard: 'refresh_token', csrf: 'token', responseKind: 'json', ...createRefreshSession(deps) },

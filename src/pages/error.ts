@@ -36,7 +36,7 @@ export const createErrorPage =
       below: layout.support.requestNote(view.requestId),
       body: html`${!isForOperators && message}
 <p>${adviceOf(view)}</p>
-<p class="ways">${startAgain(view)}<a href="/">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>
+<p class="ways">${startAgain(view)}<a href="${layout.homeUrl}">${texts.home(layout.appName)}</a> <a href="/auth/account">${texts.account}</a></p>
 ${isForOperators && operatorDetails(message)}`,
     })
   }

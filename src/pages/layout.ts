@@ -14,6 +14,8 @@ export interface Branding {
   accentColor: string
   /** Where users get help: https or mailto. */
   supportUrl?: string | undefined
+  /** The path of the application that the logo leads to; by default `/`. */
+  homeUrl?: string | undefined
 }
 
 interface LayoutDeps {
@@ -55,6 +57,7 @@ export interface Layout {
   appName: string
   /** The logo or name, with a link to the application. */
   brand: HtmlFragment
+  homeUrl: string
   support: Support
   frame(fixed: Fixed): Frame
   /** The same for a page whose title is not fixed, or that is shown rarely. */
@@ -62,10 +65,10 @@ export interface Layout {
   panel(page: Fixed & PanelContent): string
 }
 
-const brandOf = ({ appName, logoUrl }: Branding): HtmlFragment =>
+const brandOf = ({ appName, logoUrl, homeUrl = '/' }: Branding): HtmlFragment =>
   logoUrl
-    ? html`<a class="brand" href="/"><img src="${logoUrl}" alt="${appName}"></a>`
-    : html`<a class="brand" href="/"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
+    ? html`<a class="brand" href="${homeUrl}"><img src="${logoUrl}" alt="${appName}"></a>`
+    : html`<a class="brand" href="${homeUrl}"><span class="mark" aria-hidden="true">${initialOf(appName)}</span>${appName}</a>`
 
 const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragment => html`
 <meta name="description" content="${texts.documentDescription(appName)}">
@@ -133,6 +136,7 @@ ${
   return {
     appName,
     brand,
+    homeUrl: branding.homeUrl ?? '/',
     support: createSupport(branding),
     frame,
     document: (page) => frame(page).document(page),

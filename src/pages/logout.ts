@@ -1,15 +1,15 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { csrfInput } from './form.ts'
+import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { LogoutView } from './views.ts'
 
-const question = ({ csrfToken, email }: LogoutView): HtmlFragment => html`${
+const question = ({ csrfToken, returnTo, email }: LogoutView): HtmlFragment => html`${
   email &&
   html`<p>${texts.logOutAs} <b>${email}</b>.</p>
 `
 }<form method="post" action="/auth/logout">
-${csrfInput(csrfToken)}
+${csrfInput(csrfToken)}${returnToInput(returnTo)}
 <button class="first">${texts.logOut}</button>
 <a class="second" href="/auth/account">${texts.stay}</a>
 </form>`

@@ -11,6 +11,7 @@ import { createProviderProblemPage } from './provider-problem.ts'
 import { createReauthenticationPage } from './reauthentication.ts'
 import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
+import { createWelcomePage } from './welcome.ts'
 import type {
   AccountView,
   ErrorView,
@@ -21,6 +22,7 @@ import type {
   ReauthenticationView,
   RedirectLoopView,
   SignupView,
+  WelcomeView,
 } from './views.ts'
 
 export type { Asset } from './assets.ts'
@@ -43,6 +45,7 @@ export interface Pages {
   linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
+  welcome(view: WelcomeView): string
   error(view: ErrorView): string
   /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -73,6 +76,7 @@ export const createPages = ({
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
+    welcome: createWelcomePage(layout),
     error: createErrorPage(layout),
   }
 }

@@ -65,8 +65,9 @@ export interface ReauthenticationView extends FormView {
   errors: { password?: FieldProblem | undefined }
 }
 
-export interface LogoutView {
-  csrfToken: string
+export interface LogoutView extends FormView {
+  /** `return_to`, kept in the form. */
+  returnTo: string | undefined
   signedIn: boolean
   email?: string | undefined
 }
@@ -114,6 +115,16 @@ export interface RedirectLoopView {
   /** The `iss` of access tokens. */
   issuer: string
   nowMs: number
+  requestId: string
+}
+
+/** The address of the application, as long as no application answers there. */
+export interface WelcomeView {
+  /** Undefined: signed out. */
+  email: string | undefined
+  /** Where svc was reached. */
+  host: string
+  signupOpen: boolean
   requestId: string
 }
 

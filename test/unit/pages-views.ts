@@ -96,8 +96,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'signup without usernames': (pages) => pages.signup({ ...signup, username: undefined }),
     'redirect loop': (pages) =>
       pages.redirectLoop({ email: text, returnTo: `/${text}`, issuer: text, nowMs, requestId: text }),
-    logout: (pages) => pages.logout({ csrfToken: text, signedIn: true, email: text }),
-    'logged out': (pages) => pages.logout({ csrfToken: text, signedIn: false }),
+    logout: (pages) => pages.logout({ csrfToken: text, returnTo: text, signedIn: true, email: text }),
+    'logged out': (pages) => pages.logout({ csrfToken: text, returnTo: undefined, signedIn: false }),
     account: (pages) => pages.account(account),
     'account without usernames': (pages) => pages.account({ ...account, username: undefined }),
     'account after a change': (pages) => pages.account({ ...account, done: 'password' }),
@@ -146,6 +146,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'provider connected elsewhere': (pages) =>
       pages.providerProblem({ ...problem, problem: 'linked_elsewhere', signedIn: true, intent: 'link' }),
     'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
+    welcome: (pages) => pages.welcome({ email: text, host: text, signupOpen: true, requestId: text }),
+    'welcome, signed out': (pages) =>
+      pages.welcome({ email: undefined, host: text, signupOpen: true, requestId: text }),
     'error 400': failure(400),
     'error 403': failure(403),
     'error 403 of an old page': (pages) =>

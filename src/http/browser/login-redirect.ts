@@ -13,11 +13,11 @@ const HEADER = 'X-Original-URI'
  * does not give: the value is checked as `return_to` is. `invalid_request` where it is missing or not accepted.
  */
 export const createLoginRedirect =
-  ({ baseUrl }: RouteDeps) =>
+  (targets: RouteDeps) =>
   ({ headers }: RequestContext): HttpResponse => {
     const returnTo = encodeBytes(String(headers['x-original-uri'] ?? ''))
     // Node joins headers that came twice with a comma and a space; a request target has no space.
-    if (!returnTo.includes(' ') && isReturnTo(returnTo, baseUrl)) {
+    if (!returnTo.includes(' ') && isReturnTo(returnTo, targets)) {
       return redirect(`/auth/login?return_to=${encodeURIComponent(returnTo)}`)
     }
     throw new AppError(

@@ -21,12 +21,12 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, baseUrl, providers, accountLog } = deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, providers, accountLog } = deps
   const { isOpen: signupOpen } = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(returnTo),
+    returnTo: returnToParameter(returnTo, deps),
     email,
     errors: {},
     notice: noticeOf(context),
@@ -71,7 +71,7 @@ export const createLogin = (deps: EntryDeps) => {
       redirectSignedIn(context, (returnTo) => page(200, pages.login(view(context, returnTo, '')))),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
-      const returnTo = requestedReturnTo(context, baseUrl)
+      const returnTo = requestedReturnTo(context, deps)
       const email = context.form.get('email') ?? ''
       const password = context.form.get('password') ?? ''
       return orShowAgain(

@@ -21,11 +21,12 @@ export interface EntryDeps extends RouteDeps {
   redirectSignedIn: RedirectSignedIn
 }
 
-type RedirectSignedInDeps = Pick<RouteDeps, 'findCurrentSession' | 'baseUrl' | 'log' | 'pages' | 'clock'>
+type RedirectSignedInDeps = Pick<RouteDeps, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
 
 export const createRedirectSignedIn = ({
   findCurrentSession,
   baseUrl,
+  homeUrl,
   log,
   pages,
   clock,
@@ -64,7 +65,7 @@ export const createRedirectSignedIn = ({
 
   return (context, show) => {
     const arrivedMs = monotonicClock.elapsedMs()
-    const returnTo = requestedReturnTo(context, baseUrl)
+    const returnTo = requestedReturnTo(context, { baseUrl, homeUrl })
     return after(findCurrentSession(context), (session) =>
       session ? returnOrExplain(context, session, returnTo, arrivedMs) : show(returnTo),
     )

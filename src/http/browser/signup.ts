@@ -24,23 +24,13 @@ interface SignupForm extends Typed {
 
 /** `GET` and `POST /auth/signup` (CONTRACT.md 4.2). */
 export const createSignup = (deps: EntryDeps) => {
-  const {
-    redirectSignedIn,
-    users,
-    pages,
-    limits,
-    requestMetrics,
-    baseUrl,
-    usernames,
-    providers,
-    accountLog,
-    emailDomains,
-  } = deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, usernames, providers, accountLog, emailDomains } =
+    deps
   const ways = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(returnTo),
+    returnTo: returnToParameter(returnTo, deps),
     ...typed,
     errors: {},
     providers,
@@ -75,7 +65,7 @@ export const createSignup = (deps: EntryDeps) => {
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
-      const returnTo = requestedReturnTo(context, baseUrl)
+      const returnTo = requestedReturnTo(context, deps)
       const username = usernames ? (context.form.get('username') ?? '') : undefined
       const typed = { email: context.form.get('email') ?? '', username }
       const password = context.form.get('password') ?? ''

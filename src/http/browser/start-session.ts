@@ -3,11 +3,11 @@ import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, redirect } from '../response.ts'
-import { readReturnTo } from '../return-to.ts'
+import { type ReturnTargets, readReturnTo } from '../return-to.ts'
 
-/** Where to go after a login or signup: `return_to` of the form, else of the query, else `/`. */
-export const requestedReturnTo = (context: RequestContext, baseUrl: string): string =>
-  readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), baseUrl)
+/** Where to go afterwards: `return_to` of the form, else of the query, else the home address. */
+export const requestedReturnTo = (context: RequestContext, targets: ReturnTargets): string =>
+  readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), targets)
 
 /** The sessions of this browser, found by either cookie: the access token may have expired. */
 export const findBrowserSessions = async (

@@ -219,7 +219,15 @@ describe('the metrics', { concurrency: 3 }, () => {
   test('no path, method or header makes a new series: the labels are those of the table of routes', async (t) => {
     const own = await startMeteredService({ t })
     const agent = createUserAgent(own)
-    const odd = ['/', '//auth/login', '/auth/login/', '/auth/%6Cogin', '/auth/../x', '/AUTH/LOGIN', '/auth/metrics']
+    const odd = [
+      '/index.html',
+      '//auth/login',
+      '/auth/login/',
+      '/auth/%6Cogin',
+      '/auth/../x',
+      '/AUTH/LOGIN',
+      '/auth/metrics',
+    ]
     const made = Array.from({ length: 40 }, () => `/auth/${randomUUID()}?q=${randomUUID()}`)
     const quoted = ['/auth/"}x{y="', '/auth/a\\b', `/auth/${'x'.repeat(3000)}`, '/auth/account/é', '/auth/api/v1/%00']
     for (const path of [...odd, ...made, ...quoted]) await agent.send({ method: 'GET', path: encodeURI(path) })
@@ -231,7 +239,7 @@ describe('the metrics', { concurrency: 3 }, () => {
       headers: { 'x-forwarded-for': 'x' },
     })
     await agent.get('/auth/login', { host: 'other.example', 'user-agent': '"} evil{' })
-    for (const start of ['BREW / HTTP/1.1', 'GET /auth/login HTTP/9', randomBytes(9).toString('hex')]) {
+    for (const start of ['BREW /x HTTP/1.1', 'GET /auth/login HTTP/9', randomBytes(9).toString('hex')]) {
       const connection = await connectRaw(own, t)
       connection.write(`${start}\r\nHost: x\r\n\r\n`)
       await connection.answer()

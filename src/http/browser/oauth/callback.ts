@@ -95,7 +95,7 @@ export const createProviderCallback = (deps: CallbackDeps) => {
 
   /** Only the browser that the flow belongs to gets its pending link back, to try again. */
   const retryParamsOf = ({ flow, problem }: ReadState, browserSecret: string | undefined): RetryParams => {
-    if (!flow) return { provider, returnTo: '/' }
+    if (!flow) return { provider, returnTo: deps.homeUrl }
     const { returnTo, pendingLink } = flow
     const mayRetry = pendingLink && browserSecret && !problem
     return {

@@ -38,7 +38,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     context.setCookies([cookieWriter.oauth(browserSecret)])
     return {
       csrfToken: context.csrfToken,
-      returnTo: returnToParameter(request.returnTo),
+      returnTo: returnToParameter(request.returnTo, deps),
       provider,
       email: account.email,
       pending: oauth.sealLinkRequest(request, browserSecret),
@@ -56,7 +56,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   ): Promise<HttpResponse> => {
     const browserSecret = context.cookies.oauth
     const { request, problem } = oauth.readLinkRequest(context.form.get('pending'), browserSecret, provider.name)
-    return orProblemPage(deps, context, { provider, returnTo: request?.returnTo ?? '/' }, async () => {
+    return orProblemPage(deps, context, { provider, returnTo: request?.returnTo ?? deps.homeUrl }, async () => {
       if (!request) throw signInProblem(problem)
       return handle(context, request, browserSecret ?? '')
     })

@@ -73,7 +73,7 @@ const problemPage = async (
   const { retryAfterSeconds } = error
   const view = {
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(returnTo),
+    returnTo: returnToParameter(returnTo, deps),
     provider,
     problem,
     intent,

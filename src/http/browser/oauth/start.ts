@@ -26,7 +26,7 @@ interface Start {
 
 /** `POST /auth/oauth/{name}`: sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderRouteDeps) => {
-  const { provider, oauth, sessions, limits, cookieWriter, baseUrl, requestMetrics } = deps
+  const { provider, oauth, sessions, limits, cookieWriter, requestMetrics } = deps
 
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
@@ -52,7 +52,7 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
   }
 
   return (context: RequestContext): Promise<HttpResponse> => {
-    const returnTo = requestedReturnTo(context, baseUrl)
+    const returnTo = requestedReturnTo(context, deps)
     const intent = readIntent(context.form)
     const token = context.form.get('pending')
     const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
