@@ -23,6 +23,7 @@ import { createTakeOver } from './users/take-over.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
+import { createHasPassword } from './users/usable-password.ts'
 import { createUsers, type Users } from './users/users.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
@@ -114,11 +115,13 @@ export const createCore = (deps: CoreDeps): Core => {
     onHash,
   })
   const emailDomains = createEmailDomains(config.emailDomains)
+  const hasPassword = createHasPassword(config.passwords)
   const users = createUsers({
     db,
     clock,
     passwords,
     emailDomains,
+    hasPassword,
     announce: webhooks.announce,
     announceUpdate: webhooks.announceUpdate,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
@@ -133,6 +136,7 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     users,
     emailDomains,
+    hasPassword,
     signupOpen: config.signup !== 'off',
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,

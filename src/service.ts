@@ -131,6 +131,7 @@ const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
     audiences: config.audiences,
     signup: config.signup,
     usernames: config.usernames,
+    passwords: config.passwords,
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
     pages,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Disconnection } from '../oauth/oauth.ts'
 import type { User } from '../users/users.ts'
@@ -22,13 +23,14 @@ export const addIdentitiesUnlink = (identities: Command, { loadConfig }: Command
   ).option('--all', 'disconnect all providers')
   withJson(unlink).action(async (name: string, provider: string | undefined, { all, json }: UnlinkOptions) => {
     if ((provider === undefined) === !all) unlink.error('error: name one provider, or give --all')
-    await withCore(loadConfig(), async (core, logEvent) => {
+    const config = loadConfig()
+    await withCore(config, async (core, logEvent) => {
       const user = await requireUser(core, name)
       const disconnection = await disconnect(core, user, provider)
       for (const { provider: method } of disconnection.disconnected)
         logEvent('identities unlink', 'provider_disconnect', { userId: user.id, method })
       await (json ? printJson(disconnectionToJson(user, disconnection)) : print(`${resultText(user, disconnection)}\n`))
-      if (!disconnection.canSignIn) printNotice(lockedOutText(user))
+      if (!disconnection.canSignIn) printNotice(lockedOutText(user, config))
     })
   })
 }
@@ -55,8 +57,12 @@ const resultText = ({ email }: User, { disconnected, endedSessions }: Disconnect
 const labelOf = ({ provider, email }: { provider: string; email: string | undefined }): string =>
   email === undefined ? provider : `${provider} (${email})`
 
-const lockedOutText = ({ email, username }: User): string =>
-  `${email} has no way to sign in now: set a password with svc users set-password ${username}`
+const lockedOutText = ({ email, username }: User, { passwords }: Pick<Config, 'passwords'>): string =>
+  `${email} has no way to sign in now: ${
+    passwords
+      ? `set a password with svc users set-password ${username}`
+      : `svc users reset-link ${username} prints a link by which they connect a provider`
+  }`
 
 const disconnectionToJson = (user: User, { disconnected, endedSessions, canSignIn }: Disconnection) => ({
   user_id: user.id,

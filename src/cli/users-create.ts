@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import type { User } from '../users/users.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { print, printJson } from './terminal/output.ts'
+import { print, printJson, printNotice } from './terminal/output.ts'
 import { readPassword } from './terminal/read-password.ts'
 import { userToJson } from './user-output.ts'
 import { deliverNow, requireWebhooks } from './webhook-delivery.ts'
@@ -26,7 +27,8 @@ export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): 
   ])
     .addHelpText(
       'after',
-      '\nOn a terminal, svc asks for the password. Otherwise it reads one line from standard input.',
+      '\nOn a terminal, svc asks for the password. Otherwise it reads one line from standard input.' +
+        '\nWith SVC_PASSWORDS=off there is no password to give.',
     )
     .option('--email <email>', 'the email address, in place of the argument')
     .option('--username <username>', 'the username; the default is derived from the email address')
@@ -42,17 +44,21 @@ export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): 
         email,
         username,
         roles: splitRoles(role),
-        password: await readPassword(),
+        password: config.passwords ? await readPassword() : undefined,
         emailVerified: true,
       })
       logEvent('users create', 'account_create', { userId: user.id })
       await (options.json
         ? printJson(userToJson(user))
         : print(`Created ${user.email}, username ${user.username}, id ${user.id}.\n`))
+      if (!config.passwords) printNotice(firstSignInText(user))
       if (options.deliver) await deliverNow(core, { type: 'user.created', userId: user.id })
     })
   })
 }
+
+const firstSignInText = ({ email, username }: User): string =>
+  `${email} has no way to sign in yet: svc users reset-link ${username} prints a link by which they connect a provider`
 
 const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
 

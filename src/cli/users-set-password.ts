@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { AppError } from '../lib/errors.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson } from './terminal/output.ts'
@@ -29,9 +30,11 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
   )
     .addHelpText('after', HELP)
     .option('--keep-providers', 'keep the providers connected')
-  withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) =>
-    withCore(loadConfig(), async (core, logEvent) => {
-      const { id } = await requireUser(core, name)
+  withJson(setPassword).action((name: string, { keepProviders, json }: SetPasswordOptions) => {
+    const config = loadConfig()
+    return withCore(config, async (core, logEvent) => {
+      const { id, username } = await requireUser(core, name)
+      if (!config.passwords) throw noPasswords(username)
       const disconnected = await core.users.setPassword(id, await readPassword(), { keepProviders })
       logEvent('users set-password', 'password_change', { userId: id })
       for (const method of disconnected) logEvent('users set-password', 'provider_disconnect', { userId: id, method })
@@ -42,9 +45,16 @@ export const addUsersSetPassword = (users: Command, { loadConfig }: CommandConte
       return print(
         `${user.email} has a new password, and all sessions have ended. ${resultText(disconnected, connected)}\n`,
       )
-    }),
-  )
+    })
+  })
 }
+
+const noPasswords = (username: string): AppError =>
+  new AppError(
+    'conflict',
+    `SVC_PASSWORDS=off: nobody has a password here. svc users reset-link ${username} prints a link by which they connect ` +
+      'a provider. To end all sessions, use svc sessions revoke.',
+  )
 
 const resultText = (disconnected: string[], connected: string[]): string => {
   if (disconnected.length > 0) return `Disconnected: ${disconnected.join(', ')}.`

@@ -9,6 +9,9 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   return [
     ...findHalfWebhook(environment),
     ...findMailConflicts(environment, settings),
+    ...(environment.SVC_PASSWORDS === 'off' && !isSet(SETTINGS.oauthProviders, environment)
+      ? ['SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off it must be set, since nobody could log in']
+      : []),
     ...(metricsPort !== undefined && metricsPort === port
       ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
       : []),

@@ -26,6 +26,8 @@ export interface ServerDeps {
   audiences: string[]
   /** Who may create an account; `providers`: users who come from a provider alone. */
   signup: 'on' | 'providers' | 'off'
+  /** Whether a password is asked for anywhere; otherwise users sign in with a provider. */
+  passwords: boolean
   /** Whether users choose a username and see it. */
   usernames: boolean
   /** Whether the names of all cookies begin with `__Host-` or `__Secure-`. */

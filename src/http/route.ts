@@ -34,7 +34,7 @@ type Kind =
 
 /**
  * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
- * redirects the browser to a `GET`.
+ * redirects the browser to a `GET`, or does not exist.
  */
 type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
 
@@ -65,7 +65,7 @@ export type Route = { path: `/auth${string}` | '/' } & Method &
     /** Requested so often that its successes are logged at level `debug` only. */
     frequent?: true
     /** The setting without which the route does not exist (`switched-off.ts`). */
-    needs?: 'usernames'
+    needs?: 'usernames' | 'passwords'
   }
 
 export type ResponseKind = Route['responseKind']

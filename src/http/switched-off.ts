@@ -1,6 +1,27 @@
+import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
 import type { Route } from './route.ts'
 
-/** The rows without those whose setting is off: their paths are 404. */
-export const withoutSwitchedOff = (routes: readonly Route[], settings: Pick<RouteDeps, 'usernames'>): Route[] =>
-  routes.filter(({ needs }) => needs === undefined || settings[needs])
+/** The rows without those whose setting is off: these are 404, and not 405 where their path has a page. */
+export const withoutSwitchedOff = (
+  routes: readonly Route[],
+  settings: Pick<RouteDeps, 'usernames' | 'passwords'>,
+): Route[] => {
+  const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
+  const pages = new Set(routes.filter(isOn).map(({ path }) => path))
+  return routes.flatMap((route) => {
+    if (isOn(route)) return [route]
+    return route.method === 'POST' && pages.has(route.path) ? [notFoundAt(route.path)] : []
+  })
+}
+
+const notFoundAt = (path: Route['path']): Route => ({
+  method: 'POST',
+  path,
+  guard: 'none',
+  csrf: 'changes_nothing',
+  responseKind: 'html',
+  handle() {
+    throw new AppError('not_found', 'There is nothing here.')
+  },
+})

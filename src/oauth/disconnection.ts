@@ -2,6 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { HasPassword } from '../users/usable-password.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
@@ -12,6 +13,7 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   applySecurityEvent: ApplySecurityEvent
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
+  hasPassword: HasPassword
 }
 
 /** What an operator has disconnected from an account. */
@@ -37,21 +39,21 @@ export const disconnectSince = async (transaction: Queries, userId: string, sinc
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
-  const { db, providerNames, applySecurityEvent, requireRecentAuthentication } = deps
+  const { db, providerNames, hasPassword, applySecurityEvent, requireRecentAuthentication } = deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
     identities.some(({ provider }) => providerNames.includes(provider))
 
-  const isRemovable = (id: string, identities: Identity[], hasPassword: boolean): boolean =>
-    hasPassword || canSignInBy(identities.filter((other) => other.id !== id))
+  const isRemovable = (id: string, identities: Identity[], canUsePassword: boolean): boolean =>
+    canUsePassword || canSignInBy(identities.filter((other) => other.id !== id))
 
   return {
-    async listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]> {
+    async listIdentities(userId: string, canUsePassword: boolean): Promise<LinkedIdentity[]> {
       const identities = await findIdentitiesOfUser(db, userId)
       return identities.map((identity) => ({
         ...identity,
-        removable: isRemovable(identity.id, identities, hasPassword),
+        removable: isRemovable(identity.id, identities, canUsePassword),
       }))
     },
 
@@ -62,7 +64,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         const identities = await findIdentitiesOfUser(transaction, userId)
         const identity = identities.find((each) => each.id === id)
         if (!identity) throw notLinked()
-        if (!isRemovable(id, identities, user?.passwordHash !== null)) throw signInProblem('last_way')
+        if (!isRemovable(id, identities, user !== undefined && hasPassword(user))) throw signInProblem('last_way')
         await deleteIdentity(transaction, id, userId)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
         return identity.provider
@@ -74,14 +76,14 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         const linked = await findIdentitiesOfUser(transaction, userId)
         const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
         for (const { id } of disconnected) await deleteIdentity(transaction, id, userId)
-        const hasPassword = (await findUserById(transaction, userId))?.passwordHash != null
+        const user = await findUserById(transaction, userId)
         const left = linked.filter((identity) => !disconnected.includes(identity))
         const ended =
           disconnected.length > 0 && (await applySecurityEvent(transaction, 'sign_in_method_changed', { userId }))
         return {
           disconnected,
           endedSessions: ended ? ended.sessions : 0,
-          canSignIn: hasPassword || canSignInBy(left),
+          canSignIn: (user !== undefined && hasPassword(user)) || canSignInBy(left),
         }
       }),
   }

@@ -1,4 +1,5 @@
 import type { Database } from '../storage/database.ts'
+import type { HasPassword } from '../users/usable-password.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentitiesOfUser } from './identity-store.ts'
@@ -18,10 +19,11 @@ interface ExistingAccountsDeps {
   db: Database
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
+  hasPassword: HasPassword
 }
 
 /** Finds what can prove that an account is a user's. */
-export const createExistingAccounts = ({ db, providerNames }: ExistingAccountsDeps) => {
+export const createExistingAccounts = ({ db, providerNames, hasPassword }: ExistingAccountsDeps) => {
   /** `forbidden` when the account is disabled. */
   const describeAccount = async (account: UserRecord): Promise<ExistingAccount> => {
     if (account.disabled) throw signInProblem('disabled')
@@ -29,7 +31,7 @@ export const createExistingAccounts = ({ db, providerNames }: ExistingAccountsDe
     return {
       userId: account.id,
       email: account.email,
-      hasPassword: account.passwordHash !== null,
+      hasPassword: hasPassword(account),
       providers: providerNames.filter((name) => identities.some(({ provider }) => provider === name)),
       isEmailUnverified: account.emailVerifiedAtMs === undefined,
     }

@@ -6,6 +6,7 @@ import type { EmailDomains } from '../users/email-domains.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
+import type { HasPassword } from '../users/usable-password.ts'
 import type { Users } from '../users/users.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
@@ -88,6 +89,7 @@ export interface OAuthDeps
   users: Pick<Users, 'createFromProfile'>
   signupOpen: boolean
   emailDomains: EmailDomains
+  hasPassword: HasPassword
   /** In the order of their buttons. */
   providers: ProviderSettings[]
   /** Limits each request to a provider. */

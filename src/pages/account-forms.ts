@@ -9,8 +9,8 @@ export type Focus = 'username' | 'current_password' | 'new_password' | 'password
 /** The first field that is wrong. */
 export const focusOf = ({ username, password, deletion }: AccountView): Focus => {
   if (username?.error) return 'username'
-  if (password.errors.current_password) return 'current_password'
-  if (password.errors.new_password) return 'new_password'
+  if (password?.errors.current_password) return 'current_password'
+  if (password?.errors.new_password) return 'new_password'
   return deletion.error ? 'password' : undefined
 }
 
@@ -44,7 +44,7 @@ const newPasswordField = ({ password }: AccountView, focus: Focus): HtmlFragment
     autocomplete: 'new-password',
     hint: texts.newPasswordHint,
     minLength: 8,
-    problem: password.errors.new_password,
+    problem: password?.errors.new_password,
     focused: focus === 'new_password',
   })
 
@@ -58,7 +58,7 @@ ${field({
   label: texts.currentPassword,
   type: 'password',
   autocomplete: 'current-password',
-  problem: view.password.errors.current_password,
+  problem: view.password?.errors.current_password,
   focused: focus === 'current_password',
 })}
 ${newPasswordField(view, focus)}
@@ -94,7 +94,7 @@ export const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus
 <summary class="second">${texts.deleteAccountOpen}</summary>
 <form method="post" action="/auth/account/delete" novalidate>
 ${csrfInput(csrfToken)}
-${signIn?.hasPassword === false ? html`<p>${texts.deleteAccountFinal}</p>` : deletionPassword(deletion, focus)}
+${signIn && !signIn.hasPassword ? html`<p>${texts.deleteAccountFinal}</p>` : deletionPassword(deletion, focus)}
 <button class="danger">${texts.deleteAccountButton}</button>
 </form>
 </details>`

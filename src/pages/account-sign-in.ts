@@ -49,7 +49,7 @@ ${isRecentlyAuthenticated && linked.removable && removeButton(linked)}</li>
 
 const list = ({ hasPassword, isRecentlyAuthenticated, linked }: SignInView, passwordIconUrl: string): HtmlFragment =>
   html`<ul class="sessions logins">
-${passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isRecentlyAuthenticated))}</ul>`
+${hasPassword !== undefined && passwordRow(hasPassword, passwordIconUrl)}${linked.map((one) => linkedRow(one, isRecentlyAuthenticated))}</ul>`
 
 /** The ways to sign in: one form with a button to disconnect each provider, and buttons to connect the others. */
 export const signInSection = (csrfToken: string, signIn: SignInView, passwordIconUrl: string): HtmlFragment => {

@@ -48,7 +48,7 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 
 /** Undefined if the user has a password to ask for; otherwise whether the session is recent enough to do without. */
 const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
-  signIn?.hasPassword === false ? signIn.isRecentlyAuthenticated : undefined
+  signIn && !signIn.hasPassword ? signIn.isRecentlyAuthenticated : undefined
 
 const emailSection = (view: AccountView): Section => ({
   id: 'email-section',
@@ -72,7 +72,8 @@ const waysInSection = (view: AccountView, passwordIconUrl: string): Section | un
     body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
   }
 
-const passwordSection = (view: AccountView, focus: Focus): Section => {
+const passwordSection = (view: AccountView, focus: Focus): Section | undefined => {
+  if (!view.password) return undefined
   const isRecentlyAuthenticated = recentAuthenticationOf(view)
   if (isRecentlyAuthenticated === undefined) {
     const body = passwordForm(view, focus)
@@ -85,7 +86,7 @@ const passwordSection = (view: AccountView, focus: Focus): Section => {
 const openSessionsSection = (view: AccountView): Section => ({
   id: 'sessions',
   title: texts.sessions,
-  about: view.signIn?.hasPassword === false ? texts.sessionsAboutProviders : texts.sessionsAbout,
+  about: view.signIn && !view.signIn.hasPassword ? texts.sessionsAboutProviders : texts.sessionsAbout,
   body: sessionsSection(view),
 })
 

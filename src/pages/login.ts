@@ -9,6 +9,8 @@ type Focus = 'email' | 'password' | 'problem' | 'notice'
 
 const NOTICES = { deleted: texts.noticeDeleted, signed_out: texts.noticeSignedOut }
 
+const noticeOf = ({ notice }: LoginView): string | undefined => notice && NOTICES[notice]
+
 const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   if (errors.email) return 'email'
   if (errors.password) return 'password'
@@ -51,6 +53,12 @@ export const createLoginPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.logIn, scripted: true })
   const emptyFields = fields({ email: '', errors: {} }, 'email')
   const wayToSignupAlone = wayToSignup(undefined)
+  const providersAlone = layout.frame({ title: texts.logIn })
+  const byProvider = (view: LoginView): string =>
+    providersAlone.panel({
+      body: html`${notice(noticeOf(view))}
+${providerForms(view, false)}`,
+    })
   const button = html`<button class="first">${texts.logIn}</button>`
 
   const belowOf = ({ signupOpen, returnTo }: LoginView): HtmlFragment | undefined => {
@@ -59,11 +67,12 @@ export const createLoginPage = (layout: Layout) => {
   }
 
   return (view: LoginView): string => {
+    if (!view.passwords) return byProvider(view)
     const focus = focusOf(view)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(view.notice && NOTICES[view.notice])}
+      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}

@@ -108,7 +108,7 @@ export const providerProblems: Record<ProviderProblem, Words> = {
   },
   last_way: {
     title: () => 'This is your only way to log in',
-    why: () => 'Without it you could not get back in. Set a password or connect something else first.',
+    why: () => 'Without it you could not get back in. Add another way to log in first.',
   },
   no_proof: {
     title: () => 'There is already an account',

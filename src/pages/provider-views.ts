@@ -63,7 +63,8 @@ export interface LinkedView {
 
 /** The ways to sign in to the account. */
 export interface SignInView {
-  hasPassword: boolean
+  /** Undefined where the service accepts none. */
+  hasPassword: boolean | undefined
   /** Whether the session began recently enough for changes that could lock the user out. */
   isRecentlyAuthenticated: boolean
   linked: readonly LinkedView[]

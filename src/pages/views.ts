@@ -19,6 +19,8 @@ interface EntryView extends FormView {
 }
 
 export interface LoginView extends EntryView {
+  /** Whether there is a form with a password, and not the providers alone. */
+  passwords: boolean
   errors: { email?: FieldProblem | undefined; password?: FieldProblem | undefined }
   notice?: 'deleted' | 'signed_out' | undefined
   signupOpen: boolean
@@ -99,9 +101,10 @@ export interface AccountView extends FormView {
     | undefined
   /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
-  password: {
-    errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined }
-  }
+  /** Undefined where the service accepts none. */
+  password?:
+    | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }
+    | undefined
   deletion: { error?: FieldProblem | undefined }
   /** Undefined if no provider is configured and none is connected. */
   signIn?: SignInView | undefined

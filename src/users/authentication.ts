@@ -6,6 +6,7 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import { normalizePassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
+import type { HasPassword } from './usable-password.ts'
 import { findUserByEmail, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
 
 /** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
@@ -19,10 +20,11 @@ interface AuthenticationDeps {
   db: Database
   clock: Clock
   passwords: Passwords
+  hasPassword: HasPassword
 }
 
 /** Checks passwords. */
-export const createAuthentication = ({ db, clock, passwords }: AuthenticationDeps) => {
+export const createAuthentication = ({ db, clock, passwords, hasPassword }: AuthenticationDeps) => {
   /** For a user who has just authenticated; valid for as long as the password stays the same. */
   const grantFor = (user: UserRecord): SignInGrant => ({
     userId: user.id,
@@ -51,7 +53,7 @@ export const createAuthentication = ({ db, clock, passwords }: AuthenticationDep
     // Without a user too: an answer that comes sooner would tell that there is no account.
     const matches = await passwords.matches(password, user?.passwordHash, caller)
     if (!user) return { refusal: 'unknown_account', userId: undefined }
-    if (!matches) return { refusal: 'password_wrong', userId: user.id }
+    if (!matches || !hasPassword(user)) return { refusal: 'password_wrong', userId: user.id }
     if (user.disabled) return { refusal: 'account_disabled', userId: user.id }
     const current = await withCurrentHash(user, password, caller)
     return current ? grantFor(current) : authenticate(email, password, caller)
@@ -63,7 +65,8 @@ export const createAuthentication = ({ db, clock, passwords }: AuthenticationDep
 
     /** `unauthorized` on `field` when it is not this user's password. */
     async requireOwnPassword(user: UserRecord, entered: string, field: string, caller?: Caller): Promise<void> {
-      if (!(await passwords.matches(entered, user.passwordHash, caller))) throw wrongPassword(field)
+      if (!hasPassword(user) || !(await passwords.matches(entered, user.passwordHash, caller)))
+        throw wrongPassword(field)
     },
   }
 }

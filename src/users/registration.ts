@@ -24,7 +24,8 @@ interface RegistrationDeps {
 
 export interface NewUser {
   email: string
-  password: string
+  /** Left out where the service accepts none. */
+  password?: string | undefined
   /** Made from the email's local part when left out or empty. */
   username?: string | undefined
   roles?: string[]
@@ -96,7 +97,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
       const { email, username, password } = requireAccount(given, deps)
       const user: UserRecord = {
         ...recordOf(email),
-        passwordHash: await passwords.hash(password, caller),
+        passwordHash: password === undefined ? null : await passwords.hash(password, caller),
         roles: requireRoles(given.roles ?? []),
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
         isSelfMade: given.isSelfMade ?? false,
@@ -117,7 +118,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
 interface Account {
   email: Email
   username: string | undefined
-  password: string
+  password: string | undefined
 }
 
 const requireAccount = (
@@ -129,7 +130,8 @@ const requireAccount = (
   return checkAll({
     email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
     username: () => (username ? requireUsername(username) : undefined),
-    password: () => requireGoodPassword(password, [email.trim(), username ?? '', generated]),
+    password: () =>
+      password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
   })
 }
 

@@ -11,6 +11,7 @@ import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
+import type { HasPassword } from './usable-password.ts'
 import {
   deleteUser,
   findUserByEmail,
@@ -61,7 +62,7 @@ export interface Users {
   /** By id, email or username. */
   find(name: string): Promise<User | undefined>
   list(page: { after: string; limit: number }): Promise<User[]>
-  /** `not_found` when there is no such user. */
+  /** Whether the user can sign in with one; `not_found` when there is no such user. */
   hasPassword(id: string): Promise<boolean>
 }
 
@@ -71,6 +72,7 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   emailDomains: EmailDomains
+  hasPassword: HasPassword
   announce: Announce
   announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
@@ -84,7 +86,7 @@ interface DeletionConfirmation {
 }
 
 export const createUsers = (deps: UsersDeps): Users => {
-  const { db, announce, announceUpdate, requireSession, requireRecentAuthentication, userChanged } = deps
+  const { db, hasPassword, announce, announceUpdate, requireSession, requireRecentAuthentication, userChanged } = deps
   const { create, createFromProfile } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
 
@@ -110,7 +112,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     changeOrSetPassword: createPasswordChange({ ...deps, requireOwnPassword }),
 
     async hasPassword(id) {
-      return (await requireUserById(db, id)).passwordHash !== null
+      return hasPassword(await requireUserById(db, id))
     },
 
     async changeUsername(id, entered, sessionId) {
@@ -129,8 +131,8 @@ export const createUsers = (deps: UsersDeps): Users => {
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)
-      if (user.passwordHash !== null) await requireOwnPassword(user, password, 'password', caller)
-      const requirePermission = user.passwordHash === null ? requireRecentAuthentication : requireSession
+      if (hasPassword(user)) await requireOwnPassword(user, password, 'password', caller)
+      const requirePermission = hasPassword(user) ? requireSession : requireRecentAuthentication
       await remove(id, (transaction) => requirePermission(transaction, sessionId, id))
     },
 

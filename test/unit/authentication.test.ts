@@ -5,6 +5,7 @@ import type { Caller } from '../../src/lib/bounded-queue.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { createAuthentication } from '../../src/users/authentication.ts'
+import { createHasPassword } from '../../src/users/usable-password.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../storage/databases.ts'
@@ -22,6 +23,7 @@ const leavingAfterCheck = () => {
   const authentication = createAuthentication({
     db,
     clock: systemClock,
+    hasPassword: createHasPassword(true),
     passwords: {
       ...passwords,
       isOutdated: () => true,

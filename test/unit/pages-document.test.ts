@@ -69,7 +69,7 @@ test('return_to is kept in the forms and in the links between login and signup',
   const returnTo = '/a?b=c&d=ü#e'
   const view = { csrfToken: 'token', returnTo, email: '', errors: {}, providers: [{ name: 'acme', label: 'Acme' }] }
   const shown = [
-    pages.login({ ...view, signupOpen: true }),
+    pages.login({ ...view, passwords: true, signupOpen: true }),
     pages.signup({ ...view, username: '', acceptedDomains: [], byPassword: true, closed: false }),
   ]
   for (const [page, other] of [
@@ -216,14 +216,22 @@ test('with providers the policy allows the origins of their icons, and forms tha
 test('the pages of login and signup are ASCII, which is sent in half the time', () => {
   const view = { csrfToken: 't', returnTo: '/start', email: '', errors: {}, providers: [] }
   for (const page of [
-    pages.login({ ...view, signupOpen: true }),
+    pages.login({ ...view, passwords: true, signupOpen: true }),
     pages.signup({ ...view, username: '', acceptedDomains: [], byPassword: true, closed: false }),
   ])
     assert.equal(Buffer.byteLength(page), page.length)
 })
 
 test('a page is the same however often it is shown, and after a page with an error', () => {
-  const view = { csrfToken: 't', returnTo: undefined, email: '', errors: {}, providers: [], signupOpen: true }
+  const view = {
+    csrfToken: 't',
+    returnTo: undefined,
+    email: '',
+    errors: {},
+    providers: [],
+    passwords: true,
+    signupOpen: true,
+  }
   const first = pages.login(view)
   const wrong = pages.login({ ...view, email: 'a@b.example', errors: { password: 'password_missing' } })
   assert.match(wrong, /<title>Error: Log in &#183; Acme<\/title>[^]*value="a@b\.example"/)

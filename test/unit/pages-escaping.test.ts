@@ -61,6 +61,7 @@ const login = (email: string) => ({
   returnTo: undefined,
   email,
   errors: {},
+  passwords: true,
   signupOpen: true,
   providers: [],
 })

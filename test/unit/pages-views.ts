@@ -16,7 +16,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const provider = { name: text, label: text, iconUrl: text }
   const providers = [provider]
   const entry = { csrfToken: text, returnTo: text, email: text, providers: [], errors: {} }
-  const login: LoginView = { ...entry, signupOpen: true }
+  const login: LoginView = { ...entry, passwords: true, signupOpen: true }
   const signup: SignupView = { ...entry, username: text, acceptedDomains: [], byPassword: true, closed: false }
   const session = { userAgent: text, address: text, createdAtMs: minutesAgo(90_000) }
   const account: AccountView = {

@@ -41,7 +41,7 @@ interface AccountForm {
 
 /** `/auth/account`: what users can see and change of their own account. */
 export const createAccount = (deps: RouteDeps) => {
-  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames } = deps
+  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords } = deps
   const signInMethods = createSignInMethods(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
@@ -56,7 +56,7 @@ export const createAccount = (deps: RouteDeps) => {
     nowMs: currentTimeMs(session, clock),
     ...(await listSessions(session)),
     username: usernames ? { value: session.username } : undefined,
-    password: { errors: {} },
+    password: passwords ? { errors: {} } : undefined,
     deletion: {},
     signIn: await signInMethods.forAccountPage(session),
   })

@@ -21,7 +21,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, providers, accountLog } = deps
+  const { redirectSignedIn, users, pages, limits, requestMetrics, passwords, providers, accountLog } = deps
   const { isOpen: signupOpen } = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
@@ -30,6 +30,7 @@ export const createLogin = (deps: EntryDeps) => {
     email,
     errors: {},
     notice: noticeOf(context),
+    passwords,
     signupOpen,
     providers,
   })

@@ -4,7 +4,7 @@ import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 
 /** The ways in which a user can sign in: with a password, and with connected providers. */
-export const createSignInMethods = ({ users, oauth, sessions, pages, providers }: RouteDeps) => {
+export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, providers }: RouteDeps) => {
   const findMethods = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }
@@ -20,7 +20,7 @@ export const createSignInMethods = ({ users, oauth, sessions, pages, providers }
       const { hasPassword, linked } = await findMethods(session.userId)
       if (providers.length === 0 && linked.length === 0) return undefined
       return {
-        hasPassword,
+        hasPassword: passwords ? hasPassword : undefined,
         isRecentlyAuthenticated: sessions.isRecentlyAuthenticated(session),
         linked: linked.map(({ id, provider, email, createdAtMs, removable }) => {
           const { label, iconUrl } = providerView(provider)

@@ -14,5 +14,12 @@ export const routeTable = (provider: string): Route[] => {
   const providers = [{ name: provider, label: provider, iconUrl: undefined }]
   const baseUrl = 'http://localhost'
   const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
-  return createRoutes({ pages, providers, baseUrl, cookieTable } as unknown as RouteDeps)
+  return createRoutes({
+    pages,
+    providers,
+    baseUrl,
+    cookieTable,
+    usernames: true,
+    passwords: true,
+  } as unknown as RouteDeps)
 }
