@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
+import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
@@ -11,6 +12,7 @@ import { disconnectSince } from './oauth/disconnection.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
+import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import { createSecretRotation, type SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
@@ -18,6 +20,7 @@ import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
 import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
+import type { Notify } from './users/account-notice.ts'
 import { createSecurityEvents } from './users/security-events.ts'
 import { createTakeOver } from './users/take-over.ts'
 import { siteNames } from './users/password-names.ts'
@@ -51,6 +54,8 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   oauth: OAuth
   mail: Mail
   recovery: Recovery
+  notify: Notify
+  knownBrowsers: KnownBrowsers
   webhooks: Webhooks
   /**
    * Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other.
@@ -101,6 +106,9 @@ export const createCore = (deps: CoreDeps): Core => {
     prepare: (transaction, request) => recovery.prepare(transaction, request),
   })
   const links = createLinks({ db, clock })
+  const limits = createMailLimits({ clock, enabled: config.rateLimit })
+  const tellsOfNewBrowsers = config.mailNotices
+  const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endLinks: links.endAll,
@@ -128,7 +136,7 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     ...sessions.rules,
   })
-  const recovery = createRecovery({ links, limits: createMailLimits({ clock, enabled: config.rateLimit }) })
+  const recovery = createRecovery({ links, limits })
   const oauth = createOAuth({
     db,
     clock,
@@ -153,7 +161,9 @@ export const createCore = (deps: CoreDeps): Core => {
     db,
     emailDomains,
     signingKeys,
+    knownBrowsers: createKnownBrowsers({ clock }),
     mail,
+    notify,
     oauth,
     passwords,
     pseudonymOf,

@@ -137,7 +137,8 @@ const RULES: readonly Rule[] = [
   {
     // A whole name in quotes, with a prefix or without, or one that a value follows.
     title: 'cookies are read and written in http/cookies.ts',
-    pattern: /['"`](?:__(?:Host|Secure)-)?svc_(?:access|refresh|csrf|oauth)['"`]|\bsvc_(?:access|refresh|csrf|oauth)=/,
+    pattern:
+      /['"`](?:__(?:Host|Secure)-)?svc_(?:access|refresh|csrf|oauth|device)['"`]|\bsvc_(?:access|refresh|csrf|oauth|device)=/,
     places: /^http\/cookies\.ts$/,
     breach: 'reply.header("set-cookie", `svc_access=${token}`)',
   },

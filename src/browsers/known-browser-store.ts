@@ -1,5 +1,45 @@
 import type { Queries } from '../storage/database.ts'
 
+interface KnownBrowser {
+  userId: string
+  deviceHash: string
+}
+
+const idOf = ({ userId, deviceHash }: KnownBrowser): string => `${userId}/${deviceHash}`
+
+/** Notes that the user has signed in again in a browser that their account knows; 0 when it knows no such browser. */
+export const markSeen = (db: Queries, browser: KnownBrowser, nowMs: number): Promise<number> =>
+  db.run('UPDATE known_browsers SET seen_at = ? WHERE id = ?', nowMs, idOf(browser))
+
+export const insertKnownBrowser = (db: Queries, browser: KnownBrowser, nowMs: number): Promise<number> =>
+  db.run(
+    `INSERT INTO known_browsers (id, user_id, device_hash, created_at, seen_at) VALUES (?, ?, ?, ?, ?)`,
+    idOf(browser),
+    browser.userId,
+    browser.deviceHash,
+    nowMs,
+    nowMs,
+  )
+
+/** The browser keeps another secret from now on; all accounts that knew it know it by that. */
+export const renameBrowser = (db: Queries, oldHash: string, newHash: string): Promise<number> =>
+  db.run(
+    `UPDATE known_browsers SET device_hash = ?, id = user_id || '/' || ? WHERE device_hash = ?`,
+    newHash,
+    newHash,
+    oldHash,
+  )
+
+/** Of the browsers that an account knows, those seen last stay. */
+export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: number): Promise<number> =>
+  db.run(
+    `DELETE FROM known_browsers WHERE user_id = ? AND id NOT IN (
+       SELECT id FROM known_browsers WHERE user_id = ? ORDER BY seen_at DESC, id DESC LIMIT ?)`,
+    userId,
+    userId,
+    limit,
+  )
+
 /** No browser is known to the account any longer. */
 export const deleteKnownBrowsers = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM known_browsers WHERE user_id = ?', userId)

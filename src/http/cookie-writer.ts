@@ -11,6 +11,8 @@ export interface CookieWriter {
   csrf: (token: string, sessionSeconds?: number) => string
   /** Lasts as long as a sign-in with a provider may take. */
   oauth: (browserSecret: string) => string
+  /** Outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
+  device: (secret: string) => string
   /**
    * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
    * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
@@ -52,6 +54,8 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
 
     oauth: (browserSecret) => write('oauth', browserSecret, FLOW_LIFETIME_MS / 1000),
 
+    device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
+
     endOfRepeated: (roles, requestPath) =>
       roles.flatMap((role) => {
         const { name } = cookieTable[role]
@@ -60,6 +64,8 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
       }),
   }
 }
+
+const FOUR_HUNDRED_DAYS_SECONDS = 34_560_000
 
 /** No route of ours lies deeper. */
 const MAX_DEPTH = 5

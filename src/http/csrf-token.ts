@@ -2,7 +2,8 @@ import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
 import { equalInConstantTime, hmac, randomToken } from '../lib/secrets.ts'
 import { readSessionId } from '../sessions/tokens/access-token.ts'
 import { readRefreshToken } from '../sessions/tokens/refresh-token.ts'
-import { isToken, newToken, type RequestCookies } from './cookies.ts'
+import type { RequestCookies } from './cookie-reader.ts'
+import { isToken, newToken } from './cookies.ts'
 
 const PURPOSE = 'csrf tokens'
 const RANDOM_BYTES = 16

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../lib/errors.ts'
 import { readOrigin } from '../lib/origin.ts'
-import { isToken, type RequestCookies } from './cookies.ts'
+import type { RequestCookies } from './cookie-reader.ts'
+import { isToken } from './cookies.ts'
 
 /** The header that carries the token. */
 export const CSRF_FIELD = 'X-CSRF-Token'

@@ -1,7 +1,6 @@
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import type { AuthenticatedSession, Sessions } from '../sessions/sessions.ts'
-import { setRefreshCookies } from './refresh-cookies.ts'
-import type { RecordRefresh } from './refresh-log.ts'
+import type { FinishRefresh } from './finish-refresh.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** The session of the browser that sent a request; undefined where the user is not signed in. */
@@ -9,18 +8,17 @@ export type FindCurrentSession = (context: RequestContext) => Awaitable<Authenti
 
 interface FindCurrentSessionDeps {
   sessions: Sessions
-  recordRefresh: RecordRefresh
+  finishRefresh: FinishRefresh
 }
 
 /**
  * Finds the session by the access token. Where that has expired, a valid refresh token renews the session on the way:
  * an application needs nothing but a redirect to the login page.
  */
-export const createFindCurrentSession = ({ sessions, recordRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
+export const createFindCurrentSession = ({ sessions, finishRefresh }: FindCurrentSessionDeps): FindCurrentSession => {
   const renew = async (context: RequestContext, refresh: string): Promise<AuthenticatedSession | undefined> => {
     const result = await sessions.refresh(refresh, context.device)
-    recordRefresh(context, result)
-    setRefreshCookies(context, result)
+    await finishRefresh(context, result)
     context.session = 'tokens' in result ? result.session : undefined
     context.isRenewed = context.session !== undefined
     return context.session

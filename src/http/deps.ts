@@ -1,3 +1,4 @@
+import type { KnownBrowsers } from '../browsers/known-browsers.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
@@ -6,11 +7,13 @@ import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { Users } from '../users/users.ts'
 import type { AccountLog } from './account-log.ts'
 import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
 import type { FindCurrentSession } from './current-session.ts'
+import type { FinishRefresh } from './finish-refresh.ts'
 import type { RateLimits } from './rate-limit.ts'
 import type { RecordRefresh } from './refresh-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
@@ -43,6 +46,8 @@ export interface ServerDeps {
   sessions: Sessions
   signingKeys: SigningKeys
   oauth: OAuth
+  knownBrowsers: KnownBrowsers
+  notify: Notify
   /** In the order of their buttons. */
   providers: ProviderView[]
   pages: Pages
@@ -68,4 +73,5 @@ export interface RouteDeps extends ServerDeps {
   findCurrentSession: FindCurrentSession
   accountLog: AccountLog
   recordRefresh: RecordRefresh
+  finishRefresh: FinishRefresh
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.ts'
-import type { RequestCookies } from './cookies.ts'
+import type { RequestCookies } from './cookie-reader.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
 /** The request as handlers see it, without sockets, and the cookies of its response. */

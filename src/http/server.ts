@@ -3,11 +3,13 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
-import { createCookieReader, createCookieTable } from './cookies.ts'
+import { createCookieReader } from './cookie-reader.ts'
+import { createCookieTable } from './cookies.ts'
 import { requireOwnRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { createFindCurrentSession } from './current-session.ts'
 import type { RouteDeps, ServerDeps } from './deps.ts'
+import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createRefreshLog } from './refresh-log.ts'
@@ -87,13 +89,16 @@ export const createServer = (given: ServerDeps): Server => {
 /** What handlers share, made once. */
 const createRouteDeps = (given: ServerDeps): RouteDeps => {
   const cookieTable = createCookieTable(given)
+  const cookieWriter = createCookieWriter({ ...given, cookieTable })
   const recordRefresh = createRefreshLog(given)
+  const finishRefresh = createFinishRefresh({ ...given, cookieWriter, recordRefresh })
   return {
     ...given,
     cookieTable,
-    cookieWriter: createCookieWriter({ ...given, cookieTable }),
+    cookieWriter,
     recordRefresh,
-    findCurrentSession: createFindCurrentSession({ ...given, recordRefresh }),
+    finishRefresh,
+    findCurrentSession: createFindCurrentSession({ ...given, finishRefresh }),
     accountLog: createAccountLog(given),
   }
 }

@@ -24,6 +24,8 @@ export interface Caller {
   network?: string | undefined
   /** Aborts when the client no longer waits for the result. */
   signal?: AbortSignal | undefined
+  /** Where the client is, for messages about what it did. */
+  device?: { userAgent: string; address: string } | undefined
 }
 
 export interface BoundedQueue {

@@ -31,6 +31,7 @@ interface NewSession {
   device: Device
   nowMs: number
   authenticatedAtMs: number | undefined
+  deviceHash: string | undefined
 }
 
 export const newSession = ({ id, userId, device, nowMs, ...rest }: NewSession, lifetimes: Lifetimes): Session => ({

@@ -3,7 +3,7 @@ import type { Session, SessionWithUser } from './session.ts'
 
 /** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
-  expires_at, absolute_expires_at, user_agent, address, authenticated_at`
+  expires_at, absolute_expires_at, user_agent, address, authenticated_at, device_hash`
 
 export interface SessionRow {
   id: string
@@ -18,6 +18,7 @@ export interface SessionRow {
   user_agent: string
   address: string
   authenticated_at: number | null
+  device_hash: string | null
 }
 
 interface SessionWithUserRow extends SessionRow {
@@ -50,6 +51,7 @@ export const toSession = (row: SessionRow): Session => ({
   userAgent: row.user_agent,
   address: row.address,
   authenticatedAtMs: row.authenticated_at ?? undefined,
+  deviceHash: row.device_hash ?? undefined,
 })
 
 const toSessionWithUser = (row: SessionWithUserRow): SessionWithUser => ({
@@ -100,7 +102,8 @@ export const lockSession = async (
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
   db.run(
     `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address, authenticated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       absolute_expires_at, user_agent, address, authenticated_at, device_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userId,
     session.salt,
@@ -113,6 +116,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.userAgent,
     session.address,
     session.authenticatedAtMs ?? null,
+    session.deviceHash ?? null,
   )
 
 /** Writes the next generation of a session; 0 when another request has done so, or the session has ended. */
@@ -129,6 +133,15 @@ export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session)
     session.id,
     session.generation - 1,
   )
+
+/** Locks a session from before browsers were recognised, and its user; false where there is none such. */
+export const lockUnrecognisedSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
+  if (!(await lockSession(db, id, userId))) return false
+  return (await db.get('SELECT id FROM sessions WHERE id = ? AND device_hash IS NULL', id)) !== undefined
+}
+
+export const updateDeviceHash = (db: Queries, id: string, deviceHash: string): Promise<number> =>
+  db.run('UPDATE sessions SET device_hash = ? WHERE id = ?', deviceHash, id)
 
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)

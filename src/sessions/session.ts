@@ -32,6 +32,8 @@ export interface Session {
   address: string
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
+  /** Of the browser's secret; undefined for a session from before browsers were recognised. */
+  deviceHash: string | undefined
 }
 
 export interface SessionWithUser extends Session {
@@ -64,6 +66,8 @@ export interface AuthenticatedSession {
   expiresAtMs: number
   /** The time of the database's server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
+  /** Whether its browser was recognised as it began; false for a session that is older than that. */
+  isBrowserRecognised: boolean
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
@@ -84,6 +88,7 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
   const { id, userId, authenticatedAtMs, expiresAtMs, readAtMs, user } = session
+  const isBrowserRecognised = session.deviceHash !== undefined
   const { email, emailVerified, username, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
@@ -103,6 +108,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     authenticatedAtMs,
     expiresAtMs,
     readAtMs,
+    isBrowserRecognised,
     userJson,
   }
 }

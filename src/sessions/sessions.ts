@@ -2,12 +2,13 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { createCachedSessions } from './cached-sessions.ts'
 import { createEnding } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs, type Device, type Lifetimes } from './lifetime.ts'
+import { lockUnrecognisedSession, updateDeviceHash } from './session-store.ts'
 import { createRecentAuthentication, type RecentAuthentication } from './recent-authentication.ts'
 import { createSessionRefresh, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
@@ -40,6 +41,14 @@ export interface Sessions extends RecentAuthentication {
   authenticate(accessToken: string): Awaitable<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
   refresh(refreshToken: string, device: Device, audience?: string): Promise<RefreshResult>
+  /**
+   * Recognises the browser of a session from before browsers were recognised, in one transaction; does nothing where
+   * another request was first.
+   */
+  recogniseBrowser(
+    session: AuthenticatedSession,
+    recognise: (transaction: Transaction) => Promise<string>,
+  ): Promise<void>
   /** The session of a refresh token that is good now, without using the token. */
   identify(refreshToken: string): Promise<AuthenticatedSession | undefined>
 
@@ -103,6 +112,13 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
     ...ending,
     ...recentAuthentication,
     deleteReplaced,
+
+    recogniseBrowser: ({ sessionId, userId }, recognise) =>
+      db.inTransaction(async (transaction) => {
+        if (!(await lockUnrecognisedSession(transaction, sessionId, userId))) return
+        await updateDeviceHash(transaction, sessionId, await recognise(transaction))
+        transaction.afterCommit(() => cachedSessions.forget(sessionId))
+      }),
 
     async list(userId, limit, { sessionId: firstId, readAtMs } = NO_SESSION) {
       const nowMs = currentTimeMs({ readAtMs }, clock)

@@ -14,8 +14,10 @@ import { lockUserOfSession } from './user-sessions-store.ts'
 export interface StartOptions {
   /** Sessions that end as this one begins: those that the browser had before. */
   replaces?: string[] | undefined
-  /** More work for the transaction of the start. */
+  /** More work for the transaction of the start, first of all. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
+  /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
+  recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
 }
 
 interface StartDeps {
@@ -37,16 +39,17 @@ export const createStart = (deps: StartDeps) => {
   return async (
     { userId, authenticatedAtMs, isStillValid }: SignInGrant,
     device: Device,
-    { replaces = [], also }: StartOptions = {},
+    { replaces = [], also, recogniseBrowser }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
       if (!user || !(await isStillValid(transaction))) return undefined
       await also?.(transaction)
+      const deviceHash = await recogniseBrowser?.(transaction)
       const nowMs = currentTimeMs(user, clock)
       const serverTimeMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)
-      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs }, lifetimes)
+      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs, deviceHash }, lifetimes)
       await insertSession(transaction, row)
       await replaceSessions(transaction, replaces, id, nowMs)
       await endAboveLimit(transaction, { id, userId, nowMs })

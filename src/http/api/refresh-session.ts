@@ -2,21 +2,19 @@ import { isAudience } from '../../lib/audience.ts'
 import { AppError } from '../../lib/errors.ts'
 import { CSRF_FIELD } from '../csrf.ts'
 import type { RouteDeps } from '../deps.ts'
-import { setRefreshCookies } from '../refresh-cookies.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { HttpResponse } from '../response.ts'
 import type { Documentation } from '../route.ts'
 import { failure, UNAVAILABLE } from './schemas.ts'
 
 /** `POST /auth/api/v1/sessions/refresh` (CONTRACT.md 3.2). */
-export const createRefreshSession = ({ sessions, audiences, recordRefresh, cookieTable }: RouteDeps) => ({
+export const createRefreshSession = ({ sessions, audiences, finishRefresh, cookieTable }: RouteDeps) => ({
   documentation: documentationOf(cookieTable.csrf.name),
 
   async handle(context: RequestContext, refreshToken: string): Promise<HttpResponse> {
     const audience = requireAudience(context, audiences)
     const result = await sessions.refresh(refreshToken, context.device, audience)
-    recordRefresh(context, result)
-    setRefreshCookies(context, result)
+    await finishRefresh(context, result)
     if (!('tokens' in result)) throw new AppError('unauthorized', MESSAGES[result.outcome])
     return { status: 200, contentType: '', body: '' }
   },

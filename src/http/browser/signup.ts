@@ -47,7 +47,7 @@ export const createSignup = (deps: EntryDeps) => {
     const grant = await limits.attempt([['signupOfAddress', context.network]], () =>
       users.signUp({ email, username, password }, context),
     )
-    const response = await startSession(deps, context, { grant, returnTo, facts })
+    const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'not_yet' })
     if (!response) throw new AppError('internal_error', 'The session could not be started.')
     return response
   }

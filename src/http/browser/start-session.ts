@@ -1,6 +1,7 @@
 import type { AuthenticatedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
+import { type BrowserRecognition, createRecognition } from '../recognise-browser.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, redirect } from '../response.ts'
 import { type ReturnTargets, readReturnTo } from '../return-to.ts'
@@ -20,13 +21,14 @@ export const findBrowserSessions = async (
   return [...sessionsById.values()]
 }
 
-interface NewSession {
+export interface NewSession {
   grant: SignInGrant
   returnTo: string
   /** Completed with the user and the new session. */
   facts: EventFacts
   /** Runs in the transaction that starts the session. */
   also?: StartOptions['also']
+  browser?: BrowserRecognition
 }
 
 /**
@@ -35,19 +37,26 @@ interface NewSession {
  * this network, in whatever way.
  */
 export const startSession = async (
-  deps: Pick<RouteDeps, 'sessions' | 'limits'>,
+  deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
   context: RequestContext,
-  { grant, returnTo, facts, also }: NewSession,
+  { grant, returnTo, facts, also, browser = 'announced' }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   facts.userId = userId
-  const replaces = (await findBrowserSessions(deps, context)).map(({ sessionId }) => sessionId)
+  const earlier = await findBrowserSessions(deps, context)
+  const replaces = earlier.map(({ sessionId }) => sessionId)
+  const isSignedIn = earlier.some((session) => session.userId === userId)
+  const { recognise, setCookie } = createRecognition(deps, context, {
+    userId,
+    browser: isSignedIn && browser === 'announced' ? 'silent' : browser,
+  })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
-    deps.sessions.start(grant, context.device, { replaces, also }),
+    deps.sessions.start(grant, context.device, { replaces, also, recogniseBrowser: recognise }),
   )
   if (!tokens) return undefined
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
+  setCookie()
   return redirect(returnTo)
 }

@@ -51,7 +51,7 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
     const { agent: visitor, answer } = await signedUp()
     assert.deepEqual(
       answer.setCookies.map(({ name }) => name),
-      [ACCESS, REFRESH, CSRF],
+      [ACCESS, REFRESH, CSRF, '__Secure-svc_device'],
     )
     assert.deepEqual(
       answer.setCookies.map(({ attributes: { path, httponly } }) => [path, httponly]),
@@ -59,6 +59,7 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
         ['/', ''],
         ['/auth', ''],
         ['/', undefined],
+        ['/auth', ''],
       ],
     )
     for (const next of [answer, await visitor.refresh(), await logOut(visitor)]) assertTaken(next)

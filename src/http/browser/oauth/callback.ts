@@ -71,7 +71,8 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     )
     if ('grant' in result) {
       if (result.isNew) facts.event = 'signup'
-      return startSessionBy(deps, context, result.grant, { returnTo, facts })
+      const browser = result.isNew ? 'silent' : 'announced'
+      return startSessionBy(deps, context, result.grant, { returnTo, facts, browser })
     }
     const { account } = result
     Object.assign(facts, { userId: account.userId, reason: 'proof_required' })

@@ -107,7 +107,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
       oauth.reclaim(pendingLink, browserSecret),
     )
     return accountLog.recordOutcome(context, { event: 'login', ...by }, (facts) =>
-      startSessionBy(deps, context, grant, { returnTo, facts }),
+      startSessionBy(deps, context, grant, { returnTo, facts, browser: 'silent' }),
     )
   }
 

@@ -2,14 +2,13 @@ import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
-import type { EventFacts } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { signupWays } from '../../signup-ways.ts'
-import { startSession } from '../start-session.ts'
+import { type NewSession, startSession } from '../start-session.ts'
 
 /** What a user wanted from a provider, so that the problem page can offer to try again. */
 export interface RetryParams {
@@ -28,9 +27,9 @@ export const startSessionBy = async (
   deps: RouteDeps,
   context: RequestContext,
   grant: SignInGrant | undefined,
-  { returnTo, facts }: { returnTo: string; facts: EventFacts },
+  session: Omit<NewSession, 'grant'>,
 ): Promise<HttpResponse> => {
-  const response = grant && (await startSession(deps, context, { grant, returnTo, facts }))
+  const response = grant && (await startSession(deps, context, { grant, ...session }))
   // The account was disabled, deleted or disconnected since the grant was given.
   if (!response) throw signInProblem('disabled')
   return response

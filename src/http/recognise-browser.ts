@@ -1,0 +1,53 @@
+import type { KnownBrowsers, RecognisedBrowser } from '../browsers/known-browsers.ts'
+import type { StartOptions } from '../sessions/sessions.ts'
+import type { Notify } from '../users/account-notice.ts'
+import type { CookieWriter } from './cookie-writer.ts'
+import type { RequestContext } from './request-context.ts'
+
+/**
+ * How the account gets to know the browser. `announced`: from now on, and the user is told if it is new. `silent`: the
+ * same, and the user is not told, since they have just followed a link from their mail, or are signed in there already.
+ * `not_yet`: after a signup, whose address nobody has proved.
+ */
+export type BrowserRecognition = 'announced' | 'silent' | 'not_yet'
+
+interface Recognition {
+  /** Resolves to the hash of the browser's secret. */
+  recognise: NonNullable<StartOptions['recogniseBrowser']>
+  /** After the commit. */
+  setCookie: () => void
+}
+
+export interface RecognitionDeps {
+  knownBrowsers: KnownBrowsers
+  notify: Notify
+  cookieWriter: CookieWriter
+}
+
+/** Recognises the browser of a request by its cookie, in the transaction that starts a session. */
+export const createRecognition = (
+  { knownBrowsers, notify, cookieWriter }: RecognitionDeps,
+  context: RequestContext,
+  { userId, browser }: { userId: string; browser: BrowserRecognition },
+): Recognition => {
+  const held = context.cookies.device
+  let recognised: RecognisedBrowser | undefined
+
+  return {
+    async recognise(transaction) {
+      recognised =
+        browser === 'not_yet'
+          ? knownBrowsers.introduce(held)
+          : await knownBrowsers.recordSignIn(transaction, userId, held)
+      const { deviceHash, wasKnown } = recognised
+      if (browser === 'announced' && !wasKnown) {
+        await notify(transaction, userId, { kind: 'new_browser', deviceHash }, context)
+      }
+      return deviceHash
+    },
+
+    setCookie() {
+      if (recognised) context.setCookies([cookieWriter.device(recognised.secret)])
+    },
+  }
+}

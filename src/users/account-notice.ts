@@ -1,0 +1,22 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { Transaction } from '../storage/database.ts'
+
+/** What a user is told about their account. */
+export type AccountNotice =
+  | { kind: 'email_changed'; oldEmail: string; newEmail: string }
+  | { kind: 'username_changed'; oldUsername: string; newUsername: string }
+  /** `set`: there was none before. `reset`: by a link. */
+  | { kind: 'password_changed'; how: 'changed' | 'set' | 'reset' }
+  /** `provider` is its label. */
+  | { kind: 'provider_connected'; provider: string; identityId: string }
+  | { kind: 'provider_removed'; provider: string }
+  | { kind: 'account_deleted' }
+  | { kind: 'account_taken_over' }
+  | { kind: 'login_limited' }
+  | { kind: 'new_browser'; deviceHash: string }
+
+/**
+ * Writes a message to the user in the transaction of the change; nothing while mail is off. Before the row of a user is
+ * deleted, since the address stands there. Without a caller, an operator made the change.
+ */
+export type Notify = (transaction: Transaction, userId: string, notice: AccountNotice, caller?: Caller) => Promise<void>
