@@ -334,7 +334,7 @@ export const SETTINGS = {
   }),
   appName: setting({
     name: 'SVC_APP_NAME',
-    description: 'Name of the application, shown on the pages.',
+    description: 'Name of the application, on the pages and in messages.',
     defaultText: 'the host of `SVC_BASE_URL`',
     ...printable(60),
   }),
@@ -345,7 +345,7 @@ export const SETTINGS = {
   }),
   accentColor: setting({
     name: 'SVC_ACCENT_COLOR',
-    description: 'Colour of buttons and links, adjusted where it would be hard to read.',
+    description: 'Colour of buttons and links on the pages and in messages, adjusted where it would be hard to read.',
     defaultValue: '#0f6b5c',
     ...colour,
   }),
