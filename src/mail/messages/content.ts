@@ -2,7 +2,7 @@ import type { Message } from '../message.ts'
 import { type Fact, factsOf, momentText } from './facts.ts'
 import { onOneLine, ownLink } from './harmless.ts'
 import { messageTexts as texts } from './texts.ts'
-import { destinationOf, isNotice, wordsOf } from './words.ts'
+import { destinationOf, isAboutOwnAccount, wordsOf } from './words.ts'
 
 /** How the messages of a service look, and where they lead. */
 export interface MessageBranding {
@@ -46,7 +46,7 @@ const paragraphs = (all: readonly string[]): Block[] =>
 const helpAt = (supportUrl: string): Help => {
   const { protocol, href, pathname } = new URL(supportUrl)
   return protocol === 'mailto:'
-    ? { lead: texts.helpFrom, shown: onOneLine(decodeURIComponent(pathname)), url: href }
+    ? { lead: texts.helpFrom, shown: pathname, url: href }
     : { lead: texts.helpAt, shown: href, url: href }
 }
 
@@ -63,7 +63,7 @@ const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBran
           {
             kind: 'link',
             label: onOneLine(button),
-            url: ownLink(destination.path, baseUrl),
+            url: ownLink(destination.url, baseUrl),
             life: lifeOf(destination.expiresAtMs),
           },
         ]
@@ -72,7 +72,7 @@ const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBran
     kind: 'facts',
     facts: factsOf(message, appName).map(([label, value]) => [label, onOneLine(value)]),
   }
-  return isNotice(message) || message.kind === 'undo'
+  return isAboutOwnAccount(message)
     ? [...paragraphs(what), facts, ...paragraphs(advice), ...link]
     : [...paragraphs(what), ...link, ...paragraphs(advice), facts]
 }

@@ -2,6 +2,7 @@ import { canonicalAddress } from '../../lib/address.ts'
 import type { KnownDevice } from '../../lib/device.ts'
 import type { Message } from '../message.ts'
 import { messageTexts as texts } from './texts.ts'
+import { isAboutOwnAccount } from './words.ts'
 
 /** A label and its value. */
 export type Fact = readonly [label: string, value: string]
@@ -17,7 +18,7 @@ const deviceText = ({ browser, system }: KnownDevice): string =>
 
 /** What is known about the event, and about the one who caused it. */
 export const factsOf = (message: Message, app: string): Fact[] => {
-  const address = 'address' in message ? canonicalAddress(message.address ?? '') : undefined
+  const address = isAboutOwnAccount(message) ? canonicalAddress(message.address ?? '') : undefined
   const byOperator = 'by' in message && message.by === 'operator'
   return [
     // The text itself names both addresses of a change.

@@ -24,14 +24,11 @@ const blockText = (block: Block): string => {
   return block.life === undefined ? link : `${link}\n\n${wrap(block.life)}`
 }
 
-/** The plain text of a message: no line but one with a long address is longer than 72 characters. */
+/** The plain text of a message. Its paragraphs have lines of at most 72 characters, but for longer words. */
 export const textPart = ({ heading, blocks, sentBy, help }: MessageContent): string =>
   [
     wrap(heading),
     ...blocks.map(blockText),
     // Mail programs recognise this line as the beginning of a signature.
     ['-- ', wrap(sentBy), ...(help ? [`${help.lead} ${help.shown}`] : [])].join('\n'),
-    '',
-  ]
-    .join('\n\n')
-    .trimEnd()
+  ].join('\n\n')

@@ -1,9 +1,13 @@
-import type { Message, NoticeMessage } from '../message.ts'
+import type { Message, MessageOf, NoticeMessage } from '../message.ts'
 import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
 
 type EndingName = keyof typeof texts.endings
 
-export const isNotice = (message: Message): message is NoticeMessage => message.kind in texts.notices
+const isNotice = (message: Message): message is NoticeMessage => message.kind in texts.notices
+
+/** Whether a message goes to the owner of the account that it is about; the others can be caused by strangers. */
+export const isAboutOwnAccount = (message: Message): message is NoticeMessage | MessageOf<'undo'> =>
+  isNotice(message) || message.kind === 'undo'
 
 const endingOf = (message: NoticeMessage): EndingName => {
   if ('notMe' in message) return 'not_me'
@@ -36,10 +40,10 @@ const PAGES: Partial<Record<EndingName, string>> = {
 }
 
 /** Where the button of a message leads, and until when; undefined: it has none. */
-export const destinationOf = (message: Message): { path: string; expiresAtMs?: number } | undefined => {
+export const destinationOf = (message: Message): { url: string; expiresAtMs?: number } | undefined => {
   if ('url' in message)
-    return { path: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
-  if ('notMe' in message) return { path: message.notMe.url, expiresAtMs: message.notMe.expiresAtMs }
-  const path = isNotice(message) ? PAGES[endingOf(message)] : undefined
-  return path === undefined ? undefined : { path }
+    return { url: message.url, ...('expiresAtMs' in message && { expiresAtMs: message.expiresAtMs }) }
+  if ('notMe' in message) return message.notMe
+  const url = isNotice(message) ? PAGES[endingOf(message)] : undefined
+  return url === undefined ? undefined : { url }
 }
