@@ -134,6 +134,7 @@ export const createCore = (deps: CoreDeps): Core => {
     announceUpdate: webhooks.announceUpdate,
     requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
     applySecurityEvent,
+    notify,
     ...sessions.rules,
   })
   const recovery = createRecovery({ links, limits })
@@ -149,6 +150,7 @@ export const createCore = (deps: CoreDeps): Core => {
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
     applySecurityEvent,
+    notify,
     takeOver,
     announceUpdate: webhooks.announceUpdate,
     ...sessions.rules,

@@ -1,6 +1,8 @@
+import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { HasPassword } from '../users/usable-password.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
@@ -11,6 +13,9 @@ import type { OwnSession } from './linking.ts'
 interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
+  /** What people call a provider. */
+  labelOf: (provider: string) => string
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
   hasPassword: HasPassword
@@ -39,7 +44,7 @@ export const disconnectSince = async (transaction: Queries, userId: string, sinc
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
-  const { db, providerNames, hasPassword, applySecurityEvent, requireRecentAuthentication } = deps
+  const { db, providerNames, hasPassword, applySecurityEvent, notify, labelOf, requireRecentAuthentication } = deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
@@ -57,7 +62,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
       }))
     },
 
-    unlink: (id: string, { userId, sessionId }: OwnSession): Promise<string> =>
+    unlink: (id: string, { userId, sessionId }: OwnSession, caller?: Caller): Promise<string> =>
       db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
         const user = await findUserById(transaction, userId)
@@ -67,6 +72,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         if (!isRemovable(id, identities, user !== undefined && hasPassword(user))) throw signInProblem('last_way')
         await deleteIdentity(transaction, id, userId)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+        await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(identity.provider) }, caller)
         return identity.provider
       }),
 
@@ -75,7 +81,10 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         await lockUserToChange(transaction, userId)
         const linked = await findIdentitiesOfUser(transaction, userId)
         const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
-        for (const { id } of disconnected) await deleteIdentity(transaction, id, userId)
+        for (const { id, provider: name } of disconnected) {
+          await deleteIdentity(transaction, id, userId)
+          await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(name) })
+        }
         const user = await findUserById(transaction, userId)
         const left = linked.filter((identity) => !disconnected.includes(identity))
         const ended =

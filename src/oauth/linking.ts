@@ -1,6 +1,6 @@
-import type { Clock } from '../lib/time.ts'
+import type { Caller } from '../lib/bounded-queue.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
-import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
+import type { Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
@@ -8,12 +8,10 @@ import { markEmailVerified } from '../users/email-proof-store.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
-import { findIdentity, insertIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
+import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'requireSession' | 'userChanged'> {
-  db: Database
-  clock: Clock
+interface LinkingDeps extends Pick<SessionRules, 'requireSession' | 'userChanged'>, ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
@@ -33,7 +31,8 @@ export interface OwnSession {
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { db, clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
+  const { clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
+  const connect = createConnect(deps)
 
   /** A user who has proved both the account and its email owns the email. */
   const markVerifiedIfSame = async (
@@ -49,29 +48,13 @@ export const createLinking = (deps: LinkingDeps) => {
     await deps.announceUpdate(transaction, userId, ['email_verified'])
   }
 
-  /** Commits a connection with `work`. It is no error when the same user has it already; for another user it is. */
-  const commitLink = async (
-    profile: ProviderProfile,
-    userId: string,
-    work: (transaction: Transaction) => Promise<void>,
-  ) => {
-    try {
-      await db.inTransaction(async (transaction) => {
-        await work(transaction)
-        await insertIdentity(transaction, newIdentity(profile, userId, clock.now()))
-      })
-    } catch (error) {
-      if (!isUniqueViolation(error, 'identities.subject')) throw error
-      if (!(await isLinked(db, profile, userId))) throw signInProblem('linked_elsewhere', error)
-    }
-  }
-
   const linkIf = (
     profile: ProviderProfile,
-    { userId, sessionId }: { userId: string; sessionId?: string },
+    connection: Connection,
     check: (transaction: Transaction) => Promise<unknown>,
   ) =>
-    commitLink(profile, userId, async (transaction) => {
+    connect(profile, connection, async (transaction) => {
+      const { userId, sessionId } = connection
       await check(transaction)
       await markVerifiedIfSame(transaction, profile, userId)
       // Not for a form that is sent twice: it would end the session that the first one has started.
@@ -93,10 +76,11 @@ export const createLinking = (deps: LinkingDeps) => {
     pendingLink: PendingLink,
     browserSecret: string,
     { userId, authenticatedAtMs, isStillValid }: SignInGrant,
+    caller?: Caller,
   ): Promise<SignInGrant | undefined> => {
     const { profile } = pendingLink
     try {
-      await linkIf(profile, { userId }, async (transaction) => {
+      await linkIf(profile, { userId, caller }, async (transaction) => {
         await lockUserToChange(transaction, userId)
         if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
         await requirePending(transaction, pendingLink, browserSecret)
@@ -109,8 +93,8 @@ export const createLinking = (deps: LinkingDeps) => {
   }
 
   return {
-    link: (profile: ProviderProfile, { userId, sessionId }: OwnSession): Promise<void> =>
-      linkIf(profile, { userId, sessionId }, (transaction) => requireSession(transaction, sessionId, userId)),
+    link: (profile: ProviderProfile, { userId, sessionId }: OwnSession, caller?: Caller): Promise<void> =>
+      linkIf(profile, { userId, sessionId, caller }, (transaction) => requireSession(transaction, sessionId, userId)),
 
     linkPending,
 
@@ -118,15 +102,16 @@ export const createLinking = (deps: LinkingDeps) => {
       profile: ProviderProfile,
       pendingLink: PendingLink,
       browserSecret: string,
+      caller?: Caller,
     ): Promise<SignInGrant | undefined> {
       requireUnexpired(pendingLink)
-      return linkPending(pendingLink, browserSecret, await signInAs(profile, pendingLink.userId))
+      return linkPending(pendingLink, browserSecret, await signInAs(profile, pendingLink.userId), caller)
     },
 
-    async reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant> {
+    async reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant> {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)
-      await commitLink(profile, userId, async (transaction) => {
+      await connect(profile, { userId, caller }, async (transaction) => {
         if (!(await deps.takeOver(transaction, { userId, emailLower })))
           throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
@@ -135,8 +120,5 @@ export const createLinking = (deps: LinkingDeps) => {
     },
   }
 }
-
-const isLinked = async (queries: Queries, profile: ProviderProfile, userId: string): Promise<boolean> =>
-  (await findIdentity(queries, profile))?.userId === userId
 
 class GrantNoLongerValid extends Error {}

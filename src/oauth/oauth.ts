@@ -1,9 +1,11 @@
+import type { Caller } from '../lib/bounded-queue.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
 import type { HasPassword } from '../users/usable-password.ts'
@@ -16,7 +18,7 @@ import { createLinking, type OwnSession } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { createProvider } from './providers/create-provider.ts'
-import type { ProviderSettings } from './providers/presets.ts'
+import { type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import { createSignIn, type LimitSignup, type SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
@@ -55,20 +57,26 @@ export interface OAuth {
   /** Where a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account; undefined when it is no longer valid. */
-  linkPending(pendingLink: PendingLink, browserSecret: string, grant: SignInGrant): Promise<SignInGrant | undefined>
+  linkPending(
+    pendingLink: PendingLink,
+    browserSecret: string,
+    grant: SignInGrant,
+    caller?: Caller,
+  ): Promise<SignInGrant | undefined>
   /** The profile, of a provider that is connected already, proves the account. */
   linkPendingBy(
     profile: ProviderProfile,
     pendingLink: PendingLink,
     browserSecret: string,
+    caller?: Caller,
   ): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
-  reclaim(pendingLink: PendingLink, browserSecret: string): Promise<SignInGrant>
+  reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant>
 
   // The connections of an account.
-  link(profile: ProviderProfile, session: OwnSession): Promise<void>
+  link(profile: ProviderProfile, session: OwnSession, caller?: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
-  unlink(identityId: string, session: OwnSession): Promise<string>
+  unlink(identityId: string, session: OwnSession, caller?: Caller): Promise<string>
   listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]>
   /** For an operator: disconnects one provider, or all when none is named. If there was one, every session ends. */
   disconnect(userId: string, provider?: string): Promise<Disconnection>
@@ -81,6 +89,7 @@ export interface OAuthDeps
   extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication' | 'userChanged'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
   clock: Clock
@@ -99,14 +108,16 @@ export interface OAuthDeps
 export const createOAuth = (deps: OAuthDeps): OAuth => {
   const { baseUrl, clock, timeoutMs } = deps
   const providerNames = deps.providers.map(({ name }) => name)
+  /** A provider may still be connected to an account after it was removed from the settings. */
+  const labelOf = (name: string) => deps.providers.find((it) => it.name === name)?.label ?? presetOf(name).label
   const flows = createAuthorizationFlows(deps)
   const existingAccounts = createExistingAccounts({ ...deps, providerNames })
   const { requireAccount, requireLinkedProvider } = existingAccounts
   const { signIn, signInAs } = createSignIn({ ...deps, ...existingAccounts })
   const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
   const { createPendingLink, sealLinkRequest, readLinkRequest } = pendingLinks
-  const linking = createLinking({ ...deps, ...pendingLinks, signInAs })
-  const disconnection = createDisconnection({ ...deps, providerNames })
+  const linking = createLinking({ ...deps, ...pendingLinks, labelOf, signInAs })
+  const disconnection = createDisconnection({ ...deps, labelOf, providerNames })
   const configured = new Map(
     deps.providers.map((settings) => [
       settings.name,

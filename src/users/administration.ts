@@ -1,5 +1,6 @@
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
+import type { Notify } from './account-notice.ts'
 import type { AnnounceUpdate } from './announcement.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
@@ -12,12 +13,13 @@ interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
   announceUpdate: AnnounceUpdate
 }
 
 /** What an operator changes of an account. */
 export const createAdministration = (deps: AdministrationDeps) => {
-  const { db, passwords, userChanged, applySecurityEvent, announceUpdate, requireGoodPassword } = deps
+  const { db, passwords, userChanged, applySecurityEvent, announceUpdate, notify, requireGoodPassword } = deps
   return {
     async setPassword(
       id: string,
@@ -33,6 +35,8 @@ export const createAdministration = (deps: AdministrationDeps) => {
           userId: id,
           keepsConnections: keepProviders,
         })
+        const how = user.passwordHash === null ? 'set' : 'changed'
+        await notify(transaction, id, { kind: 'password_changed', how })
         return providers
       })
     },

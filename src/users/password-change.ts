@@ -4,6 +4,7 @@ import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { evenWhenGone, wrongPassword } from './authentication.ts'
+import type { Notify } from './account-notice.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
@@ -40,6 +41,7 @@ interface PasswordChangeDeps extends Rules {
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
   /** `unauthorized` on `field` when it is not this user's password. */
   requireOwnPassword: (user: UserRecord, entered: string, field: string, caller?: Caller) => Promise<void>
 }
@@ -49,7 +51,7 @@ interface PasswordChangeDeps extends Rules {
  * the next one breaks a rule, `forbidden` when there is none yet and the user has not authenticated recently.
  */
 export const createPasswordChange = (deps: PasswordChangeDeps) => {
-  const { db, clock, passwords, applySecurityEvent } = deps
+  const { db, clock, passwords, applySecurityEvent, notify } = deps
 
   const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): string =>
     deps.requireGoodPassword(next, [email, username], 'new_password')
@@ -67,6 +69,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
         const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
         if (changed === 0) throw wrongPassword('current_password')
         await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
+        await notify(transaction, user.id, { kind: 'password_changed', how: 'changed' }, caller)
       },
     }
   }
@@ -79,6 +82,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
       if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
       await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
+      await notify(transaction, user.id, { kind: 'password_changed', how: 'set' }, caller)
     })
     return { outcome: 'first_set' }
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAdministration } from './administration.ts'
+import type { Notify } from './account-notice.ts'
 import type { Announce, AnnounceUpdate } from './announcement.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
@@ -45,7 +46,7 @@ export interface Users {
    * that tokens stolen from the session of the request are of no use afterwards.
    */
   changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome>
-  changeUsername(id: string, entered: string, sessionId: string): Promise<void>
+  changeUsername(id: string, entered: string, sessionId: string, caller?: Caller): Promise<void>
   /**
    * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated.
    */
@@ -76,6 +77,7 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   announce: Announce
   announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
 }
 
 interface DeletionConfirmation {
@@ -86,16 +88,32 @@ interface DeletionConfirmation {
 }
 
 export const createUsers = (deps: UsersDeps): Users => {
-  const { db, hasPassword, announce, announceUpdate, requireSession, requireRecentAuthentication, userChanged } = deps
+  const {
+    db,
+    hasPassword,
+    announce,
+    announceUpdate,
+    notify,
+    requireSession,
+    requireRecentAuthentication,
+    userChanged,
+  } = deps
   const { create, createFromProfile } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
 
   /** Deletes a user unless `requirePermission` throws. */
-  const remove = (id: string, requirePermission?: (transaction: Transaction) => Promise<unknown>): Promise<void> =>
+  const remove = (
+    id: string,
+    {
+      requirePermission,
+      caller,
+    }: { requirePermission?: (transaction: Transaction) => Promise<unknown>; caller?: Caller | undefined } = {},
+  ): Promise<void> =>
     db.inTransaction(async (transaction) => {
       await requirePermission?.(transaction)
-      // Before the row is deleted: the database deletes the sessions with it.
+      // Before the row is deleted: the database deletes the sessions with it, and the address stands there.
       await userChanged(transaction, id)
+      await notify(transaction, id, { kind: 'account_deleted' }, caller)
       if ((await deleteUser(transaction, id)) === 0) return
       await announce(transaction, 'user.deleted', id)
     })
@@ -115,14 +133,16 @@ export const createUsers = (deps: UsersDeps): Users => {
       return hasPassword(await requireUserById(db, id))
     },
 
-    async changeUsername(id, entered, sessionId) {
+    async changeUsername(id, entered, sessionId, caller) {
       const username = requireUsername(entered)
       try {
         await db.inTransaction(async (transaction) => {
           await requireSession(transaction, sessionId, id)
+          const { username: oldUsername } = await requireUserById(transaction, id)
           if ((await updateUsername(transaction, id, username)) === 0) return
           await userChanged(transaction, id)
           await announceUpdate(transaction, id, ['username'])
+          await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username }, caller)
         })
       } catch (error) {
         throw takenError(error)
@@ -133,7 +153,10 @@ export const createUsers = (deps: UsersDeps): Users => {
       const user = await requireUserById(db, id)
       if (hasPassword(user)) await requireOwnPassword(user, password, 'password', caller)
       const requirePermission = hasPassword(user) ? requireSession : requireRecentAuthentication
-      await remove(id, (transaction) => requirePermission(transaction, sessionId, id))
+      await remove(id, {
+        requirePermission: (transaction) => requirePermission(transaction, sessionId, id),
+        caller,
+      })
     },
 
     delete: (id) => remove(id),

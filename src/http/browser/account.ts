@@ -112,7 +112,7 @@ export const createAccount = (deps: RouteDeps) => {
         event: 'username_change',
         limits: [['usernameOfUser', session.userId]],
         async action() {
-          await users.changeUsername(session.userId, value, session.sessionId)
+          await users.changeUsername(session.userId, value, session.sessionId, context)
           return done('username')
         },
         showAgain: ({ errors }) => ({ username: { value, error: errors.username } }),
@@ -152,7 +152,7 @@ export const createAccount = (deps: RouteDeps) => {
       return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
         await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
-          facts.method = await oauth.unlink(id, session)
+          facts.method = await oauth.unlink(id, session, context)
         })
         return done('unlinked')
       })

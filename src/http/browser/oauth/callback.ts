@@ -52,7 +52,7 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     profile: ProviderProfile,
     browserSecret: string,
   ): Promise<SignInGrant | undefined> => {
-    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret)
+    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret, context)
     const { userId } = pendingLink
     const { provider: method } = pendingLink.profile
     if (grant) accountLog.record(context, { event: 'provider_connect', method, userId })
@@ -90,7 +90,7 @@ export const createProviderCallback = (deps: CallbackDeps) => {
       const grant = await oauth.signInAs(profile, session.userId)
       return startSessionBy(deps, context, grant, { returnTo: `${flow.returnTo}?done=confirmed`, facts })
     }
-    await oauth.link(profile, session)
+    await oauth.link(profile, session, context)
     return redirect(`${flow.returnTo}?done=linked`)
   }
 

@@ -67,7 +67,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     const { userId } = pendingLink
     const result = await users.authenticate(form.account.email, context.form.get('password') ?? '', context)
     const isOwner = !('refusal' in result) && result.userId === userId
-    const grant = isOwner && (await oauth.linkPending(pendingLink, form.browserSecret, result))
+    const grant = isOwner && (await oauth.linkPending(pendingLink, form.browserSecret, result, context))
     if (!grant) throw wrongPassword()
     accountLog.record(context, { event: 'provider_connect', method: provider.name, userId })
     const response = await startSession(deps, context, { grant, returnTo, facts })
@@ -104,7 +104,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   const reclaim = async (context: RequestContext, { pendingLink, returnTo }: LinkRequest, browserSecret: string) => {
     const by = { method: provider.name, userId: pendingLink.userId }
     const grant = await accountLog.recordOutcome(context, { event: 'account_reclaim', ...by }, () =>
-      oauth.reclaim(pendingLink, browserSecret),
+      oauth.reclaim(pendingLink, browserSecret, context),
     )
     return accountLog.recordOutcome(context, { event: 'login', ...by }, (facts) =>
       startSessionBy(deps, context, grant, { returnTo, facts, browser: 'silent' }),
