@@ -22,13 +22,16 @@ interface StateChange {
   baseUrl: string
 }
 
-/** Refuses (`forbidden`) a request that another site may have made the browser send (CONTRACT.md 5.2). */
-export const requireOwnRequest = (change: StateChange): void => {
+/**
+ * The checks of a request that another site may have made the browser send (CONTRACT.md 5.2). Throws (`forbidden`) where
+ * the origin is wrong; returns the refusal where the token alone is not good, and undefined where all is well.
+ */
+export const refuseForeignRequest = (change: StateChange): AppError | undefined => {
   requireOwnOrigin(change)
   const { headers, formToken, isGoodToken } = change
   const sent = headers['x-csrf-token'] ?? formToken
-  if (typeof sent === 'string' && isGoodToken(sent)) return
-  throw new AppError('forbidden', describeMismatch(sent, change), { field: CSRF_FIELD })
+  if (typeof sent === 'string' && isGoodToken(sent)) return undefined
+  return new AppError('forbidden', describeMismatch(sent, change), { field: CSRF_FIELD })
 }
 
 /** Fetch metadata and `Origin`, where the browser sends them (OWASP CSRF Prevention Cheat Sheet). */

@@ -114,7 +114,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
 
   return {
     send(outgoing, context, to, response) {
-      logRequest(to, context, outgoing.destroyed ? SENDER_GONE : write(outgoing, context, response, to))
+      const refused = 'refused' in response ? response.refused : undefined
+      logRequest(to, context, outgoing.destroyed ? SENDER_GONE : write(outgoing, context, response, to), refused)
     },
 
     sendError(outgoing, context, to, thrown, { headers, facts } = {}) {

@@ -1,9 +1,20 @@
-/** What a handler returns. Without `cacheSeconds` the response is not cached. */
-export type HttpResponse =
-  | { status: number; contentType: string; body: string; retryAfterSeconds?: number | undefined; cacheSeconds?: number }
-  | { redirect: string }
+import type { AppError } from '../lib/errors.ts'
 
-export const page = (status: number, html: string, retryAfterSeconds?: number): HttpResponse => ({
+interface ContentResponse {
+  status: number
+  contentType: string
+  body: string
+  retryAfterSeconds?: number | undefined
+  /** Without it the response is not cached. */
+  cacheSeconds?: number
+  /** For the log: why the request was refused, where the page says so in its own words. */
+  refused?: AppError
+}
+
+/** What a handler returns. */
+export type HttpResponse = ContentResponse | { redirect: string }
+
+export const page = (status: number, html: string, retryAfterSeconds?: number): ContentResponse => ({
   status,
   contentType: 'text/html; charset=utf-8',
   body: html,

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
+import type { Refusal } from './browser/form-problems.ts'
 import type { RequestContext } from './request-context.ts'
 import type { HttpResponse } from './response.ts'
 
@@ -50,13 +51,24 @@ type Handle<Credential extends unknown[] = []> = (
 ) => Awaitable<HttpResponse>
 
 /**
+ * Makes the page of a form that was refused, from what was typed, but for passwords. It is called in place of the handler
+ * of a `POST` whose CSRF token alone is not good, and changes nothing.
+ */
+export type ShowAgain<Credential extends unknown[] = []> = (
+  context: RequestContext,
+  refusal: Refusal,
+  ...credential: Credential
+) => Awaitable<string>
+
+/**
  * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client
  * with a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
  * needed; all others are redirected to the login page.
  */
 type Guard =
-  | { guard: 'none'; handle: Handle }
-  | { guard: 'access_token' | 'session'; handle: Handle<[session: AuthenticatedSession]> }
+  | { guard: 'none'; handle: Handle; showAgain?: ShowAgain }
+  | { guard: 'session'; handle: Handle<[session: AuthenticatedSession]>; showAgain?: ShowAgain<[AuthenticatedSession]> }
+  | { guard: 'access_token'; handle: Handle<[session: AuthenticatedSession]> }
   | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
 
 export type Route = { path: `/auth${string}` | '/' } & Method &

@@ -5,13 +5,14 @@ import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
-import { requireOwnRequest } from './csrf.ts'
+import { refuseForeignRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { createFindCurrentSession } from './current-session.ts'
 import type { RouteDeps, ServerDeps } from './deps.ts'
 import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
+import { createOutdatedForms } from './outdated-form.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { createResponder } from './responder.ts'
 import type { HttpResponse } from './response.ts'
@@ -38,7 +39,8 @@ export const createServer = (given: ServerDeps): Server => {
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
-  const requireOwn = createOwnRequestCheck(deps)
+  const refuseForeign = createOwnRequestCheck(deps)
+  const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)
   const newRequestId = createRequestIds()
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
@@ -49,7 +51,8 @@ export const createServer = (given: ServerDeps): Server => {
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
     context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
-    if (route.method === 'POST' && route.csrf === 'token') requireOwn(context)
+    const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
+    if (refused) return showOutdatedForm(route, context, refused)
     return guards.handle(route, context)
   }
 
@@ -116,8 +119,8 @@ const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTa
   const ownOrigins = (context: IncomingRequest): string[] =>
     isBaseUrlSet ? [baseUrl] : [...new Set([baseUrl, ...requestOrigins(context.headers, isTrustedProxy(context.peer))])]
 
-  return (context: IncomingRequest): void =>
-    requireOwnRequest({
+  return (context: IncomingRequest) =>
+    refuseForeignRequest({
       headers: context.headers,
       cookies: context.cookies,
       cookieName: cookieTable.csrf.name,

@@ -90,7 +90,7 @@ ${field({
  * accidental click must not delete the account.
  */
 export const deletionForm = ({ csrfToken, deletion, signIn }: AccountView, focus: Focus): HtmlFragment =>
-  html`<details${deletion.error && html` open`}>
+  html`<details${Boolean(deletion.isOpen ?? deletion.error) && html` open`}>
 <summary class="second">${texts.deleteAccountOpen}</summary>
 <form method="post" action="/auth/account/delete" novalidate>
 ${csrfInput(csrfToken)}

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { entryHref, providerForms } from './sign-in-links.ts'
+import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { LoginView } from './views.ts'
 
@@ -72,7 +72,7 @@ ${providerForms(view, false)}`,
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}
+      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}

@@ -1,5 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { csrfInput, returnToInput } from './form.ts'
+import { csrfInput, formProblem, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { LogoutView } from './views.ts'
@@ -22,6 +22,7 @@ export const createLogoutPage =
   (layout: Layout) =>
   (view: LogoutView): string =>
     layout.panel({
+      wrong: view.problem !== undefined,
       title: view.signedIn ? texts.logOutQuestion : texts.loggedOut,
-      body: view.signedIn ? question(view) : farewell(),
+      body: view.signedIn ? html`${formProblem(view.problem, layout.support, true)}${question(view)}` : farewell(),
     })

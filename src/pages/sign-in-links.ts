@@ -8,6 +8,12 @@ import type { LoginView } from './views.ts'
 export const entryHref = (path: '/auth/login' | '/auth/signup', returnTo: string | undefined): string =>
   returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
 
+/** For a form that is older than a login in another tab: the login page leads a signed-in user on. */
+export const wayOn = ({ problem, returnTo }: Pick<LoginView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>
+  problem?.kind === 'outdated'
+    ? html`<p class="about">${texts.loggedInElsewhere} <a href="${entryHref('/auth/login', returnTo)}">${texts.goOn}</a></p>`
+    : undefined
+
 /** The buttons of the external providers, below the form if there is one; empty without providers. */
 export const providerForms = (
   { csrfToken, providers, returnTo }: Pick<LoginView, 'providers' | 'csrfToken' | 'returnTo'>,

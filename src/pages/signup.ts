@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { entryTexts } from './entry-texts.ts'
 import { csrfInput, field, formProblem, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { entryHref, providerForms } from './sign-in-links.ts'
+import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { SignupView } from './views.ts'
 
@@ -71,7 +71,7 @@ const createOpenPage = (layout: Layout) => {
     return frame.panel({
       wrong: Boolean(problem ?? errors.email ?? errors.username ?? errors.password),
       below: wayToLogin(view),
-      body: html`${formProblem(problem, layout.support, focus === 'problem')}
+      body: html`${formProblem(problem, layout.support, focus === 'problem')}${wayOn(view)}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${isUsual(view) ? usualFields : fields(view, focus)}

@@ -73,6 +73,8 @@ export const texts = {
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
   outdated: 'This page was out of date, so nothing was changed. Check what you typed, and send it again.',
+  loggedInElsewhere: 'Logged in already, in another tab?',
+  goOn: 'Go on',
   cookieMissing:
     'Your browser sent no cookie of this site, so nothing was changed. Allow cookies for it, and send this again.',
   busy: (seconds: number): string => `There is a lot going on right now. Try again in ${wait(seconds)}.`,

@@ -105,7 +105,8 @@ export interface AccountView extends FormView {
   password?:
     | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }
     | undefined
-  deletion: { error?: FieldProblem | undefined }
+  /** Its form is collapsed unless it is open, or has an error. */
+  deletion: { error?: FieldProblem | undefined; isOpen?: boolean }
   /** Undefined if no provider is configured and none is connected. */
   signIn?: SignInView | undefined
 }

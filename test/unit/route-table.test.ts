@@ -37,6 +37,14 @@ test('every POST needs a CSRF token, except the one that only redirects the brow
   )
 })
 
+test('every form is shown again when its CSRF token alone is not good, except a button that only leads elsewhere', () => {
+  const forms = routes.filter((route) => route.method === 'POST' && route.responseKind === 'html')
+  assert.deepEqual(
+    forms.filter((route) => !('showAgain' in route)).map(({ path }) => path),
+    ['/auth/oauth/company', '/auth/oauth/company/callback'],
+  )
+})
+
 test('every form and page of the account asks for a session', () => {
   const own = routes.filter(({ method, path }) => path.startsWith('/auth/account') && method === 'POST')
   const pages = routes.filter(({ method, path }) => /^\/auth\/account(?:\/confirm)?$/.test(path) && method === 'GET')

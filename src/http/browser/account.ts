@@ -6,6 +6,7 @@ import type { RouteDeps } from '../deps.ts'
 import { type LimitedBy, passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
+import type { ShowAgain } from '../route.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
@@ -35,8 +36,7 @@ interface AccountForm {
   event: EventFacts['event']
   limits: LimitedBy[]
   action: (facts: EventFacts) => Promise<HttpResponse>
-  /** What the page shows of a refused form. */
-  showAgain: (refusal: Refusal) => Partial<AccountView>
+  showAgain: ShowAgain<[AuthenticatedSession]>
 }
 
 /** `/auth/account`: what users can see and change of their own account. */
@@ -76,9 +76,28 @@ export const createAccount = (deps: RouteDeps) => {
     return orShowAgain(
       context,
       () => recordOutcome(context, session, form.event, attempt),
-      async (refusal) =>
-        pages.account({ ...(await view(context, session)), problem: refusal.problem, ...form.showAgain(refusal) }),
+      (refusal) => form.showAgain(context, refusal, session),
     )
+  }
+
+  /** What the page shows of a refused form. */
+  const shown =
+    (ofForm: (context: RequestContext, refusal: Refusal) => Partial<AccountView>): ShowAgain<[AuthenticatedSession]> =>
+    async (context, refusal, session) =>
+      pages.account({
+        ...(await view(context, session)),
+        problem: refusal.problem,
+        ...ofForm(context, refusal),
+      })
+
+  /** The page again, by the form that was refused. */
+  const showAgain = {
+    username: shown((context, { errors }) => ({
+      username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
+    })),
+    password: shown((_context, { errors }) => ({ password: { errors } })),
+    deletion: shown((_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } })),
+    button: shown(() => ({})),
   }
 
   /**
@@ -101,6 +120,8 @@ export const createAccount = (deps: RouteDeps) => {
   }
 
   return {
+    showAgain,
+
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const what = context.query.get('done')
       return page(200, pages.account({ ...(await view(context, session)), done: isDone(what) ? what : undefined }))
@@ -115,7 +136,7 @@ export const createAccount = (deps: RouteDeps) => {
           await users.changeUsername(session.userId, value, session.sessionId, context)
           return done('username')
         },
-        showAgain: ({ errors }) => ({ username: { value, error: errors.username } }),
+        showAgain: showAgain.username,
       })
     },
 
@@ -124,7 +145,7 @@ export const createAccount = (deps: RouteDeps) => {
         event: 'password_change',
         limits: passwordFormLimits(session.userId),
         action: (facts) => changePassword(context, session, facts),
-        showAgain: ({ errors }) => ({ password: { errors } }),
+        showAgain: showAgain.password,
       })
     },
 
@@ -169,7 +190,7 @@ export const createAccount = (deps: RouteDeps) => {
           context.signOut()
           return redirect('/auth/login?done=deleted')
         },
-        showAgain: ({ errors }) => ({ deletion: { error: errors.password } }),
+        showAgain: showAgain.deletion,
       })
     },
   }

@@ -8,7 +8,7 @@ import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
-import { orShowAgain } from './form-problems.ts'
+import { orShowAgain, type Refusal } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 
@@ -67,7 +67,15 @@ export const createLogin = (deps: EntryDeps) => {
   const logInAndCount = (context: RequestContext, form: LoginForm): Promise<HttpResponse> =>
     countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin)
 
+  const showAgain = (context: RequestContext, refusal: Refusal): string => {
+    const returnTo = requestedReturnTo(context, deps)
+    const email = context.form.get('email') ?? ''
+    return pages.login({ ...view(context, returnTo, email), notice: undefined, ...refusal })
+  }
+
   return {
+    showAgain,
+
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => page(200, pages.login(view(context, returnTo, '')))),
 
@@ -78,7 +86,7 @@ export const createLogin = (deps: EntryDeps) => {
       return orShowAgain(
         context,
         () => logInAndCount(context, { email, password, returnTo }),
-        (refusal) => pages.login({ ...view(context, returnTo, email), notice: undefined, ...refusal }),
+        (refusal) => showAgain(context, refusal),
       )
     },
   }

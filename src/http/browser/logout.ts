@@ -1,26 +1,35 @@
+import type { LogoutView } from '../../pages/pages.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
+import type { Refusal } from './form-problems.ts'
 import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
-export const createLogout = (deps: RouteDeps) => ({
-  async show(context: RequestContext): Promise<HttpResponse> {
+export const createLogout = (deps: RouteDeps) => {
+  const view = async (context: RequestContext): Promise<LogoutView> => {
     const returnTo = returnToParameter(requestedReturnTo(context, deps), deps)
     const session = await deps.findCurrentSession(context)
-    const view = { csrfToken: context.csrfToken, returnTo, signedIn: session !== undefined, email: session?.email }
-    return page(200, deps.pages.logout(view))
-  },
+    return { csrfToken: context.csrfToken, returnTo, signedIn: session !== undefined, email: session?.email }
+  }
 
-  async submit(context: RequestContext): Promise<HttpResponse> {
-    const returnTo = requestedReturnTo(context, deps)
-    const ended = await findBrowserSessions(deps, context)
-    for (const { sessionId } of ended) await deps.sessions.end(sessionId)
-    // A login in another tab may have replaced this session a moment ago: its new session ends too.
-    if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
-    for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
-    context.signOut()
-    return redirect(returnTo)
-  },
-})
+  return {
+    show: async (context: RequestContext): Promise<HttpResponse> => page(200, deps.pages.logout(await view(context))),
+
+    /** The button again, for a user who is signed out too: another tab may have logged in and out. */
+    showAgain: async (context: RequestContext, { problem }: Refusal): Promise<string> =>
+      deps.pages.logout({ ...(await view(context)), signedIn: true, problem }),
+
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const returnTo = requestedReturnTo(context, deps)
+      const ended = await findBrowserSessions(deps, context)
+      for (const { sessionId } of ended) await deps.sessions.end(sessionId)
+      // A login in another tab may have replaced this session a moment ago: its new session ends too.
+      if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
+      for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
+      context.signOut()
+      return redirect(returnTo)
+    },
+  }
+}

@@ -6,7 +6,7 @@ import type { RouteDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
-import { orShowAgain } from './form-problems.ts'
+import { orShowAgain, type Refusal } from './form-problems.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 
@@ -44,7 +44,12 @@ export const createReauthentication = (deps: RouteDeps) => {
     )
   }
 
+  const showAgain = async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
+    pages.reauthentication({ ...(await view(context, session)), ...refusal })
+
   return {
+    showAgain,
+
     show: async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> =>
       page(200, pages.reauthentication(await view(context, session))),
 
@@ -53,7 +58,7 @@ export const createReauthentication = (deps: RouteDeps) => {
       return orShowAgain(
         context,
         () => attempt(context, session, password),
-        async (refusal) => pages.reauthentication({ ...(await view(context, session)), ...refusal }),
+        (refusal) => showAgain(context, refusal, session),
       )
     },
   }

@@ -7,7 +7,7 @@ import { countOutcome, signupFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
-import { orShowAgain } from './form-problems.ts'
+import { orShowAgain, type Refusal } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 
@@ -60,14 +60,23 @@ export const createSignup = (deps: EntryDeps) => {
   const signUpAndCount = (context: RequestContext, form: SignupForm): Promise<HttpResponse> =>
     countOutcome(() => signUp(context, form), signupFailure, requestMetrics?.countSignup)
 
+  const readTyped = ({ form }: RequestContext): Typed => ({
+    email: form.get('email') ?? '',
+    username: usernames ? (form.get('username') ?? '') : undefined,
+  })
+
+  const showAgain = (context: RequestContext, refusal: Refusal): string =>
+    pages.signup({ ...view(context, requestedReturnTo(context, deps), readTyped(context)), ...refusal })
+
   return {
+    showAgain,
+
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(context, (returnTo) => showEmpty(context, returnTo, ways.isOpen ? 200 : 403)),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
-      const username = usernames ? (context.form.get('username') ?? '') : undefined
-      const typed = { email: context.form.get('email') ?? '', username }
+      const typed = readTyped(context)
       const password = context.form.get('password') ?? ''
       if (!ways.byPassword) {
         requestMetrics?.countSignup('closed')
@@ -76,7 +85,7 @@ export const createSignup = (deps: EntryDeps) => {
       return orShowAgain(
         context,
         () => signUpAndCount(context, { ...typed, password, returnTo }),
-        (refusal) => pages.signup({ ...view(context, returnTo, typed), ...refusal }),
+        (refusal) => showAgain(context, refusal),
       )
     },
   }

@@ -6,6 +6,7 @@ import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
+import type { ShowAgain } from '../../route.ts'
 import { orShowAgain } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
 import { orProblemPage, startSessionBy } from './problem-page.ts'
@@ -21,6 +22,8 @@ interface LinkForm {
 export interface LinkAccount {
   /** `conflict` when nothing can prove the account. */
   showPage(context: RequestContext, form: LinkForm): HttpResponse
+  /** `invalid_request` when the form brings no link request that is good. */
+  showAgain: ShowAgain
   linkByPassword(context: RequestContext): Promise<HttpResponse>
   reclaim(context: RequestContext): Promise<HttpResponse>
 }
@@ -91,6 +94,14 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     return accountLog.recordOutcome(context, event, (facts) => checkWithinLimits(context, form, facts))
   }
 
+  const showAgain: ShowAgain = async (context, refusal) => {
+    const { oauth: browserSecret = '' } = context.cookies
+    const { request, problem } = oauth.readLinkRequest(context.form.get('pending'), browserSecret, provider.name)
+    if (!request) throw signInProblem(problem)
+    const account = await oauth.requireAccount(request.pendingLink.userId)
+    return pages.linkAccount({ ...view(context, { request, account, browserSecret }), ...refusal })
+  }
+
   const linkByPassword = async (context: RequestContext, request: LinkRequest, browserSecret: string) => {
     const account = await oauth.requireAccount(request.pendingLink.userId)
     const form = { request, account, browserSecret }
@@ -119,6 +130,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
       return page(409, pages.linkAccount(shown))
     },
 
+    showAgain,
     linkByPassword: (context) => handleForm(context, linkByPassword),
     reclaim: (context) => handleForm(context, reclaim),
   }
