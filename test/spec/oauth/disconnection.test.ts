@@ -152,7 +152,7 @@ describe('§4.2 a change of the own password', () => {
     assert.equal(identities.length, 2)
     const [list = ''] = /aria-labelledby="ways-in"[^]*?<\/section>/.exec(text) ?? []
     for (const { id } of identities) assert.ok(list.includes(`name="identity_id" value="${id}"`), list)
-    assert.ok(text.indexOf('id="ways-in"') < text.indexOf('id="profile"'), 'it comes first')
+    assert.ok(text.indexOf('id="ways-in"') < text.indexOf('id="username-section"'), 'it comes first')
     const [githubs] = identities
     const unlinked = await account.agent.post('/auth/account/identities', { identity_id: githubs?.id ?? '' })
     assertRedirect(unlinked, '/auth/account?done=unlinked')
