@@ -122,6 +122,7 @@ export const createCore = (deps: CoreDeps): Core => {
     waiting: config.hashQueue,
     onHash,
   })
+  const requireGoodPassword = createPasswordRules(siteNames(baseUrl, config.appName))
   const emailDomains = createEmailDomains(config.emailDomains)
   const hasPassword = createHasPassword(config.passwords)
   const users = createUsers({
@@ -132,12 +133,26 @@ export const createCore = (deps: CoreDeps): Core => {
     hasPassword,
     announce: webhooks.announce,
     announceUpdate: webhooks.announceUpdate,
-    requireGoodPassword: createPasswordRules(siteNames(baseUrl, config.appName)),
+    requireGoodPassword,
     applySecurityEvent,
     notify,
     ...sessions.rules,
   })
-  const recovery = createRecovery({ links, limits })
+  const recovery = createRecovery({
+    db,
+    clock,
+    baseUrl,
+    mail,
+    links,
+    limits,
+    lifetimes: linkLifetimes(config),
+    notify,
+    passwords,
+    requireGoodPassword,
+    applySecurityEvent,
+    takeOver,
+    announceUpdate: webhooks.announceUpdate,
+  })
   const oauth = createOAuth({
     db,
     clock,
@@ -176,6 +191,12 @@ export const createCore = (deps: CoreDeps): Core => {
     webhooks,
   }
 }
+
+const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
+  resetMs: resetTtlMs,
+  verifyMs: verifyTtlMs,
+  inviteMs: inviteTtlMs,
+})
 
 const mailSettings = ({ smtp, mailFrom, mailTimeoutMs }: Config, baseUrl: string): MailSettings | undefined =>
   smtp && mailFrom ? { server: smtp, from: mailFrom, timeoutMs: mailTimeoutMs, baseUrl } : undefined

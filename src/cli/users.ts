@@ -6,6 +6,7 @@ import { addUsersDelete } from './users-delete.ts'
 import { addUsersDisable } from './users-disable.ts'
 import { addUsersEnable } from './users-enable.ts'
 import { addUsersList } from './users-list.ts'
+import { addUsersResetLink } from './users-reset-link.ts'
 import { addUsersSetPassword } from './users-set-password.ts'
 import { addUsersSetRoles } from './users-set-roles.ts'
 import { addUsersShow } from './users-show.ts'
@@ -21,6 +22,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersShow(users, context)
   addUsersCreate(users, context)
   addUsersSetPassword(users, context)
+  addUsersResetLink(users, context)
   addUsersSetRoles(users, context)
   addUsersDisable(users, context)
   addUsersEnable(users, context)

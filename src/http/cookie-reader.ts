@@ -9,6 +9,7 @@ export interface RequestCookies {
   csrf: string | undefined
   oauth: string | undefined
   device: string | undefined
+  link: string | undefined
   /** Every cookie that came once, even if another one came twice. */
   single: Readonly<Partial<Record<CookieRole, string>>>
   repeated: CookieRole[]
@@ -59,7 +60,7 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
     const bringsRefresh = Boolean(found.refresh)
     if (bringsRefresh && isConfirmed?.(found) === false) delete found.refresh
     const csrf = found.csrf || undefined
-    const { access, refresh, oauth, device } = repeated.length > 0 ? {} : found
+    const { access, refresh, oauth, device, link } = repeated.length > 0 ? {} : found
     return {
       access: access || undefined,
       refresh: refresh || undefined,
@@ -67,6 +68,7 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
       csrf,
       oauth: oauth || undefined,
       device: isToken(device) ? device : undefined,
+      link: isToken(link) ? link : undefined,
       single: found,
       repeated,
     }
@@ -84,6 +86,7 @@ const NO_COOKIES: RequestCookies = {
   csrf: undefined,
   oauth: undefined,
   device: undefined,
+  link: undefined,
   single: {},
   repeated: NONE,
 }

@@ -13,6 +13,8 @@ export interface CookieWriter {
   oauth: (browserSecret: string) => string
   /** Outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
   device: (secret: string) => string
+  /** Lasts as long as a link that this browser has asked for. */
+  link: (browserSecret: string, lifetimeMs: number) => string
   /**
    * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
    * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
@@ -55,6 +57,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     oauth: (browserSecret) => write('oauth', browserSecret, FLOW_LIFETIME_MS / 1000),
 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
+    link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
 
     endOfRepeated: (roles, requestPath) =>
       roles.flatMap((role) => {

@@ -1,7 +1,7 @@
 import { randomToken } from '../lib/secrets.ts'
 
 /** What a cookie is for. */
-export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device'
+export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link'
 
 interface Cookie {
   name: string
@@ -29,6 +29,10 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
     // By which accounts recognise the browser.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
+    // Tells the browser that asked for a link from others in which the link is opened.
+    link: isHttps
+      ? { name: '__Host-svc_link', path: '/', httpOnly: true }
+      : { name: 'svc_link', path: '/auth', httpOnly: true },
   }
 }
 

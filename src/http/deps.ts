@@ -2,8 +2,10 @@ import type { KnownBrowsers } from '../browsers/known-browsers.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { Pages, ProviderView } from '../pages/pages.ts'
+import type { Recovery } from '../recovery/recovery.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
@@ -48,6 +50,8 @@ export interface ServerDeps {
   oauth: OAuth
   knownBrowsers: KnownBrowsers
   notify: Notify
+  mail: Mail
+  recovery: Recovery
   /** In the order of their buttons. */
   providers: ProviderView[]
   pages: Pages

@@ -40,7 +40,8 @@ export const createNoRoute = (routes: readonly Route[]): NoRoute => {
 
   const destinationOf = (path: string): Destination => {
     const isJson = byPath.get(path)?.some(({ responseKind }) => responseKind === 'json') ?? API.test(path)
-    return { path: byPath.has(path) ? path : undefined, responseKind: isJson ? 'json' : 'html' }
+    const holdsToken = byPath.get(path)?.some((route) => route.responseKind === 'html' && route.holdsToken)
+    return { path: byPath.has(path) ? path : undefined, responseKind: isJson ? 'json' : 'html', holdsToken }
   }
 
   return {

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Mail } from '../mail/mail.ts'
 import type { Pages } from '../pages/pages.ts'
+import { DeadLinkError } from '../recovery/link.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { requiresReauthentication, statusOf, toAppError, toErrorJson } from './errors.ts'
@@ -18,6 +20,7 @@ interface ResponderDeps {
   homeUrl: string
   log: Log
   pages: Pages
+  mail: Mail
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
   cookieTable: CookieTable
@@ -38,7 +41,7 @@ export interface Responder {
   send: (outgoing: ServerResponse, context: IncomingRequest, to: Destination, response: HttpResponse) => void
   /**
    * Sends an error in the response kind of the route; its cause goes to the log only. Where the user must sign in again
-   * first, an HTML route redirects the browser to re-authentication instead.
+   * first, an HTML route redirects the browser to re-authentication instead; a link that is not good has its own page.
    */
   sendError: (
     outgoing: ServerResponse,
@@ -52,24 +55,19 @@ export interface Responder {
 const REAUTHENTICATION_PATH = '/auth/account/confirm'
 
 export const createResponder = (deps: ResponderDeps): Responder => {
-  const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
+  const { baseUrl, log, pages, mail, securityHeaders, isStopping, requestMetrics } = deps
   const { host: baseHost } = new URL(baseUrl)
   const challenge = challengeOf(deps.cookieTable)
   const logRequest = createRequestLog({ log, requestMetrics })
 
-  const securityHeadersOf = (context: IncomingRequest, responseKind: ResponseKind): readonly string[] => {
+  const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination) => {
     if (responseKind === 'json') return securityHeaders.data
     if (responseKind === 'asset') return securityHeaders.asset
-    return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts)
+    return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken)
   }
 
-  const headersOf = (
-    context: IncomingRequest,
-    responseKind: ResponseKind,
-    cacheSeconds = 0,
-    more: Headers = [],
-  ): Headers => {
-    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, responseKind), ...more]
+  const headersOf = (context: IncomingRequest, to: Destination, cacheSeconds = 0, more: Headers = []): Headers => {
+    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, to), ...more]
     pushCaching(headers, cacheSeconds, context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
@@ -82,7 +80,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to.responseKind, 'redirect' in response ? 0 : response.cacheSeconds, more)
+    const headers = headersOf(context, to, 'redirect' in response ? 0 : response.cacheSeconds, more)
     if ('redirect' in response) {
       headers.push('location', response.redirect, 'content-length', '0')
       outgoing.writeHead(303, headers).end()
@@ -104,6 +102,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
+    if (error instanceof DeadLinkError)
+      return page(status, pages.deadLink({ purpose: error.purpose, state: error.state, mailIsOn: mail.isOn }))
     if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.

@@ -27,9 +27,12 @@ export interface Documentation {
   responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] }>
 }
 
-/** The kind of the route's responses, its errors included. */
+/**
+ * The kind of the route's responses, its errors included. `holdsToken`: the address of the page, or a field of it, is
+ * the token of a link, which must not get into any `Referer`.
+ */
 type Kind =
-  | { responseKind: 'html' }
+  | { responseKind: 'html'; holdsToken?: true }
   | { responseKind: 'json'; documentation: Documentation }
   | { responseKind: 'asset' }
 
@@ -94,4 +97,5 @@ export interface Destination {
   path: string | undefined
   responseKind: ResponseKind
   frequent?: boolean | undefined
+  holdsToken?: boolean | undefined
 }

@@ -13,6 +13,9 @@ import { createLogout } from './browser/logout.ts'
 import { createProviderCallback } from './browser/oauth/callback.ts'
 import { createLinkAccount } from './browser/oauth/link-account.ts'
 import { createProviderStart } from './browser/oauth/start.ts'
+import { createForgotPassword } from './browser/recovery/forgot-password.ts'
+import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
+import { createResetPassword } from './browser/recovery/reset-password.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
@@ -30,6 +33,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const logout = createLogout(deps)
   const account = createAccount(deps)
   const reauthentication = createReauthentication(deps)
+  const forgotPassword = createForgotPassword(deps)
+  const resetPassword = createResetPassword(deps)
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -51,6 +56,12 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete, showAgain: account.showAgain.deletion },
     { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
     { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: reauthentication.submit, showAgain: reauthentication.showAgain },
+    // Ways back into an account
+    { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', handle: forgotPassword.show },
+    { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', handle: forgotPassword.submit, showAgain: forgotPassword.showAgain },
+    { method: 'GET',  path: '/auth/password/reset',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: resetPassword.show },
+    { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: resetPassword.submit, showAgain: resetPassword.showAgain },
+    { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: createOtherWaysIn(deps).show },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', needs: 'passwords', handle: toAccount },

@@ -5,8 +5,11 @@ type Headers = readonly string[]
 export interface SecurityHeaders {
   data: Headers
   asset: Headers
-  /** `hosts` as in the header `Host`: the page may have been opened under these, besides that of the base URL. */
-  page: (hosts: readonly string[]) => Headers
+  /**
+   * `hosts` as in the header `Host`: the page may have been opened under these, besides that of the base URL.
+   * `holdsToken`: the address of the page is a secret.
+   */
+  page: (hosts: readonly string[], holdsToken?: boolean) => Headers
 }
 
 interface SecurityHeadersDeps {
@@ -27,27 +30,34 @@ export const createSecurityHeaders = ({
     ...(hstsMs === undefined ? [] : ['strict-transport-security', `max-age=${Math.ceil(hstsMs / 1000)}`]),
   ]
   const baseHost = new URL(baseUrl).host
-  const pageUnder = (hosts: readonly string[]): Headers => [
+  const pageUnder = (hosts: readonly string[], referrerPolicy: string): Headers => [
     ...asset,
     'content-security-policy',
     contentSecurityPolicy([baseHost, ...hosts]),
     ...PAGE,
+    'referrer-policy',
+    referrerPolicy,
   ]
-  const ofBaseHost = pageUnder([])
+  const ofBaseHost = pageUnder([], SAME_ORIGIN)
   return {
     data: [...asset, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
     asset,
-    page(hosts) {
+    page(hosts, holdsToken = false) {
       const others = hosts.filter((host) => host !== baseHost)
-      return others.length === 0 ? ofBaseHost : pageUnder(others)
+      if (holdsToken) return pageUnder(others, STRICT_ORIGIN)
+      return others.length === 0 ? ofBaseHost : pageUnder(others, SAME_ORIGIN)
     },
   }
 }
 
-/** `same-origin` and not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
 const PAGE: Headers = Object.entries({
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=()',
-  'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
 }).flat()
+
+/** And not `no-referrer`, with which browsers send `Origin: null` with our own forms. */
+const SAME_ORIGIN = 'same-origin'
+
+/** The `Referer` has no path and no query then, not even for our own pages, and `Origin` stays what it is. */
+const STRICT_ORIGIN = 'strict-origin'

@@ -7,6 +7,8 @@ export const ACCOUNT_EVENTS = [
   'logout',
   'reauthentication',
   'password_change',
+  'password_reset_request',
+  'password_reset',
   'username_change',
   'provider_connect',
   'provider_disconnect',

@@ -68,6 +68,9 @@ export const returnToInput = (returnTo: string | undefined): HtmlFragment | unde
 /** The hidden field for the CSRF token, which every form contains. */
 export const csrfInput = (token: string): HtmlFragment => html`<input type="hidden" name="csrf_token" value="${token}">`
 
+/** The hidden field for the token of a link, which the form of its page sends back. */
+export const tokenInput = (token: string): HtmlFragment => html`<input type="hidden" name="token" value="${token}">`
+
 /** Tells password managers which account the password belongs to. It has no name, so it is not sent. */
 export const ownerInput = (email: string): HtmlFragment =>
   html`<input class="unseen" type="text" autocomplete="username" value="${email}" readonly tabindex="-1" aria-hidden="true">`

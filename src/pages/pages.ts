@@ -9,6 +9,15 @@ import { createLogoutPage } from './logout.ts'
 import { createProviderIcons } from './provider-icons.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
 import { createReauthenticationPage } from './reauthentication.ts'
+import { createDeadLinkPage } from './recovery/dead-link.ts'
+import {
+  createForgotPasswordPage,
+  createForgotWithoutMailPage,
+  createLinkSentPage,
+} from './recovery/forgot-password.ts'
+import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
+import { createResetPasswordPage } from './recovery/reset-password.ts'
+import type { DeadLinkView, ForgotPasswordView, OtherWaysInView, ResetPasswordView } from './recovery/views.ts'
 import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
 import { createWelcomePage } from './welcome.ts'
@@ -28,6 +37,7 @@ import type {
 export type { Asset } from './assets.ts'
 export type { ProviderTargets } from './content-security-policy.ts'
 export type { Branding } from './layout.ts'
+export type * from './recovery/views.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
 
@@ -46,6 +56,12 @@ export interface Pages {
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
   welcome(view: WelcomeView): string
+  deadLink(view: DeadLinkView): string
+  forgotPassword(view: ForgotPasswordView): string
+  forgotWithoutMail(): string
+  linkSent(): string
+  resetPassword(view: ResetPasswordView): string
+  otherWaysIn(view: OtherWaysInView): string
   error(view: ErrorView): string
   /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -77,6 +93,12 @@ export const createPages = ({
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
     welcome: createWelcomePage(layout),
+    deadLink: createDeadLinkPage(layout),
+    forgotPassword: createForgotPasswordPage(layout),
+    forgotWithoutMail: createForgotWithoutMailPage(layout),
+    linkSent: createLinkSentPage(layout),
+    resetPassword: createResetPasswordPage(layout),
+    otherWaysIn: createOtherWaysInPage(layout),
     error: createErrorPage(layout),
   }
 }

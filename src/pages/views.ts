@@ -5,7 +5,7 @@ export type { FieldProblem, FormProblem } from './form-views.ts'
 export { isFieldProblem } from './form-views.ts'
 export type * from './provider-views.ts'
 
-interface FormView {
+export interface FormView {
   csrfToken: string
   problem?: FormProblem | undefined
 }

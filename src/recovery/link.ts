@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
 
 /** What a link is good for; it is refused everywhere else. */
 export type LinkPurpose = 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me'
@@ -21,8 +22,21 @@ export interface Link {
   expiresAtMs: number
 }
 
-/** What a token leads to. */
-export type LinkReading = { state: 'live'; link: Link } | { state: LinkEnd | 'expired' | 'unknown' }
+/** What became of a link that is not good. `unknown`: it was never made, or was over for more than a week. */
+type DeadLinkState = LinkEnd | 'expired' | 'unknown'
+
+/** A link that is not good (`gone`). The page about it says what became of it, and where there is a new one. */
+export class DeadLinkError extends AppError {
+  readonly purpose: LinkPurpose
+  readonly state: DeadLinkState
+
+  constructor(purpose: LinkPurpose, state: DeadLinkState) {
+    super('gone', 'This link is no longer good.', { field: 'token', reason: `link_${state}` })
+    this.name = 'DeadLinkError'
+    this.purpose = purpose
+    this.state = state
+  }
+}
 
 /** What is stored of a token. The token is random, so that a plain hash cannot be guessed backwards. */
 export const hashToken = (token: string): string => createHash('sha256').update(token).digest('base64url')

@@ -1,10 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { findFormerEmails, releaseEmail } from '../users/email-store.ts'
-import { hashToken, type Link, type LinkPurpose, type LinkReading } from './link.ts'
+import { DeadLinkError, hashToken, type Link, type LinkPurpose } from './link.ts'
 import {
   deleteLinksExpiredBefore,
   endLink,
@@ -32,9 +31,12 @@ type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & { details?: Lin
 export interface Links {
   /** Makes a link in the transaction that causes it. The token is stored nowhere, and is gone after this call. */
   create(transaction: Transaction, newLink: NewLink): Promise<{ link: Link; token: string }>
-  /** What a token leads to, without using it up. A token of another purpose is unknown. */
-  read(purpose: LinkPurpose, token: string, db?: Queries): Promise<LinkReading>
-  /** Uses a link up; `gone` when another request has, or it was ended or has expired since it was read. */
+  /**
+   * The live link of a token, without using it up; a `DeadLinkError` when there is none. A token that is good for
+   * another purpose is unknown.
+   */
+  require(purposes: readonly [LinkPurpose, ...LinkPurpose[]], token: string): Promise<Link>
+  /** Uses a link up; a `DeadLinkError` when another request has, or it was ended or has expired since it was read. */
   use(transaction: Transaction, link: Link): Promise<void>
   /** Ends the live links of one purpose, since a newer one takes their place. */
   replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<void>
@@ -61,15 +63,17 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
     return { link, token }
   },
 
-  async read(purpose, token, queries = db) {
-    const found = await findLink(queries, hashToken(token))
-    if (found?.link.purpose !== purpose) return { state: 'unknown' }
-    if (found.endedBy) return { state: found.endedBy }
-    return found.link.expiresAtMs > clock.now() ? { state: 'live', link: found.link } : { state: 'expired' }
+  async require(purposes, token) {
+    const found = await findLink(db, hashToken(token))
+    if (!found || !purposes.includes(found.link.purpose)) throw new DeadLinkError(purposes[0], 'unknown')
+    const { link, endedBy } = found
+    const state = endedBy ?? (link.expiresAtMs > clock.now() ? undefined : 'expired')
+    if (state) throw new DeadLinkError(link.purpose, state)
+    return link
   },
 
-  async use(transaction, { id }) {
-    if ((await endLink(transaction, id, 'used', clock.now())) === 0) throw linkGone('used')
+  async use(transaction, { id, purpose }) {
+    if ((await endLink(transaction, id, 'used', clock.now())) === 0) throw new DeadLinkError(purpose, 'used')
   },
 
   async replace(transaction, which) {
@@ -106,7 +110,3 @@ const releaseEmails = async (transaction: Transaction, userId: string, nowMs: nu
     if (!isKept) await releaseEmail(transaction, emailLower, userId)
   }
 }
-
-/** The error of a link that is not good, by its state. */
-const linkGone = (state: Exclude<LinkReading['state'], 'live'>): AppError =>
-  new AppError('gone', 'This link is no longer good.', { field: 'token', reason: `link_${state}` })

@@ -9,6 +9,9 @@ import type {
   SignupView,
 } from '../../src/pages/pages.ts'
 
+const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
+const STATES = ['used', 'replaced', 'ended', 'expired', 'unknown'] as const
+
 /** Every page in every state that it can be in, by name, with one text wherever text of another user is shown. */
 export const statesWith = (text: string): Record<string, (pages: Pages) => string> => {
   const nowMs = Date.UTC(2026, 10, 21, 10, 47)
@@ -67,6 +70,18 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const outdated = { kind: 'outdated', cookieMissing: false, requestId: 'r-3', details: text } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
     pages.error({ status, message: text, requestId: text, retryAfterSeconds })
+
+  const forgot = { csrfToken: text, returnTo: text, email: text, errors: {} }
+  const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, errors: {} }
+  const deadLinks = Object.fromEntries(
+    PURPOSES.map((purpose, index) => {
+      const state = STATES[index % STATES.length] ?? 'used'
+      return [
+        `dead link: ${purpose}, ${state}`,
+        (pages: Pages) => pages.deadLink({ purpose, state, mailIsOn: index > 0 }),
+      ]
+    }),
+  )
 
   return {
     login: (pages) => pages.login(login),
@@ -149,6 +164,15 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     welcome: (pages) => pages.welcome({ email: text, host: text, signupOpen: true, requestId: text }),
     'welcome, signed out': (pages) =>
       pages.welcome({ email: undefined, host: text, signupOpen: true, requestId: text }),
+    'forgot password': (pages) => pages.forgotPassword(forgot),
+    'forgot password refused': (pages) => pages.forgotPassword({ ...forgot, errors: { email: 'email_invalid' } }),
+    'forgot password without mail': (pages) => pages.forgotWithoutMail(),
+    'link sent': (pages) => pages.linkSent(),
+    'reset password': (pages) => pages.resetPassword(reset),
+    'reset password in place of another account': (pages) => pages.resetPassword({ ...reset, otherEmail: text }),
+    'reset password refused': (pages) => pages.resetPassword({ ...reset, errors: { password: 'password_common' } }),
+    'other ways in': (pages) => pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked }),
+    ...deadLinks,
     'error 400': failure(400),
     'error 403': failure(403),
     'error 403 of an old page': (pages) =>
@@ -175,6 +199,8 @@ export const WRONG_STATES: Record<string, string> = {
   'account held up': 'form-problem',
   'account of an old page': 'form-problem',
   'first password refused': 'new_password',
+  'forgot password refused': 'email',
+  'reset password refused': 'password',
   're-authentication refused': 'password',
   're-authentication held up': 'form-problem',
   'link account refused': 'password',

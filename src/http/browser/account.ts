@@ -10,7 +10,7 @@ import type { ShowAgain } from '../route.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
-import { startSession } from './start-session.ts'
+import { requestedReturnTo, startSession } from './start-session.ts'
 
 type Done = NonNullable<AccountView['done']>
 const DONE: readonly string[] = [
@@ -175,7 +175,9 @@ export const createAccount = (deps: RouteDeps) => {
         await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
           facts.method = await oauth.unlink(id, session, context)
         })
-        return done('unlinked')
+        return context.form.get('return_to') === undefined
+          ? done('unlinked')
+          : redirect(requestedReturnTo(context, deps))
       })
     },
 

@@ -1,0 +1,28 @@
+import { hashToken, type Link } from '../../../recovery/link.ts'
+import { newToken } from '../../cookies.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+
+/**
+ * Marks the browser that asks for a link, and returns the hash by which it is recognised, for the link's details. A
+ * browser keeps its secret, so that an earlier link still finds it.
+ */
+export const markAskingBrowser = (
+  { cookieWriter, recovery }: Pick<RouteDeps, 'cookieWriter' | 'recovery'>,
+  context: RequestContext,
+): string => {
+  const secret = context.cookies.link ?? newToken()
+  context.setCookies([cookieWriter.link(secret, recovery.askingBrowserMs)])
+  return hashToken(secret)
+}
+
+/** Whether this browser asked for the link. Anybody can open a link, and in any browser. */
+const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
+  details.browser !== undefined && cookies.link !== undefined && hashToken(cookies.link) === details.browser
+
+/** Where a user goes who came by the link: only the browser that asked for it may say, elsewhere it is the home page. */
+export const returnToOf = (
+  { homeUrl }: Pick<RouteDeps, 'homeUrl'>,
+  context: RequestContext,
+  link: Pick<Link, 'details'>,
+): string => (isAskingBrowser(context, link) && link.details.returnTo) || homeUrl

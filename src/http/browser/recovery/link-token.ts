@@ -1,0 +1,26 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { Link, LinkPurpose } from '../../../recovery/link.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+
+/** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
+const requireToken = ({ form, query }: RequestContext): string => {
+  const token = form.get('token') ?? query.get('token')
+  if (token) return token
+  throw new AppError('invalid_request', 'The field "token" is missing: open the whole address of the link.', {
+    field: 'token',
+  })
+}
+
+/**
+ * The link of a request, without using it up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link
+ * that is not good is a `DeadLinkError`, for which the responder shows the page.
+ */
+export const requireLink = async (
+  { recovery }: Pick<RouteDeps, 'recovery'>,
+  context: RequestContext,
+  ...purposes: [LinkPurpose, ...LinkPurpose[]]
+): Promise<{ link: Link; token: string }> => {
+  const token = requireToken(context)
+  return { token, link: await recovery.links.require(purposes, token) }
+}

@@ -1,0 +1,30 @@
+import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page, redirect } from '../../response.ts'
+import { createSignInMethods } from '../sign-in-methods.ts'
+import { requestedReturnTo } from '../start-session.ts'
+
+/**
+ * `/auth/account/ways-in`: after a user has come back by a link, the other ways into the account, so that the user can
+ * remove what is not theirs. Without any, the browser goes on at once.
+ */
+export const createOtherWaysIn = (deps: RouteDeps) => {
+  const { oauth, pages } = deps
+  const signInMethods = createSignInMethods(deps)
+
+  return {
+    /** Where to send a user who has come back: to the page, where there is something to see on it. */
+    async before(userId: string, returnTo: string): Promise<string> {
+      const linked = await oauth.listIdentities(userId, true)
+      return linked.length === 0 ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
+    },
+
+    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const returnTo = requestedReturnTo(context, deps)
+      const linked = (await signInMethods.forAccountPage(session))?.linked ?? []
+      if (linked.length === 0) return redirect(returnTo)
+      return page(200, pages.otherWaysIn({ csrfToken: context.csrfToken, returnTo, linked }))
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { DeadLinkError, type Link } from '../../../recovery/link.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page, redirect } from '../../response.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
+import { returnToOf } from './asking-browser.ts'
+import { requireLink } from './link-token.ts'
+import { createOtherWaysIn } from './other-ways-in.ts'
+
+/** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
+export const createResetPassword = (deps: RouteDeps) => {
+  const { recovery, pages, accountLog } = deps
+  const otherWaysIn = createOtherWaysIn(deps)
+
+  const render = async (
+    context: RequestContext,
+    { link, token }: { link: Link; token: string },
+    refusal: Refusal = { errors: {}, problem: undefined },
+  ): Promise<string> => {
+    const { email } = await recovery.reset.requireAccount(link)
+    const others = (await findBrowserSessions(deps, context)).filter(({ userId }) => userId !== link.userId)
+    return pages.resetPassword({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: others[0]?.email,
+      ...refusal,
+    })
+  }
+
+  const reset = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
+    const { grant, apply: also } = await recovery.reset.check({ link, password, isOwnSession }, context)
+    const returnTo = returnToOf(deps, context, link)
+    const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
+    // The account was disabled, or has another address, since the link was read.
+    if (!response) throw new DeadLinkError('reset', 'ended')
+    return redirect(await otherWaysIn.before(grant.userId, returnTo))
+  }
+
+  const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
+    render(context, await requireLink(deps, context, 'reset'), refusal)
+
+  return {
+    showAgain,
+
+    show: async (context: RequestContext): Promise<HttpResponse> =>
+      page(200, await render(context, await requireLink(deps, context, 'reset'))),
+
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const named = await requireLink(deps, context, 'reset')
+      const event: EventFacts = { event: 'password_reset', userId: named.link.userId }
+      return orShowAgain(
+        context,
+        () => accountLog.recordOutcome(context, event, (facts) => reset(context, named.link, facts)),
+        (refusal) => render(context, named, refusal),
+      )
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { DeadLinkView } from './views.ts'
+
+interface Reason {
+  title: string
+  why: string
+}
+
+/** What became of a link that is not good. */
+const reasons: Record<DeadLinkView['state'], Reason> = {
+  used: {
+    title: 'This link was used already',
+    why: 'It works only once.',
+  },
+  replaced: {
+    title: 'There is a newer link',
+    why: 'Only the latest links work. Look for the latest message.',
+  },
+  ended: {
+    title: 'This link no longer works',
+    why: 'The account has changed since it was made, and that ends older links.',
+  },
+  expired: {
+    title: 'This link has expired',
+    why: 'For your safety, it worked for a limited time.',
+  },
+  unknown: {
+    title: 'This link leads nowhere',
+    why: 'Its address is incomplete, or the link is too old. Copy the whole address from the message.',
+  },
+}
+
+interface Next {
+  /** What to do instead. */
+  advice: string
+  /** The button; without one there is nothing here that helps. */
+  button?: { words: string; href: string }
+}
+
+const toAccount = { words: 'Go to your account', href: '/auth/account' }
+
+/** The way to a new link, or to what the link was for. */
+const next = (appName: string): Record<DeadLinkView['purpose'], Next> => ({
+  reset: {
+    advice: 'If you still need a new password, we can send you another link.',
+    button: { words: 'Send me a new link', href: '/auth/password/forgot' },
+  },
+  verify: {
+    advice: 'If your email address is not confirmed yet, your account page sends you another link.',
+    button: toAccount,
+  },
+  signup: {
+    advice: 'If you have confirmed your email address already, log in. If not, create your account again.',
+    button: { words: 'Create an account', href: '/auth/signup' },
+  },
+  new_email: {
+    advice: 'Your account page shows your email address, and lets you change it again.',
+    button: toAccount,
+  },
+  undo: {
+    advice: `If your email address was changed and you did not do it, ask whoever runs ${appName} for help.`,
+  },
+  invite: {
+    advice: 'If you have an account already, log in. If not, ask the person who invited you for a new invitation.',
+  },
+  not_me: {
+    advice: 'If something in your account is not yours, remove it on your account page, and change your password.',
+    button: toAccount,
+  },
+})
+
+export const deadLinkTexts = {
+  reasons,
+  next,
+  /** While no mail is sent. */
+  resetWithoutMail: (appName: string): string =>
+    `If you still need a new password, ask whoever runs ${appName} for another link.`,
+}

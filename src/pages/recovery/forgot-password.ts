@@ -1,0 +1,55 @@
+import { html } from '../../lib/html.ts'
+import { csrfInput, field, formProblem, returnToInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { entryHref } from '../sign-in-links.ts'
+import { texts } from '../texts.ts'
+import { resetTexts } from './reset-texts.ts'
+import type { ForgotPasswordView } from './views.ts'
+
+/** The page on which a user asks for a link to a new password. */
+export const createForgotPasswordPage =
+  (layout: Layout) =>
+  ({ csrfToken, returnTo, email, errors, problem }: ForgotPasswordView): string =>
+    layout.panel({
+      title: resetTexts.forgot,
+      wrong: Boolean(problem ?? errors.email),
+      below: html`<a href="${entryHref('/auth/login', returnTo)}">${resetTexts.backToLogin}</a>`,
+      body: html`${formProblem(problem, layout.support, !errors.email)}
+<p>${resetTexts.forgotAbout}</p>
+<form method="post" action="/auth/password/forgot" novalidate>
+${csrfInput(csrfToken)}${returnToInput(returnTo)}
+${field({
+  name: 'email',
+  label: texts.email,
+  type: 'email',
+  autocomplete: 'username',
+  value: email,
+  maxLength: 254,
+  problem: errors.email,
+  focused: !problem || Boolean(errors.email),
+})}
+<button class="first">${resetTexts.forgotButton}</button>
+</form>`,
+    })
+
+/** What follows, the same whether or not there is an account. */
+export const createLinkSentPage = (layout: Layout): (() => string) => {
+  const page = layout.panel({
+    title: resetTexts.sent,
+    below: html`<a href="/auth/login">${resetTexts.backToLogin}</a>`,
+    body: html`<p>${resetTexts.sentAbout}</p>
+<p class="about">${layout.support.text(resetTexts.sentAdvice(layout.appName))}</p>
+<a class="second" href="/auth/password/forgot">${resetTexts.tryAgain}</a>`,
+  })
+  return () => page
+}
+
+/** The same page while no mail is sent: whom to ask. */
+export const createForgotWithoutMailPage = (layout: Layout): (() => string) => {
+  const page = layout.panel({
+    title: resetTexts.forgot,
+    body: html`<p>${layout.support.text(resetTexts.withoutMail(layout.appName))}</p>
+<a class="first" href="/auth/login">${resetTexts.backToLogin}</a>`,
+  })
+  return () => page
+}

@@ -1,0 +1,27 @@
+/** The texts of the pages for a new password by a link. */
+export const resetTexts = {
+  forgot: 'Forgot your password?',
+  forgotAbout: 'Enter your email address, and we send you a link to choose a new password.',
+  forgotButton: 'Send me a link',
+  backToLogin: 'Back to login',
+
+  sent: 'Check your mail',
+  sentAbout: 'If there is an account, we have sent a link. It is there to choose a new password with.',
+  sentAdvice: (appName: string): string =>
+    `Nothing there after a few minutes? Look among the spam, and check the address that you entered. If that does not help, ask whoever runs ${appName}.`,
+  tryAgain: 'Enter the address again',
+
+  /** While no mail is sent. */
+  withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link to choose a new password.`,
+
+  reset: 'Choose a new password',
+  resetFor: 'This is for the account',
+  resetAbout: 'It logs you in here, and logs out every device that was logged in.',
+  resetLeaves: 'You are logged in here with another account, which this logs out:',
+  resetButton: 'Save and log in',
+
+  waysIn: 'Is all of this yours?',
+  waysInAbout:
+    'Your new password is saved, and you are logged in. Besides the password, each of these gets into your account. Remove what is not yours.',
+  goOn: 'All of this is mine',
+} as const

@@ -1,0 +1,41 @@
+import type { LinkedView } from '../provider-views.ts'
+import type { FieldProblem, FormView } from '../views.ts'
+
+/** A link that is not good. */
+export interface DeadLinkView {
+  /** What the link was for. */
+  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me'
+  /**
+   * Why it is not good: it was used, a newer one took its place, a change of the account ended it, its time is over, or
+   * there is no such link.
+   */
+  state: 'used' | 'replaced' | 'ended' | 'expired' | 'unknown'
+  /** Whether users can ask for a link that resets their password. */
+  mailIsOn: boolean
+}
+
+/** The page on which a user asks for a link to a new password. */
+export interface ForgotPasswordView extends FormView {
+  returnTo: string | undefined
+  /** As typed, or as carried from the login page. */
+  email: string
+  errors: { email?: FieldProblem | undefined }
+}
+
+/** A new password by a link. */
+export interface ResetPasswordView extends FormView {
+  token: string
+  /** The address of the account. */
+  email: string
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+  errors: { password?: FieldProblem | undefined }
+}
+
+/** What else gets into an account whose password was just reset. */
+export interface OtherWaysInView {
+  csrfToken: string
+  /** Where the user goes on to. */
+  returnTo: string
+  linked: readonly LinkedView[]
+}

@@ -1,0 +1,133 @@
+import { knownDevice } from '../lib/device.ts'
+import type { Email } from '../lib/email-address.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { Message } from '../mail/message.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { findUserByEmail, lockUser, type UserRecord } from '../users/user-store.ts'
+import type { Link } from './link.ts'
+import type { Links } from './links.ts'
+import type { MailLimits } from './mail-limits.ts'
+
+/** What a user enters on the page "Forgot your password?", and what is known of the browser. */
+interface ResetRequest {
+  email: Email
+  returnTo: string
+  /** The hash by which this browser is recognised. */
+  browser: string
+  userAgent: string
+  network: string
+}
+
+/** A link that was made by an operator. */
+interface OperatorLink {
+  /** The whole address. */
+  url: string
+  expiresAtMs: number
+}
+
+/** How users get the links that reset their passwords. */
+export interface ResetLinks {
+  /**
+   * Asks for a link by mail. Nothing is looked up, so that the response takes the same time for every address. Past the
+   * limits nothing is sent, and nothing tells that.
+   */
+  ask(request: ResetRequest): Promise<void>
+  /** In the background: the message for a request; undefined where no account may get one. */
+  prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
+  /** By an operator, who hands the link over, or has it mailed. `conflict` when the account is disabled. */
+  createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
+}
+
+export interface ResetLinksDeps {
+  db: Database
+  clock: Clock
+  baseUrl: string
+  mail: Mail
+  links: Links
+  limits: MailLimits
+  /** `SVC_RESET_TTL` */
+  lifetimeMs: number
+}
+
+export const createResetLinks = ({
+  db,
+  clock,
+  baseUrl,
+  mail,
+  links,
+  limits,
+  lifetimeMs,
+}: ResetLinksDeps): ResetLinks => {
+  const createLink = async (
+    transaction: Transaction,
+    { id: userId, emailLower }: UserRecord,
+    details: Link['details'],
+  ) => {
+    const { link, token } = await links.create(transaction, {
+      purpose: 'reset',
+      userId,
+      emailLower,
+      details,
+      lifetimeMs,
+    })
+    return { link, url: `${baseUrl}/auth/password/reset?token=${token}` }
+  }
+
+  return {
+    ask: ({ email, returnTo, browser, userAgent, network }) =>
+      db.inTransaction(async (transaction) => {
+        if (!(await limits.mayAsk(transaction, { purpose: 'reset', emailLower: email.lower, network }))) return
+        const askedAtMs = clock.now()
+        const details = {
+          returnTo,
+          browser,
+          askedAt: String(askedAtMs),
+          device: JSON.stringify(knownDevice(userAgent)),
+        }
+        await mail.request(transaction, {
+          purpose: 'reset',
+          to: email.lower,
+          details,
+          expiresAtMs: askedAtMs + lifetimeMs,
+        })
+      }),
+
+    async prepare(transaction, { to, details: { returnTo, browser, askedAt, device = '{}' } }) {
+      const found = await findUserByEmail(transaction, to)
+      // Locked, so that no event that ends links passes this one by.
+      const user = found && (await lockUser(transaction, found.id))
+      if (!user || user.disabled || user.emailLower !== to) return undefined
+      const isProved = user.emailVerifiedAtMs !== undefined
+      if (!isProved && !(await limits.mayMailUnverified(transaction, to, true))) return undefined
+      const made = await createLink(transaction, user, { returnTo, browser })
+      return messageOf(user, made, { by: 'user', occurredAtMs: Number(askedAt), device: JSON.parse(device) })
+    },
+
+    createByOperator: (userId, { isMailed }) =>
+      db.inTransaction(async (transaction) => {
+        const user = await lockUser(transaction, userId)
+        if (!user) throw new AppError('not_found', `There is no user ${userId}.`)
+        if (user.disabled) throw new AppError('conflict', 'The account is disabled: enable it first.')
+        const made = await createLink(transaction, user, {})
+        if (isMailed)
+          await mail.write(transaction, messageOf(user, made, { by: 'operator', occurredAtMs: clock.now() }))
+        return { url: made.url, expiresAtMs: made.link.expiresAtMs }
+      }),
+  }
+}
+
+type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
+
+const messageOf = (
+  { id, email }: UserRecord,
+  { link, url }: { link: Link; url: string },
+  more: About,
+): OutgoingMessage => ({
+  to: email,
+  userId: id,
+  linkId: link.id,
+  expiresAtMs: link.expiresAtMs,
+  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
+})

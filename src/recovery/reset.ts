@@ -1,0 +1,100 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
+import type { AnnounceUpdate } from '../users/announcement.ts'
+import type { RequireGoodPassword } from '../users/password-rules.ts'
+import type { Passwords } from '../users/passwords.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { TakeOver } from '../users/take-over.ts'
+import { markEmailVerified } from '../users/email-proof-store.ts'
+import { findUserById, lockUser, updatePasswordHash, type UserRecord } from '../users/user-store.ts'
+import { DeadLinkError, type Link } from './link.ts'
+import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-links.ts'
+
+interface EnteredPassword {
+  link: Link
+  password: string
+  /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
+  isOwnSession: boolean
+}
+
+/** A new password that is good. Nothing was changed yet. */
+interface CheckedReset {
+  grant: SignInGrant
+  /** Uses the link up, and changes the account; a `DeadLinkError` when another request was first. */
+  apply: (transaction: Transaction) => Promise<void>
+}
+
+/** A new password by a link, which the user has asked for, or an operator has made. */
+export interface PasswordReset extends ResetLinks {
+  /** The account of a live link. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /** Checks and hashes a new password; `unprocessable` when it breaks a rule, and the link stays good. */
+  check(entered: EnteredPassword, caller: Caller): Promise<CheckedReset>
+}
+
+export interface PasswordResetDeps extends ResetLinksDeps {
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+  applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
+  takeOver: TakeOver
+  notify: Notify
+}
+
+export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
+  const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate, takeOver, notify } =
+    deps
+
+  const requireAccount = async (link: Link): Promise<UserRecord> => {
+    const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
+    if (!isAccountOf(user, link)) throw new DeadLinkError('reset', 'ended')
+    return user
+  }
+
+  const changeAccount = async (
+    transaction: Transaction,
+    { user, isOwnSession, passwordHash }: Reset,
+  ): Promise<void> => {
+    const { id: userId, emailLower } = user
+    if (!isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
+    await updatePasswordHash(transaction, userId, passwordHash)
+    const verified = await markEmailVerified(transaction, userId, clock.now())
+    await applySecurityEvent(transaction, 'password_reset', { userId })
+    if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
+  }
+
+  return {
+    ...createResetLinks(deps),
+    requireAccount,
+
+    async check({ link, password, isOwnSession }, caller) {
+      const user = await requireAccount(link)
+      const accepted = requireGoodPassword(password, [user.email, user.username])
+      // A second factor is asked for here: before the hash, and before anything changes.
+      const passwordHash = await passwords.hash(accepted, caller)
+      return {
+        grant: {
+          userId: user.id,
+          authenticatedAtMs: clock.now(),
+          isStillValid: async (queries) => isAccountOf(await lockUser(queries, user.id), link),
+        },
+        async apply(transaction) {
+          await links.use(transaction, link)
+          await changeAccount(transaction, { user, isOwnSession, passwordHash })
+          await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
+        },
+      }
+    },
+  }
+}
+
+interface Reset extends Pick<EnteredPassword, 'isOwnSession'> {
+  user: UserRecord
+  passwordHash: string
+}
+
+/** A link is good for the account as it was when it was made: with its address, and not disabled. */
+const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
+  user !== undefined && !user.disabled && user.emailLower === emailLower
