@@ -2,11 +2,11 @@ import { availableParallelism } from 'node:os'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
-import { type Config, defaultBaseUrl } from './config/config.ts'
+import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
-import { createMail, type Mail } from './mail/mail.ts'
+import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
@@ -38,6 +38,8 @@ interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick
   onHash?: ((seconds: number) => void) | undefined
   /** Called after each attempt to deliver a webhook. */
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
+  /** Called with what became of each message. */
+  onMail?: ((outcome: MailOutcome) => void) | undefined
 }
 
 /** The rules without HTTP: what a service and the command line share. */
@@ -67,7 +69,7 @@ const DEFAULT_AUDIENCE = 'app'
 
 /** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
 export const createCore = (deps: CoreDeps): Core => {
-  const { config, log, db, rootSecret, sideThread, clock = systemClock, onHash, onDelivery } = deps
+  const { config, log, db, rootSecret, sideThread, clock = systemClock, onHash, onDelivery, onMail } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
@@ -99,13 +101,17 @@ export const createCore = (deps: CoreDeps): Core => {
     retentionMs: config.webhookRetentionMs,
     onOutcome: onDelivery,
   })
+  const links = createLinks({ db, clock })
   const mail = createMail({
+    db,
     clock,
+    log,
     rootSecret,
     settings: mailSettings(config, baseUrl),
     prepare: (transaction, request) => recovery.prepare(transaction, request),
+    isLinkLive: links.isLive,
+    onOutcome: onMail,
   })
-  const links = createLinks({ db, clock })
   const limits = createMailLimits({ clock, enabled: config.rateLimit })
   const tellsOfNewBrowsers = config.mailNotices
   const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers })
@@ -136,6 +142,7 @@ export const createCore = (deps: CoreDeps): Core => {
     requireGoodPassword,
     applySecurityEvent,
     notify,
+    forgetMessages: mail.forget,
     ...sessions.rules,
   })
   const recovery = createRecovery({
@@ -198,8 +205,12 @@ const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
   inviteMs: inviteTtlMs,
 })
 
-const mailSettings = ({ smtp, mailFrom, mailTimeoutMs }: Config, baseUrl: string): MailSettings | undefined =>
-  smtp && mailFrom ? { server: smtp, from: mailFrom, timeoutMs: mailTimeoutMs, baseUrl } : undefined
+const mailSettings = (config: Config, baseUrl: string): MailSettings | undefined => {
+  const { smtp: server, mailFrom: from, mailTimeoutMs: timeoutMs, accentColor, supportUrl, passwords } = config
+  if (!server || !from) return undefined
+  const branding = { appName: appNameOf(config, baseUrl), accentColor, baseUrl, supportUrl, passwords }
+  return { server, from, timeoutMs, branding }
+}
 
 const webhookSettings = (config: Config): WebhookSettings | undefined =>
   config.webhookUrl && config.webhookSecret

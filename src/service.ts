@@ -1,6 +1,6 @@
 import type { Bootstrapped } from './bootstrap.ts'
 import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
-import type { Config } from './config/config.ts'
+import { appNameOf, type Config } from './config/config.ts'
 import { type Core, createCore } from './core.ts'
 import type { ServerDeps } from './http/deps.ts'
 import { createRateLimits } from './http/rate-limit.ts'
@@ -51,6 +51,9 @@ const POLL_SECRET_EVERY_MS = 5000
 /** How long a stop waits for requests and deliveries that are under way. */
 const STOP_PATIENCE_MS = 7000
 
+/** How long a stop waits for a message: what is cut off is stored, so that another process sends it at once. */
+const MAIL_PATIENCE_MS = 5000
+
 /** The whole service, not yet listening. */
 export const createService = async ({ config, log, clock, ...bootstrapped }: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
@@ -62,6 +65,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     clock,
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
+    onMail: metrics?.countMail,
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
@@ -92,6 +96,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       requireHealthy: () => db.requireHealthy(),
       poolLoad: () => db.poolLoad?.(),
       outbox: core.webhooks.load,
+      mail: core.mail.load,
     },
   })
 
@@ -102,6 +107,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       const address = await listen(server, listenOptions(config, sharesPort))
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       core.webhooks.start()
+      core.mail.start()
       cleanup.start()
       return address
     },
@@ -113,7 +119,12 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       clearInterval(secretTimer)
       await shutdown.drain(drainMs)
       // A database that does not answer must not hold up the end for as long as its own timeouts allow.
-      const ends = [shutdown.close(STOP_PATIENCE_MS), core.webhooks.stop(STOP_PATIENCE_MS), cleanup.stop()]
+      const ends = [
+        shutdown.close(STOP_PATIENCE_MS),
+        core.webhooks.stop(STOP_PATIENCE_MS),
+        core.mail.stop(MAIL_PATIENCE_MS),
+        cleanup.stop(),
+      ]
       await withTimeout(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
@@ -143,7 +154,7 @@ const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
   }) satisfies Omit<ServerDeps, 'rootSecret' | 'isStopping' | 'requireReady'>
 
 const pageSettings = (config: Config, baseUrl: string) => ({
-  appName: config.appName ?? new URL(baseUrl).hostname,
+  appName: appNameOf(config, baseUrl),
   logoUrl: config.logoUrl,
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
@@ -178,7 +189,7 @@ const loadMetrics = async (
 }
 
 const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, signingKeys, recovery } = core
+  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
@@ -188,6 +199,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: signingKeys.deleteRetired },
     { name: 'links', run: recovery.links.deleteExpired },
+    { name: 'mail', run: mail.deleteExpired },
     { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)

@@ -30,7 +30,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   recovery: ['lib', 'mail', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
   http: ['browsers', 'lib', 'mail', 'oauth', 'pages', 'recovery', 'sessions', 'users'],
-  metrics: ['http/rate-limit.ts', 'http/request-metrics.ts', 'lib', 'sessions', 'storage/database.ts', 'webhooks'],
+  metrics: [
+    'http/rate-limit.ts',
+    'http/request-metrics.ts',
+    'lib',
+    'mail/mail.ts',
+    'sessions',
+    'storage/database.ts',
+    'webhooks',
+  ],
   config: [
     'lib',
     'mail/mail-settings.ts',

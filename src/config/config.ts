@@ -30,6 +30,10 @@ export type Config = Omit<
 /** The public origin when `SVC_BASE_URL` is not set. */
 export const defaultBaseUrl = (port: number): string => new URL(`http://localhost:${port}`).origin
 
+/** The name that pages and messages show. */
+export const appNameOf = ({ appName }: Pick<Config, 'appName'>, baseUrl: string): string =>
+  appName ?? new URL(baseUrl).hostname
+
 /** The URL of the database without its password. */
 export const shownDatabase = ({ database }: Pick<Config, 'database'>): string =>
   database.kind === 'sqlite' ? `sqlite:${database.file}` : database.connection.redactedUrl

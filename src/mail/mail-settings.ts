@@ -1,3 +1,5 @@
+import type { MessageBranding } from './messages/content.ts'
+
 /** Where mail is handed over, and how (RFC 8314). */
 export interface SmtpServer {
   /** A name, or an IP address without brackets. */
@@ -23,6 +25,5 @@ export interface MailSettings {
   from: Mailbox
   /** Time limit for one attempt to hand over a message. */
   timeoutMs: number
-  /** The public origin: its host stands in `Message-ID`. */
-  baseUrl: string
+  branding: MessageBranding
 }

@@ -1,36 +1,25 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
-import { seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { MailOutcome } from './attempt.ts'
 import type { MailSettings } from './mail-settings.ts'
-import type { Message } from './message.ts'
-import { insertMessage, type NewMessage } from './outbox-store.ts'
+import { deleteExpired } from './expiry.ts'
+import { findLatestMessages, findMailLoad, forgetClosedMessagesOf, type MailLoad } from './outbox-history-store.ts'
+import type { OutboxMessage } from './outbox-message.ts'
+import { insertMessage } from './outbox-store.ts'
+import type { MailRequest, OutgoingMessage, PrepareMessage } from './outgoing-message.ts'
+import { toNewMessage } from './preparation.ts'
+import { createRequestBound } from './request-bound.ts'
+import { resend } from './resending.ts'
+import { createContentSealing } from './sealed-content.ts'
+import { createSender } from './sender.ts'
 
-/** A message that is ready to be sent. */
-export interface OutgoingMessage {
-  to: string
-  /** The account that the message is about. */
-  userId: string | undefined
-  message: Message
-  /** The message is not sent once this link is no longer live. */
-  linkId?: string | undefined
-  /** No attempt begins after this time: when the link ends, or 24 hours later for a notice. */
-  expiresAtMs: number
-}
-
-/**
- * A message that was asked for by entering an address. Nothing was looked up yet, so that the response takes the
- * same time whether or not the address has an account.
- */
-export interface MailRequest {
-  purpose: 'reset' | 'signup' | 'new_email'
-  /** As it was entered. */
-  to: string
-  /** What `prepare` needs; sealed in the database. */
-  details: Record<string, string | undefined>
-  expiresAtMs: number
-}
+export { MAIL_OUTCOMES, type MailOutcome } from './attempt.ts'
+export type { MailRequest, OutgoingMessage } from './outgoing-message.ts'
+export type { MailLoad } from './outbox-history-store.ts'
 
 /**
  * Messages to users. They are written in the transaction that causes them, and sent after the commit by one process at
@@ -40,38 +29,86 @@ export interface Mail {
   /** Whether an SMTP server is configured. Otherwise nothing is written. */
   readonly isOn: boolean
   write(transaction: Transaction, message: OutgoingMessage): Promise<void>
-  /** Writes a request; `prepare` turns it into a message, or into nothing, shortly afterwards. */
+  /**
+   * Writes a request; `prepare` turns it into a message, or into nothing, within a second or so. While ten thousand
+   * messages wait, it is dropped.
+   */
   request(transaction: Transaction, request: MailRequest): Promise<void>
+
+  // Sending.
+  /** Begins to send in the background. */
+  start(): void
+  /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
+  stop(patienceMs: number): Promise<void>
+  /** What waits to be sent; undefined while mail is off. */
+  load(): Promise<MailLoad | undefined>
+
+  // History.
+  /** The latest messages, the newest first. */
+  list(limit: number): Promise<OutboxMessage[]>
+  /**
+   * Makes a message due again. `not_found` if there is none, `invalid_request` if it can no longer be sent: its
+   * recipient and content were forgotten, or its link is dead.
+   */
+  resend(id: string): Promise<OutboxMessage>
+  /** Forgets to whom and what was sent about a user who is deleted. What still waits is sent first. */
+  forget(transaction: Transaction, userId: string): Promise<unknown>
+  /** Cleanup: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
+  deleteExpired(): Promise<number>
 }
 
 interface MailDeps {
+  db: Database
   clock: Clock
+  log: Log
   rootSecret: RootSecret
   /** Undefined: mail is off. */
   settings: MailSettings | undefined
   /** Turns a request into a message; undefined when there is nothing to send. Called in the background. */
-  prepare: (transaction: Transaction, request: MailRequest) => Promise<OutgoingMessage | undefined>
+  prepare: PrepareMessage
+  isLinkLive: (linkId: string) => Promise<boolean>
+  /** Called with what became of each message that this process has handled. */
+  onOutcome?: ((outcome: MailOutcome) => void) | undefined
 }
 
-type UnsealedMessage = Omit<NewMessage, 'id' | 'contentSealed' | 'createdAtMs'>
-
-const NOT_LOOKED_UP = { userId: undefined, linkId: undefined }
-
-export const createMail = ({ clock, rootSecret, settings }: MailDeps): Mail => {
-  const isOn = settings !== undefined
-
-  const insert = async (transaction: Transaction, row: UnsealedMessage, content: object): Promise<void> => {
-    if (!isOn) return
-    const id = randomUUIDv7()
-    const contentSealed = seal(rootSecret.keys.for('mail'), JSON.stringify(content), id)
-    await insertMessage(transaction, { ...row, id, contentSealed, createdAtMs: clock.now() })
-  }
+export const createMail = (deps: MailDeps): Mail => {
+  const { db, clock, log, rootSecret, settings, isLinkLive } = deps
+  const sealing = createContentSealing(rootSecret)
+  const sender = settings && createSender({ ...deps, settings, sealing })
+  const isFull = createRequestBound(log)
 
   return {
-    isOn,
-    write: (transaction, { to: recipient, message, userId, linkId, expiresAtMs }) =>
-      insert(transaction, { recipient, userId, linkId, expiresAtMs, purpose: message.kind, state: 'waiting' }, message),
-    request: (transaction, { to: recipient, details, purpose, expiresAtMs }) =>
-      insert(transaction, { ...NOT_LOOKED_UP, recipient, purpose, expiresAtMs, state: 'requested' }, details),
+    isOn: settings !== undefined,
+
+    async write(transaction, message) {
+      if (!sender) return
+      await insertMessage(transaction, toNewMessage(message, { id: randomUUIDv7(), sealing, nowMs: clock.now() }))
+      transaction.afterCommit(sender.wake)
+    },
+
+    async request(transaction, { to: recipient, details, purpose, expiresAtMs }) {
+      if (!sender || (await isFull(transaction))) return
+      const id = randomUUIDv7()
+      const contentSealed = sealing.seal(details, id)
+      const row = { id, purpose, recipient, contentSealed, expiresAtMs, createdAtMs: clock.now() }
+      // Nobody is woken up: what follows for an address that has an account must not be felt near the response.
+      await insertMessage(transaction, { ...row, userId: undefined, linkId: undefined, state: 'requested' })
+    },
+
+    start: () => sender?.start(),
+    stop: async (patienceMs) => sender?.stop(patienceMs),
+    load: async () => settings && findMailLoad(db, clock.now()),
+
+    list: (limit) => findLatestMessages(db, limit),
+
+    async resend(id) {
+      if (!sender) throw new AppError('invalid_request', 'Mail is off: set SVC_SMTP_URL and SVC_MAIL_FROM.')
+      const message = await resend({ db, clock, isLinkLive }, id)
+      sender.wake()
+      return message
+    },
+
+    forget: forgetClosedMessagesOf,
+    deleteExpired: () => deleteExpired(db, clock.now()),
   }
 }

@@ -1,6 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
 import { LOGIN_OUTCOMES, PROVIDER_OUTCOMES, type RequestMetrics, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
+import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
 import { createRequestDurations } from './request-durations.ts'
@@ -21,6 +22,7 @@ interface HttpCounts extends RequestMetrics {
 interface CoreCounts {
   observeHash: (seconds: number) => void
   countDelivery: (outcome: DeliveryOutcome) => void
+  countMail: (outcome: MailOutcome) => void
   /** Adds the rows that a cleanup job has deleted. */
   countDeleted: (job: string, rows: number) => void
 }
@@ -97,6 +99,12 @@ const createCoreCounts = (registry: Registry): CoreCounts => {
       'Attempts to deliver a webhook event, by outcome. `retried`: failed, and there will be another.',
       'outcome',
       DELIVERY_OUTCOMES,
+    ),
+    countMail: counter<MailOutcome>(
+      'svc_mail_messages_total',
+      'Messages by what became of them. `retried`: an attempt failed, and there will be another. `dropped`: there was nothing to send any more, or no account.',
+      'outcome',
+      MAIL_OUTCOMES,
     ),
     countDeleted: counter<string>(
       'svc_housekeeping_deleted_rows_total',

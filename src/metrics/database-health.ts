@@ -1,4 +1,5 @@
 import { withTimeout } from '../lib/time.ts'
+import type { MailLoad } from '../mail/mail.ts'
 import type { PoolLoad } from '../storage/database.ts'
 import type { OutboxLoad } from '../webhooks/webhooks.ts'
 
@@ -9,11 +10,14 @@ export interface DatabaseHealth {
   poolLoad: () => PoolLoad | undefined
   /** Undefined while webhooks are off. */
   outbox: () => Promise<OutboxLoad | undefined>
+  /** Undefined while mail is off. */
+  mail: () => Promise<MailLoad | undefined>
 }
 
 interface DatabaseState {
   isUp: boolean
   outbox?: OutboxLoad | undefined
+  mail?: MailLoad | undefined
 }
 
 /** Probes the database. Never rejects. */
@@ -23,13 +27,13 @@ export type DatabaseProbe = () => Promise<DatabaseState>
 const DEADLINE_MS = 2000
 
 /** Probes within two seconds; probes at the same time share one query. */
-export const createDatabaseProbe = ({ requireHealthy, outbox }: DatabaseHealth): DatabaseProbe => {
+export const createDatabaseProbe = ({ requireHealthy, outbox, mail }: DatabaseHealth): DatabaseProbe => {
   let probing: Promise<DatabaseState> | undefined
 
   const probe = async (): Promise<DatabaseState> => {
     try {
       await requireHealthy()
-      return { isUp: true, outbox: await outbox() }
+      return { isUp: true, outbox: await outbox(), mail: await mail() }
     } catch {
       return { isUp: false }
     }

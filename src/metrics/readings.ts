@@ -81,24 +81,39 @@ const addDatabase = (gauge: AddGauge, probe: DatabaseProbe): void => {
     },
     async () => ((await probe()).isUp ? 1 : 0),
   )
-  // Every process reads the same database, so the maximum of their values is the value.
-  gauge(
-    {
+  addOutbox(gauge, async () => (await probe()).outbox, {
+    open: {
       name: 'svc_webhook_events_open',
       help: 'Webhook events that are neither delivered nor given up. Counted up to 10,000.',
-      aggregator: 'max',
     },
-    async () => (await probe()).outbox?.open,
-  )
-  gauge(
-    {
+    due: {
       name: 'svc_webhook_oldest_due_seconds',
       help: 'How long the oldest due webhook event has been due; 0 if none is due.',
-      aggregator: 'max',
     },
-    async () => {
-      const { outbox } = await probe()
-      return outbox && outbox.overdueMs / 1000
+  })
+  addOutbox(gauge, async () => (await probe()).mail, {
+    open: {
+      name: 'svc_mail_messages_open',
+      help: 'Messages that are neither sent nor given up. Counted up to 10,000.',
     },
-  )
+    due: {
+      name: 'svc_mail_oldest_due_seconds',
+      help: 'How long the oldest due message has been due; 0 if none is due.',
+    },
+  })
+}
+
+type Load = NonNullable<Awaited<ReturnType<DatabaseProbe>>['outbox']>
+
+/** Every process reads the same database, so the maximum of their values is the value. */
+const addOutbox = (
+  gauge: AddGauge,
+  read: () => Promise<Load | undefined>,
+  { open, due }: Record<'open' | 'due', Description>,
+): void => {
+  gauge({ ...open, aggregator: 'max' }, async () => (await read())?.open)
+  gauge({ ...due, aggregator: 'max' }, async () => {
+    const load = await read()
+    return load && load.overdueMs / 1000
+  })
 }

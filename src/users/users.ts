@@ -78,6 +78,8 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  /** Forgets to which address messages about a deleted user went, and what they said. */
+  forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 interface DeletionConfirmation {
@@ -94,6 +96,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     announce,
     announceUpdate,
     notify,
+    forgetMessages,
     requireSession,
     requireRecentAuthentication,
     userChanged,
@@ -115,6 +118,7 @@ export const createUsers = (deps: UsersDeps): Users => {
       await userChanged(transaction, id)
       await notify(transaction, id, { kind: 'account_deleted' }, caller)
       if ((await deleteUser(transaction, id)) === 0) return
+      await forgetMessages(transaction, id)
       await announce(transaction, 'user.deleted', id)
     })
 

@@ -17,9 +17,9 @@ const source = Buffer.from('From: svc@example.com\r\nTo: ada@example.com\r\nSubj
 const message = { from: 'svc@example.com', to: 'ada@example.com', source }
 
 const clientOf = (url: string, t: TestContext, timeoutMs = 30_000) => {
-  const smtp = readSmtpUrl(url)
-  assert.ok(smtp, url)
-  const client = createSmtpClient({ smtp, clientName: 'app.example', timeoutMs })
+  const server = readSmtpUrl(url)
+  assert.ok(server, url)
+  const client = createSmtpClient({ server, clientName: 'app.example', timeoutMs })
   t.after(client.close)
   return client
 }

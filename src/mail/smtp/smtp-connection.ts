@@ -14,7 +14,7 @@ export interface Envelope {
 }
 
 export interface SmtpConnectionDeps {
-  smtp: SmtpServer
+  server: SmtpServer
   /** How svc names itself; undefined: nodemailer's choice. */
   clientName: string | undefined
   /** Time limit of an attempt, from the name lookup to the reply to the message. */
@@ -41,7 +41,7 @@ type Done = (error?: Error | null) => void
 const answered = (start: (done: Done) => void): Promise<void> =>
   new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())))
 
-export const createSmtpConnection = ({ smtp, clientName, timeoutMs }: SmtpConnectionDeps): SmtpConnection => {
+export const createSmtpConnection = ({ server: smtp, clientName, timeoutMs }: SmtpConnectionDeps): SmtpConnection => {
   let socket: Socket | undefined
   let conversation: Conversation | undefined
   let phase: Circumstances['phase'] = 'connecting'
