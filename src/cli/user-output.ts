@@ -3,7 +3,7 @@ import type { User } from '../users/users.ts'
 import { toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
 
-/** A user as in the API, with `email_verified`. */
+/** A user as in the API, with what only operators see. */
 export const userToJson = (user: User) => ({
   id: user.id,
   email: user.email,
@@ -12,12 +12,19 @@ export const userToJson = (user: User) => ({
   disabled: user.disabled,
   created_at: toTimestamp(user.createdAtMs),
   email_verified: user.emailVerifiedAtMs !== undefined,
+  self_made: user.isSelfMade,
+  invited: user.invitedAtMs !== undefined,
 })
 
 const verifiedText = ({ emailVerifiedAtMs }: User): string =>
   emailVerifiedAtMs === undefined
     ? 'no: the person who created the account may not own it'
     : `since ${toMinute(emailVerifiedAtMs)} UTC`
+
+const originText = ({ isSelfMade, invitedAtMs }: User): string => {
+  if (invitedAtMs !== undefined) return `an invitation of ${toMinute(invitedAtMs)} UTC; nobody has entered it yet`
+  return isSelfMade ? 'its user' : 'an operator'
+}
 
 const disabledText = ({ disabled }: User): string => (disabled ? 'yes' : 'no')
 const disabledTone = ({ disabled }: User) => (disabled ? 'red' : undefined)
@@ -46,6 +53,7 @@ export const userRecord = (user: User, { sessions, signInMethods }: UserDetails)
   ['roles', user.roles.join(' ') || '(none)'],
   ['disabled', disabledText(user)],
   ['created (UTC)', toMinute(user.createdAtMs)],
+  ['made by', originText(user)],
   ['signs in with', signInMethods.join(', ') || '(nothing)'],
   ['sessions', String(sessions)],
 ]

@@ -9,7 +9,9 @@ import { addUsersList } from './users-list.ts'
 import { addUsersResetLink } from './users-reset-link.ts'
 import { addUsersSetPassword } from './users-set-password.ts'
 import { addUsersSetRoles } from './users-set-roles.ts'
+import { addUsersSetUsername } from './users-set-username.ts'
 import { addUsersShow } from './users-show.ts'
+import { addUsersVerifyEmail } from './users-verify-email.ts'
 
 /** `svc users`: the commands about accounts. */
 export const addUsers = (program: Command, context: CommandContext): void => {
@@ -24,6 +26,8 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersSetPassword(users, context)
   addUsersResetLink(users, context)
   addUsersSetRoles(users, context)
+  addUsersSetUsername(users, context)
+  addUsersVerifyEmail(users, context)
   addUsersDisable(users, context)
   addUsersEnable(users, context)
   addUsersDelete(users, context)

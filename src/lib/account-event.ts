@@ -19,6 +19,7 @@ export const ACCOUNT_EVENTS = [
   'account_enable',
   'account_delete',
   'roles_change',
+  'email_verification',
 ] as const
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]

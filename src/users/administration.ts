@@ -1,15 +1,19 @@
+import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
 import type { AnnounceUpdate } from './announcement.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
+import { markEmailVerified } from './email-proof-store.ts'
 import { requireRoles } from './roles.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
 import { lockUserToChange, requireUserById, updateDisabled, updatePasswordHash, updateRoles } from './user-store.ts'
+import { renameUser } from './username-change.ts'
 
 interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
   db: Database
+  clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
@@ -19,7 +23,7 @@ interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
 
 /** What an operator changes of an account. */
 export const createAdministration = (deps: AdministrationDeps) => {
-  const { db, passwords, userChanged, applySecurityEvent, announceUpdate, notify, requireGoodPassword } = deps
+  const { db, clock, passwords, userChanged, applySecurityEvent, announceUpdate, notify, requireGoodPassword } = deps
   return {
     async setPassword(
       id: string,
@@ -47,6 +51,16 @@ export const createAdministration = (deps: AdministrationDeps) => {
         if ((await updateRoles(transaction, id, checked)) === 0) return
         await userChanged(transaction, id)
         await announceUpdate(transaction, id, ['roles'])
+      })
+    },
+
+    setUsername: (id: string, entered: string): Promise<void> => renameUser(deps, { id, entered }),
+
+    async verifyEmail(id: string): Promise<void> {
+      await db.inTransaction(async (transaction) => {
+        if ((await markEmailVerified(transaction, id, clock.now())) === 0) return
+        await userChanged(transaction, id)
+        await announceUpdate(transaction, id, ['email_verified'])
       })
     },
 

@@ -13,19 +13,19 @@ export interface User {
   roles: string[]
   disabled: boolean
   createdAtMs: number
+  /** Whether the user made the account, and not an operator. */
+  isSelfMade: boolean
+  /** When the user was invited; undefined once they have entered the account. */
+  invitedAtMs: number | undefined
 }
 
 /** The whole row. */
 export interface UserRecord extends User {
   emailLower: string
   passwordHash: string | null
-  /** Whether the user made the account, and not an operator. */
-  isSelfMade: boolean
-  /** When it was made by an invitation; undefined once its user has entered the account. */
-  invitedAtMs: number | undefined
 }
 
-interface UserRow {
+export interface UserRow {
   id: string
   email: string
   email_lower: string
@@ -39,7 +39,7 @@ interface UserRow {
   invited_at: number | null
 }
 
-const toRecord = (row: UserRow): UserRecord => ({
+export const toRecord = (row: UserRow): UserRecord => ({
   id: row.id,
   email: row.email,
   emailLower: row.email_lower,
@@ -53,17 +53,17 @@ const toRecord = (row: UserRow): UserRecord => ({
   invitedAtMs: row.invited_at ?? undefined,
 })
 
-const COLUMNS = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
+export const USER_ROW = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
   self_made, invited_at`
 
 const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
-  const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE ${column} = ?`, value)
+  const row = await db.get<UserRow>(`SELECT ${USER_ROW} FROM users WHERE ${column} = ?`, value)
   return row && toRecord(row)
 }
 
 /** By id; the row stays as it is until the transaction ends. */
 export const lockUser = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
-  const row = await db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id = ? FOR SHARE`, id)
+  const row = await db.get<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = ? FOR SHARE`, id)
   return row && toRecord(row)
 }
 
@@ -83,16 +83,10 @@ export const requireUserById = async (db: Queries, id: string): Promise<UserReco
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 
-/** Users in order of creation (their ids are UUIDs of version 7), after the given id. */
-export const findUsers = async (db: Queries, { after, limit }: { after: string; limit: number }): Promise<User[]> => {
-  const rows = await db.all<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
-  return rows.map(toRecord)
-}
-
 /** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
   const changes = await db.run(
-    `INSERT INTO users (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO users (${USER_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
     user.emailLower,
@@ -125,8 +119,9 @@ export const updateDisabled = (db: Queries, id: string, disabled: boolean): Prom
   return db.run('UPDATE users SET disabled = ? WHERE id = ? AND disabled <> ?', value, id, value)
 }
 
+/** An invited account is then one that its user can enter. */
 export const updatePasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
-  db.run('UPDATE users SET password_hash = ? WHERE id = ?', hash, id)
+  db.run('UPDATE users SET password_hash = ?, invited_at = NULL WHERE id = ?', hash, id)
 
 /** Changes nothing when the hash is no longer the one that was checked. */
 export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>

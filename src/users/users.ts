@@ -10,7 +10,7 @@ import { createPasswordChange, type NewPassword, type PasswordOutcome } from './
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser, takenError } from './registration.ts'
+import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser } from './registration.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
 import type { HasPassword } from './usable-password.ts'
 import {
@@ -18,13 +18,13 @@ import {
   findUserByEmail,
   findUserById,
   findUserByUsername,
-  findUsers,
   requireUserById,
   type User,
-  updateUsername,
 } from './user-store.ts'
-import { requireUsername } from './username.ts'
+import { findUsers, type UserPage } from './user-list-store.ts'
+import { renameUser } from './username-change.ts'
 
+export type { UserFilter } from './user-list-store.ts'
 export type { User } from './user-store.ts'
 
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
@@ -56,13 +56,18 @@ export interface Users {
   /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
   setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
   setRoles(id: string, roles: string[]): Promise<void>
+  /** `conflict` for a taken username. */
+  setUsername(id: string, entered: string): Promise<void>
+  /** Without a proof: the operator vouches for the address. */
+  verifyEmail(id: string): Promise<void>
   /** Disabling ends every session; enabling brings none of them back. */
   setDisabled(id: string, disabled: boolean): Promise<void>
   delete(id: string): Promise<void>
 
   /** By id, email or username. */
   find(name: string): Promise<User | undefined>
-  list(page: { after: string; limit: number }): Promise<User[]>
+  /** In order of creation. */
+  list(page: UserPage): Promise<User[]>
   /** Whether the user can sign in with one; `not_found` when there is no such user. */
   hasPassword(id: string): Promise<boolean>
 }
@@ -94,7 +99,6 @@ export const createUsers = (deps: UsersDeps): Users => {
     db,
     hasPassword,
     announce,
-    announceUpdate,
     notify,
     forgetMessages,
     requireSession,
@@ -137,21 +141,13 @@ export const createUsers = (deps: UsersDeps): Users => {
       return hasPassword(await requireUserById(db, id))
     },
 
-    async changeUsername(id, entered, sessionId, caller) {
-      const username = requireUsername(entered)
-      try {
-        await db.inTransaction(async (transaction) => {
-          await requireSession(transaction, sessionId, id)
-          const { username: oldUsername } = await requireUserById(transaction, id)
-          if ((await updateUsername(transaction, id, username)) === 0) return
-          await userChanged(transaction, id)
-          await announceUpdate(transaction, id, ['username'])
-          await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username }, caller)
-        })
-      } catch (error) {
-        throw takenError(error)
-      }
-    },
+    changeUsername: (id, entered, sessionId, caller) =>
+      renameUser(deps, {
+        id,
+        entered,
+        requirePermission: (transaction) => requireSession(transaction, sessionId, id),
+        caller,
+      }),
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)

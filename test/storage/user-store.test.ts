@@ -7,7 +7,6 @@ import {
   findUserByEmail,
   findUserById,
   findUserByUsername,
-  findUsers,
   insertUser,
   lockUser,
   replacePasswordHash,
@@ -17,6 +16,7 @@ import {
   updateRoles,
   updateUsername,
 } from '../../src/users/user-store.ts'
+import { findUsers } from '../../src/users/user-list-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
