@@ -159,6 +159,7 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     takeOver,
     announceUpdate: webhooks.announceUpdate,
+    ...sessions.rules,
   })
   const oauth = createOAuth({
     db,

@@ -200,6 +200,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'signing keys', run: signingKeys.deleteRetired },
     { name: 'links', run: recovery.links.deleteExpired },
     { name: 'mail', run: mail.deleteExpired },
+    { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
     { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)

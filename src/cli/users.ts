@@ -7,6 +7,7 @@ import { addUsersDisable } from './users-disable.ts'
 import { addUsersEnable } from './users-enable.ts'
 import { addUsersList } from './users-list.ts'
 import { addUsersResetLink } from './users-reset-link.ts'
+import { addUsersSetEmail } from './users-set-email.ts'
 import { addUsersSetPassword } from './users-set-password.ts'
 import { addUsersSetRoles } from './users-set-roles.ts'
 import { addUsersSetUsername } from './users-set-username.ts'
@@ -25,6 +26,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersCreate(users, context)
   addUsersSetPassword(users, context)
   addUsersResetLink(users, context)
+  addUsersSetEmail(users, context)
   addUsersSetRoles(users, context)
   addUsersSetUsername(users, context)
   addUsersVerifyEmail(users, context)

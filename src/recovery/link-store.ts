@@ -90,6 +90,15 @@ export const endLinksOfUser = (
     undoSinceMs ?? Number.MAX_SAFE_INTEGER,
   )
 
+/** The links that undo a change of address of a user are good until this time at most. */
+export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): Promise<number> =>
+  db.run(
+    `UPDATE links SET expires_at = ? WHERE user_id = ? AND purpose = 'undo' AND ended_at IS NULL AND expires_at > ?`,
+    untilMs,
+    userId,
+    untilMs,
+  )
+
 /** Whether a message with this link is still worth sending. */
 export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promise<boolean> =>
   (await db.get('SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > ?', id, nowMs)) !== undefined

@@ -1,13 +1,12 @@
-import type { Caller } from '../lib/bounded-queue.ts'
-import { knownDevice } from '../lib/device.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
-import type { Notice, NoticeContext } from '../mail/message.ts'
+import type { Notice } from '../mail/message.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../users/account-notice.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
+import { noticeContextOf } from './notice-context.ts'
 
 /** How long svc tries to tell a user what happened. */
 const NOTICE_LIFETIME_MS = 24 * 3_600_000
@@ -24,13 +23,6 @@ interface NoticesDeps {
   /** `SVC_MAIL_NOTICES`: whether users are told about sign-ins from new browsers. */
   tellsOfNewBrowsers: boolean
 }
-
-const contextOf = (email: string, occurredAtMs: number, device: Caller['device']): NoticeContext => ({
-  email,
-  occurredAtMs,
-  by: device ? 'user' : 'operator',
-  ...(device && { device: knownDevice(device.userAgent), address: device.address }),
-})
 
 /** Tells users what happened to their accounts. */
 export const createNotify = (deps: NoticesDeps): Notify => {
@@ -86,7 +78,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     await mail.write(transaction, {
       to: user.email,
       userId,
-      message: { ...notice, ...contextOf(user.email, nowMs, caller?.device) },
+      message: { ...notice, ...noticeContextOf(user.email, nowMs, caller?.device) },
       linkId,
       expiresAtMs: nowMs + NOTICE_LIFETIME_MS,
     })

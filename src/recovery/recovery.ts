@@ -1,8 +1,13 @@
 import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
+import { createEmailChangeRequests, type EmailChangeRequests } from './email-change-requests.ts'
+import type { EmailChangeRequestsDeps } from './email-change-requests.ts'
+import { createEmailChanges, type EmailChanges } from './email-changes.ts'
+import { createEmailUndo, type EmailUndo, type EmailUndoDeps } from './email-undo.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { createPasswordReset, type PasswordReset, type PasswordResetDeps } from './reset.ts'
+import { createUndoLinks } from './undo-links.ts'
 
 /** Ways back into an account, and proofs of an address. */
 export interface Recovery {
@@ -11,6 +16,9 @@ export interface Recovery {
   reset: PasswordReset
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
+  emailChangeRequests: EmailChangeRequests
+  emailChanges: EmailChanges
+  emailUndo: EmailUndo
   /**
    * Makes the message that was asked for, in the background: what it looks up takes no time of the response. Undefined
    * when there is nothing to send.
@@ -25,19 +33,31 @@ interface LinkLifetimes {
   inviteMs: number
 }
 
-interface RecoveryDeps extends Omit<PasswordResetDeps, 'lifetimeMs'> {
+interface RecoveryDeps
+  extends Omit<PasswordResetDeps, 'lifetimeMs'>,
+    Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
+    EmailUndoDeps {
   lifetimes: LinkLifetimes
 }
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes } = deps
   const reset = createPasswordReset({ ...deps, lifetimeMs: lifetimes.resetMs })
+  const undoLinks = createUndoLinks(deps)
+  const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
+  /** By the purpose of the request. */
+  const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
+    reset,
+    new_email: emailChangeRequests,
+  }
   return {
     links,
     limits,
     reset,
+    emailChangeRequests,
+    emailChanges: createEmailChanges({ ...deps, undoLinks }),
+    emailUndo: createEmailUndo(deps),
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
-    prepare: async (transaction, request) =>
-      request.purpose === 'reset' ? reset.prepare(transaction, request) : undefined,
+    prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }
 }

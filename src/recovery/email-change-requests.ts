@@ -1,0 +1,122 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { Email } from '../lib/email-address.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
+import type { Message } from '../mail/message.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { isEmailTaken } from '../users/email-store.ts'
+import { findUserByEmail, requireUserById } from '../users/user-store.ts'
+import { isOwnAlready } from './email-changes.ts'
+import { findLiveLinks } from './link-store.ts'
+import type { Links } from './links.ts'
+import type { MailLimits } from './mail-limits.ts'
+import type { UndoLinks } from './undo-links.ts'
+
+/** A device is named at the beginning of its user agent, which may be as long as a header. */
+const KEPT_CHARACTERS = 400
+
+/** A signed-in user, who asks for a change. */
+interface Asker {
+  userId: string
+  sessionId: string
+}
+
+/**
+ * Changes of address that users ask for. Nothing changes before the link in the message to the new address is followed.
+ */
+export interface EmailChangeRequests {
+  /**
+   * Sends a link to the new address, in place of an earlier one. Whether it has an account is not looked up, so that the
+   * response tells nothing. Past the limits nothing is sent, and the response is the same. `forbidden` unless the user
+   * has authenticated recently; `unprocessable` when it is the account's own address.
+   */
+  ask(asker: Asker, email: Email, caller: Caller): Promise<void>
+  /** Ends the request; its link dies. */
+  cancel(asker: Asker): Promise<void>
+  /** The address that waits to be confirmed. */
+  findRequested(userId: string): Promise<string | undefined>
+  /** In the background: the message for a request; undefined when there is nothing to send. */
+  prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
+}
+
+export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
+  db: Database
+  clock: Clock
+  mail: Mail
+  links: Links
+  limits: MailLimits
+  undoLinks: UndoLinks
+  baseUrl: string
+  /** How long a new address can be confirmed. */
+  lifetimeMs: number
+}
+
+export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailChangeRequests => {
+  const { db, clock, mail, links, limits, undoLinks, baseUrl, lifetimeMs } = deps
+
+  /** The link is made at once, so that a request for an address with an account waits like any other. */
+  const createLink = async (transaction: Transaction, userId: string, { lower, shown }: Email) => {
+    const which = { purpose: 'new_email', userId, emailLower: lower } as const
+    await links.replace(transaction, which)
+    return links.create(transaction, { ...which, details: { email: shown }, lifetimeMs })
+  }
+
+  const isTaken = (transaction: Transaction, emailLower: string, { details }: MailRequest): Promise<boolean> =>
+    isEmailTaken(transaction, emailLower, clock.now(), details.userId)
+
+  /** Whether an account has proved the address, or the limit for other addresses allows a message to it. */
+  const mayMail = async (transaction: Transaction, emailLower: string, isKnown: boolean): Promise<boolean> => {
+    const holder = await findUserByEmail(transaction, emailLower)
+    const isProved = holder ? holder.emailVerifiedAtMs !== undefined : isKnown
+    return isProved || limits.mayMailUnverified(transaction, emailLower, false)
+  }
+
+  const messageFor = (request: MailRequest, isKnown: boolean): Message => {
+    const { token, askedAt, userAgent = '' } = request.details
+    const about = { email: request.to, occurredAtMs: Number(askedAt), device: knownDevice(userAgent) }
+    if (isKnown) return { kind: 'email_taken', ...about }
+    const url = `${baseUrl}/auth/email/verify?token=${token}`
+    return { kind: 'new_email', ...about, url, expiresAtMs: request.expiresAtMs }
+  }
+
+  return {
+    ask: ({ userId, sessionId }, email, { network, device }) =>
+      db.inTransaction(async (transaction) => {
+        await deps.requireRecentAuthentication(transaction, sessionId, userId)
+        const user = await requireUserById(transaction, userId)
+        if (user.emailLower === email.lower) throw isOwnAlready()
+        const asked = { purpose: 'new_email', emailLower: email.lower, network, userId } as const
+        const mayAsk = await limits.mayAsk(transaction, asked)
+        const { link, token } = await createLink(transaction, userId, email)
+        if (!mayAsk) return
+        const { id: linkId, createdAtMs: askedAtMs, expiresAtMs } = link
+        const userAgent = device?.userAgent.slice(0, KEPT_CHARACTERS)
+        const details = { userId, linkId, token, askedAt: String(askedAtMs), userAgent }
+        await mail.request(transaction, { purpose: 'new_email', to: email.shown, details, expiresAtMs })
+        await undoLinks.sendAtRequest(transaction, { user, newEmail: email.shown, askedAtMs, device }, lifetimeMs)
+      }),
+
+    cancel: ({ userId, sessionId }) =>
+      db.inTransaction(async (transaction) => {
+        await deps.requireSession(transaction, sessionId, userId)
+        await links.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
+      }),
+
+    async findRequested(userId) {
+      const [link] = await findLiveLinks(db, { purpose: 'new_email', userId, emailLower: '' }, clock.now())
+      return link?.details.email
+    },
+
+    async prepare(transaction, request) {
+      const { to, expiresAtMs, details } = request
+      const { userId, linkId = '' } = details
+      if (!(await links.isLive(linkId, transaction))) return undefined
+      const emailLower = to.toLowerCase()
+      const isKnown = await isTaken(transaction, emailLower, request)
+      if (!(await mayMail(transaction, emailLower, isKnown))) return undefined
+      return { to, userId, message: messageFor(request, isKnown), linkId, expiresAtMs }
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { type Email, readEmail } from '../lib/email-address.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { UserChange } from '../lib/user-change.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
+import type { AnnounceUpdate } from '../users/announcement.ts'
+import { requireEmail } from '../users/email.ts'
+import { deleteEndedReservations, updateEmail } from '../users/email-store.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { lockUserToChange, requireUserById, type UserRecord } from '../users/user-store.ts'
+import type { Link } from './link.ts'
+import type { Links } from './links.ts'
+import type { UndoLinks } from './undo-links.ts'
+
+/** Changes of address that are made: confirmed by a link, or by an operator. */
+export interface EmailChanges {
+  /** `gone` when the link is no longer good, `conflict` when another account has the address by now. */
+  confirm(link: Link, caller: Caller): Promise<void>
+  /**
+   * By an operator. `verified`: the operator vouches for the address. `unprocessable` when it is no address, or the
+   * account's own.
+   */
+  set(userId: string, entered: string, options: { verified: boolean }): Promise<void>
+  /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
+  deleteEndedReservations(): Promise<number>
+}
+
+export interface EmailChangesDeps extends Pick<SessionRules, 'userChanged'> {
+  db: Database
+  clock: Clock
+  links: Links
+  undoLinks: UndoLinks
+  applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
+  notify: Notify
+}
+
+interface NewEmail {
+  user: UserRecord
+  email: Email
+  isVerified: boolean
+  askedAtMs: number
+  caller?: Caller
+}
+
+/** What `user.updated` names. */
+export const changesOf = (before: UserRecord, email: Email, isVerified: boolean): UserChange[] => [
+  ...(before.email === email.shown ? [] : ['email' as const]),
+  ...((before.emailVerifiedAtMs !== undefined) === isVerified ? [] : ['email_verified' as const]),
+]
+
+export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
+  const { db, clock, links, undoLinks, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+
+  const change = async (transaction: Transaction, { user, email, isVerified, askedAtMs, caller }: NewEmail) => {
+    const { id } = user
+    const nowMs = clock.now()
+    await updateEmail(transaction, { id, email, verifiedAtMs: isVerified ? nowMs : undefined, nowMs })
+    await applySecurityEvent(transaction, 'email_changed', { userId: id })
+    // Before the old address is reserved: it gets the message with the link that undoes the change, and not both.
+    await notify(transaction, id, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
+    await undoLinks.sendAtChange(transaction, { user, newEmail: email.shown, askedAtMs, device: caller?.device })
+    await announceUpdate(transaction, id, changesOf(user, email, isVerified))
+    await userChanged(transaction, id)
+  }
+
+  return {
+    confirm: (link, caller) =>
+      orTaken(() =>
+        db.inTransaction(async (transaction) => {
+          const { userId = '', createdAtMs: askedAtMs } = link
+          await lockUserToChange(transaction, userId)
+          await links.use(transaction, link)
+          const user = await requireUserById(transaction, userId)
+          await change(transaction, { user, email: emailOfLink(link), isVerified: true, askedAtMs, caller })
+        }),
+      ),
+
+    async set(userId, entered, { verified }) {
+      const email = requireEmail(entered)
+      await orTaken(() =>
+        db.inTransaction(async (transaction) => {
+          await lockUserToChange(transaction, userId)
+          const user = await requireUserById(transaction, userId)
+          if (user.emailLower === email.lower) throw isOwnAlready()
+          await change(transaction, { user, email, isVerified: verified, askedAtMs: clock.now() })
+        }),
+      )
+    },
+
+    deleteEndedReservations: () => deleteEndedReservations(db, clock.now()),
+  }
+}
+
+/** The address that a link is about, as it was entered. */
+export const emailOfLink = ({ details }: Link): Email => {
+  const email = readEmail(details.email ?? '')
+  if (!email) throw new TypeError('The link names no address')
+  return email
+}
+
+export const isOwnAlready = (): AppError =>
+  new AppError('unprocessable', 'This is the email address of the account already.', {
+    field: 'email',
+    reason: 'email_same',
+  })
+
+/** Runs the work; `conflict` where the address belongs to another account, or could be put back to it. */
+export const orTaken = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isUniqueViolation(error, 'users.email_lower')) throw error
+    const details = { field: 'email', reason: 'email_taken', cause: error }
+    throw new AppError('conflict', 'Another account has this email address. Nothing was changed.', details)
+  }
+}

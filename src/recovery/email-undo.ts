@@ -1,0 +1,77 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { updateEmail } from '../users/email-store.ts'
+import type { RequireGoodPassword } from '../users/password-rules.ts'
+import type { Passwords } from '../users/passwords.ts'
+import { lockUser, lockUserToChange, requireUserById, updatePasswordHash } from '../users/user-store.ts'
+import { changesOf, type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
+import type { Link } from './link.ts'
+
+/** A new password that was checked; nothing is changed before `apply` is called. */
+interface CheckedUndo {
+  /** For the session of the user, who has proved to read the mail of the account. Not for a disabled account. */
+  grant: SignInGrant
+  /** Uses the link up and puts the address back; `gone` when another request was first. */
+  apply: (transaction: Transaction) => Promise<void>
+}
+
+/** Putting back the address that an account had, by the link that was sent to it. */
+export interface EmailUndo {
+  /** `unprocessable` when the new password breaks a rule: the link stays good. */
+  check(entered: { link: Link; password: string }, caller: Caller): Promise<CheckedUndo>
+}
+
+export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
+  db: Database
+  clock: Clock
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+}
+
+export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
+  const { db, clock, links, passwords, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+
+  /** Puts the address back as it was when the link was made. Before the change is made, that is the account's own. */
+  const putBack = async (transaction: Transaction, link: Link, caller: Caller): Promise<void> => {
+    const { userId = '', details } = link
+    await lockUserToChange(transaction, userId)
+    await links.use(transaction, link)
+    const user = await requireUserById(transaction, userId)
+    const email = emailOfLink(link)
+    const verifiedAtMs = user.emailLower === email.lower ? user.emailVerifiedAtMs : undefined
+    await updateEmail(transaction, {
+      id: userId,
+      email,
+      verifiedAtMs: verifiedAtMs ?? Number(details.verifiedAt),
+      nowMs: clock.now(),
+    })
+    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: Number(details.askedAt) })
+    const changes = changesOf(user, email, true)
+    await announceUpdate(transaction, userId, changes)
+    if (changes.includes('email'))
+      await notify(transaction, userId, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
+    await userChanged(transaction, userId)
+  }
+
+  return {
+    async check({ link, password }, caller) {
+      const { userId = '' } = link
+      const { username } = await requireUserById(db, userId)
+      const checked = deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
+      const hash = await passwords.hash(checked, caller)
+      const grant: SignInGrant = {
+        userId,
+        authenticatedAtMs: clock.now(),
+        isStillValid: async (transaction) => (await lockUser(transaction, userId))?.disabled === false,
+      }
+      const apply = async (transaction: Transaction) => {
+        await putBack(transaction, link, caller)
+        await updatePasswordHash(transaction, userId, hash)
+        await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
+      }
+      return { grant, apply: (transaction) => orTaken(() => apply(transaction)) }
+    },
+  }
+}

@@ -1,0 +1,11 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { knownDevice } from '../lib/device.ts'
+import type { NoticeContext } from '../mail/message.ts'
+
+/** What a message tells about who did something, and from where. Without a device, an operator did it. */
+export const noticeContextOf = (email: string, occurredAtMs: number, device: Caller['device']): NoticeContext => ({
+  email,
+  occurredAtMs,
+  by: device ? 'user' : 'operator',
+  ...(device && { device: knownDevice(device.userAgent), address: device.address }),
+})

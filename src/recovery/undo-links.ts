@@ -1,0 +1,78 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import type { Transaction } from '../storage/database.ts'
+import { reserveEmail } from '../users/email-store.ts'
+import type { UserRecord } from '../users/user-store.ts'
+import { shortenUndoLinks } from './link-store.ts'
+import type { Links } from './links.ts'
+import { noticeContextOf } from './notice-context.ts'
+
+/** How long a change of address can be undone. */
+const UNDO_MS = 72 * 3_600_000
+
+/** A change of address, while it is asked for, and when it is made. */
+interface MovingUser {
+  /** The account, as it is before the change. */
+  user: UserRecord
+  newEmail: string
+  /** When the change was asked for. */
+  askedAtMs: number
+  /** Undefined: an operator changes the address. */
+  device: Caller['device']
+}
+
+/** Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. */
+export interface UndoLinks {
+  /** To the address of the account, when another one is asked for. `requestMs`: how long that can be confirmed. */
+  sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
+  /** To the address that the account had, which is reserved from now on. */
+  sendAtChange(transaction: Transaction, moving: MovingUser): Promise<void>
+}
+
+interface UndoLinksDeps {
+  clock: Clock
+  mail: Mail
+  links: Links
+  baseUrl: string
+}
+
+export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps): UndoLinks => {
+  const isSentTo = ({ emailVerifiedAtMs }: UserRecord): boolean => mail.isOn && emailVerifiedAtMs !== undefined
+
+  const send = async (
+    transaction: Transaction,
+    step: 'requested' | 'changed',
+    { user, newEmail, askedAtMs, device }: MovingUser,
+    lifetimeMs: number,
+  ): Promise<number> => {
+    const { link, token } = await links.create(transaction, {
+      purpose: 'undo',
+      userId: user.id,
+      emailLower: user.emailLower,
+      details: { email: user.email, verifiedAt: String(user.emailVerifiedAtMs), askedAt: String(askedAtMs), newEmail },
+      lifetimeMs,
+    })
+    const { expiresAtMs } = link
+    const url = `${baseUrl}/auth/email/undo?token=${token}`
+    const context = noticeContextOf(user.email, clock.now(), device)
+    const message = { kind: 'undo', step, newEmail, url, expiresAtMs, ...context } as const
+    await mail.write(transaction, { to: user.email, userId: user.id, message, linkId: link.id, expiresAtMs })
+    return expiresAtMs
+  }
+
+  return {
+    async sendAtRequest(transaction, moving, requestMs) {
+      if (isSentTo(moving.user)) await send(transaction, 'requested', moving, requestMs + UNDO_MS)
+    },
+
+    async sendAtChange(transaction, moving) {
+      const { id: userId, emailLower } = moving.user
+      if (!isSentTo(moving.user)) return
+      const untilMs = await send(transaction, 'changed', moving, UNDO_MS)
+      // Those that were sent at a request would be good for longer than the address is reserved.
+      await shortenUndoLinks(transaction, userId, untilMs)
+      await reserveEmail(transaction, { emailLower, userId, untilMs })
+    },
+  }
+}
