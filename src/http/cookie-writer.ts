@@ -11,6 +11,8 @@ export interface CookieWriter {
   csrf: (token: string, sessionSeconds?: number) => string
   /** Lasts as long as a sign-in with a provider may take. */
   oauth: (browserSecret: string) => string
+  /** Without a lifetime it lasts until the browser closes. */
+  stay: (value: string, seconds?: number) => string
   /** Outlives sessions; browsers keep no cookie for longer (RFC 6265bis section 5.5). */
   device: (secret: string) => string
   /** Lasts as long as a link that this browser has asked for. */
@@ -55,6 +57,8 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     csrf: (token, sessionSeconds) => write('csrf', token, sessionSeconds),
 
     oauth: (browserSecret) => write('oauth', browserSecret, FLOW_LIFETIME_MS / 1000),
+
+    stay: (value, seconds) => write('stay', value, seconds),
 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),

@@ -1,7 +1,7 @@
 import { randomToken } from '../lib/secrets.ts'
 
 /** What a cookie is for. */
-export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link'
+export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link' | 'stay'
 
 interface Cookie {
   name: string
@@ -27,6 +27,8 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
+    // How often the login page has sent the browser straight on, or that it must not (`browser/straight-on.ts`).
+    stay: { name: 'svc_stay', path: '/auth/login', httpOnly: true },
     // By which accounts recognise the browser.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
     // Tells the browser that asked for a link from others in which the link is opened.

@@ -11,6 +11,7 @@ import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
+import { stayAtLogin } from './stay-at-login.ts'
 
 type Done = NonNullable<AccountView['done']>
 const DONE: readonly string[] = [
@@ -190,6 +191,7 @@ export const createAccount = (deps: RouteDeps) => {
         async action() {
           await users.deleteOwn(userId, { password, sessionId }, context)
           context.signOut()
+          stayAtLogin(deps, context)
           return redirect('/auth/login?done=deleted')
         },
         showAgain: showAgain.deletion,

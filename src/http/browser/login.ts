@@ -11,6 +11,7 @@ import { signupWays } from '../signup-ways.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
+import { createStraightOn } from './straight-on.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
 
@@ -23,6 +24,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 export const createLogin = (deps: EntryDeps) => {
   const { redirectSignedIn, users, pages, limits, requestMetrics, passwords, providers, accountLog } = deps
   const { isOpen: signupOpen } = signupWays(deps)
+  const straightOn = createStraightOn(deps)
 
   const view = (context: RequestContext, returnTo: string, email: string): LoginView => ({
     csrfToken: context.csrfToken,
@@ -77,7 +79,10 @@ export const createLogin = (deps: EntryDeps) => {
     showAgain,
 
     show: (context: RequestContext): Awaitable<HttpResponse> =>
-      redirectSignedIn(context, (returnTo) => page(200, pages.login(view(context, returnTo, '')))),
+      redirectSignedIn(
+        context,
+        (returnTo) => straightOn(context, returnTo) ?? page(200, pages.login(view(context, returnTo, ''))),
+      ),
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)

@@ -5,6 +5,7 @@ import { type HttpResponse, page, redirect } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import type { Refusal } from './form-problems.ts'
 import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
+import { stayAtLogin } from './stay-at-login.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
 export const createLogout = (deps: RouteDeps) => {
@@ -29,6 +30,7 @@ export const createLogout = (deps: RouteDeps) => {
       if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
       for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
       context.signOut()
+      stayAtLogin(deps, context)
       return redirect(returnTo)
     },
   }

@@ -13,7 +13,7 @@ import { requestedReturnTo } from './start-session.ts'
  */
 export type RedirectSignedIn = (
   context: RequestContext,
-  show: (returnTo: string) => HttpResponse,
+  show: (returnTo: string) => Awaitable<HttpResponse>,
 ) => Awaitable<HttpResponse>
 
 /** What the pages of login and signup share. */

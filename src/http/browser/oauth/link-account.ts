@@ -9,6 +9,7 @@ import { returnToParameter } from '../../return-to.ts'
 import type { ShowAgain } from '../../route.ts'
 import { orShowAgain } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
+import { stayAtLogin } from '../stay-at-login.ts'
 import { orProblemPage, startSessionBy } from './problem-page.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
 
@@ -39,6 +40,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   const view = (context: RequestContext, { request, account, browserSecret }: LinkForm): LinkAccountView => {
     // Set again, so that the cookie lasts as long as the page can be used.
     context.setCookies([cookieWriter.oauth(browserSecret)])
+    stayAtLogin(deps, context)
     return {
       csrfToken: context.csrfToken,
       returnTo: returnToParameter(request.returnTo, deps),

@@ -9,6 +9,7 @@ import { type HttpResponse, page, redirect } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { signupWays } from '../../signup-ways.ts'
 import { type NewSession, startSession } from '../start-session.ts'
+import { stayAtLogin } from '../stay-at-login.ts'
 
 /** What a user wanted from a provider, so that the problem page can offer to try again. */
 export interface RetryParams {
@@ -48,6 +49,7 @@ export const orProblemPage = async (
   try {
     return await action()
   } catch (error) {
+    stayAtLogin(deps, context)
     if (!(error instanceof AppError) || !isSignInProblem(error.reason)) throw error
     const { reason: problem } = error
     deps.log.warn(

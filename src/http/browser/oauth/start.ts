@@ -1,13 +1,15 @@
+import type { Awaitable } from '../../../lib/awaitable.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { NewAuthorizationFlow, ReadLinkRequest } from '../../../oauth/oauth.ts'
-import { isToken, newToken } from '../../cookies.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
-import { type HttpResponse, redirect } from '../../response.ts'
+import type { HttpResponse } from '../../response.ts'
 import { requestedReturnTo } from '../start-session.ts'
+import { stayNoLonger } from '../stay-at-login.ts'
 import { orProblemPage } from './problem-page.ts'
 import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
+import { sendToProvider } from './send-to-provider.ts'
 
 type Intent = 'link' | 'confirm' | undefined
 
@@ -26,7 +28,7 @@ interface Start {
 
 /** `POST /auth/oauth/{name}`: sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderRouteDeps) => {
-  const { provider, oauth, sessions, limits, cookieWriter, requestMetrics } = deps
+  const { provider, oauth, sessions, requestMetrics } = deps
 
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
@@ -41,15 +43,8 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     return { provider: provider.name, intent: 'sign_in', ...link.request }
   }
 
-  const begin = async (context: RequestContext, { returnTo, intent, link }: Start): Promise<HttpResponse> => {
-    limits.count('providerOfAddress', context.network)
-    const { oauth: cookie } = context.cookies
-    const browserSecret = isToken(cookie) ? cookie : newToken()
-    const flow = intent ? await newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
-    const url = await oauth.begin(flow, browserSecret)
-    context.setCookies([cookieWriter.oauth(browserSecret)])
-    return redirect(url.href)
-  }
+  const newFlow = (context: RequestContext, { returnTo, intent, link }: Start): Awaitable<NewAuthorizationFlow> =>
+    intent ? newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
 
   return (context: RequestContext): Promise<HttpResponse> => {
     const returnTo = requestedReturnTo(context, deps)
@@ -57,8 +52,12 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     const token = context.form.get('pending')
     const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
     const retryParams = { provider, returnTo, intent, linkRequest: link?.request && token }
+    stayNoLonger(deps, context)
+    const start = { returnTo, intent, link }
     return orProblemPage(deps, context, retryParams, () =>
-      countProviderFailure(requestMetrics, provider.name, () => begin(context, { returnTo, intent, link })),
+      countProviderFailure(requestMetrics, provider.name, () =>
+        sendToProvider(deps, context, () => newFlow(context, start)),
+      ),
     )
   }
 }
