@@ -159,6 +159,7 @@ const pageSettings = (config: Config, baseUrl: string) => ({
   accentColor: config.accentColor,
   supportUrl: config.supportUrl,
   homeUrl: config.homeUrl,
+  mailIsOn: config.smtp !== undefined,
   providers: providerTargets(config, baseUrl),
 })
 

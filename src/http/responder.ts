@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Mail } from '../mail/mail.ts'
 import type { Pages } from '../pages/pages.ts'
 import { DeadLinkError } from '../recovery/link.ts'
 import type { CookieTable } from './cookies.ts'
@@ -20,7 +19,6 @@ interface ResponderDeps {
   homeUrl: string
   log: Log
   pages: Pages
-  mail: Mail
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
   cookieTable: CookieTable
@@ -55,7 +53,7 @@ export interface Responder {
 const REAUTHENTICATION_PATH = '/auth/account/confirm'
 
 export const createResponder = (deps: ResponderDeps): Responder => {
-  const { baseUrl, log, pages, mail, securityHeaders, isStopping, requestMetrics } = deps
+  const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
   const { host: baseHost } = new URL(baseUrl)
   const challenge = challengeOf(deps.cookieTable)
   const logRequest = createRequestLog({ log, requestMetrics })
@@ -102,8 +100,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
-    if (error instanceof DeadLinkError)
-      return page(status, pages.deadLink({ purpose: error.purpose, state: error.state, mailIsOn: mail.isOn }))
+    if (error instanceof DeadLinkError) return page(status, pages.deadLink(error))
     if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.

@@ -5,6 +5,7 @@ import { sessionsSection } from './account-sessions.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
 import { csrfInput, formProblem, notice } from './form.ts'
 import type { Layout } from './layout.ts'
+import { forgotLink } from './recovery/forgot-link.ts'
 import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { AccountView } from './views.ts'
@@ -72,11 +73,12 @@ const waysInSection = (view: AccountView, passwordIconUrl: string): Section | un
     body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
   }
 
-const passwordSection = (view: AccountView, focus: Focus): Section | undefined => {
+const passwordSection = (view: AccountView, focus: Focus, layout: Layout): Section | undefined => {
   if (!view.password) return undefined
   const isRecentlyAuthenticated = recentAuthenticationOf(view)
   if (isRecentlyAuthenticated === undefined) {
-    const body = passwordForm(view, focus)
+    const body = html`${passwordForm(view, focus)}
+${forgotLink(layout, view.user)}`
     return { id: 'change-password', title: texts.changePassword, about: texts.changePasswordAbout, body }
   }
   const body = isRecentlyAuthenticated ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
@@ -103,7 +105,7 @@ const noticeOf = (view: AccountView): string | undefined =>
   isReview(view) ? texts.doneButConnected : view.done && texts.done[view.done]
 
 /** All sections, in the order of the page. */
-const sectionsOf = (view: AccountView, focus: Focus, passwordIconUrl: string): Section[] => {
+const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
   const waysIn = waysInSection(view, passwordIconUrl)
   const isFirst = isReview(view)
   return [
@@ -111,7 +113,7 @@ const sectionsOf = (view: AccountView, focus: Focus, passwordIconUrl: string): S
     emailSection(view),
     usernameSection(view, focus),
     !isFirst && waysIn,
-    passwordSection(view, focus),
+    passwordSection(view, focus, layout),
     openSessionsSection(view),
     deletionSection(view, focus),
   ].filter((one) => one !== undefined && one !== false)
@@ -122,7 +124,7 @@ export const createAccountPage =
   (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
-    const sections = sectionsOf(view, focus, passwordIconUrl)
+    const sections = sectionsOf(view, focus, layout, passwordIconUrl)
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),

@@ -16,6 +16,8 @@ export interface Branding {
   supportUrl?: string | undefined
   /** The path of the application that the logo leads to; by default `/`. */
   homeUrl?: string | undefined
+  /** Whether users can ask for links by mail. */
+  mailIsOn?: boolean | undefined
 }
 
 interface LayoutDeps {
@@ -59,6 +61,7 @@ export interface Layout {
   brand: HtmlFragment
   homeUrl: string
   support: Support
+  mailIsOn: boolean
   frame(fixed: Fixed): Frame
   /** The same for a page whose title is not fixed, or that is shown rarely. */
   document(page: Fixed & Content): string
@@ -138,6 +141,7 @@ ${
     brand,
     homeUrl: branding.homeUrl ?? '/',
     support: createSupport(branding),
+    mailIsOn: branding.mailIsOn ?? false,
     frame,
     document: (page) => frame(page).document(page),
     panel: (page) => frame(page).panel(page),

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { LoginView } from './views.ts'
@@ -78,6 +79,7 @@ ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}
 ${button}
 </form>
+${forgotLink(layout, view)}
 ${providerForms(view)}`,
     })
   }

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { forgotLink } from './recovery/forgot-link.ts'
 import { intentInput, orLine, providerButtons } from './provider-buttons.ts'
 import { texts } from './texts.ts'
 import type { ReauthenticationView } from './views.ts'
@@ -39,6 +40,6 @@ export const createReauthenticationPage =
       below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
       body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
 <p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : layout.support.text(texts.confirmImpossible(layout.appName))}</p>
-${view.hasPassword && passwordForm(view)}${providerWays(view)}`,
+${view.hasPassword && html`${passwordForm(view)}${forgotLink(layout, view)}`}${providerWays(view)}`,
     })
   }

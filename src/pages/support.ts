@@ -5,6 +5,8 @@ import { texts } from './texts.ts'
 export interface Support {
   /** A text as HTML. Its words for asking these people are a link, where the operator has set an address for it. */
   text(text: string): HtmlFragment
+  /** The same, and all of the text is the link. */
+  link(text: string): HtmlFragment
   /** The line with the request ID, with which an operator finds the line in the log. */
   requestNote(requestId: string): HtmlFragment
 }
@@ -25,7 +27,11 @@ export const createSupport = ({ appName, supportUrl }: SupportSettings): Support
     return html`${words.slice(0, at)}<a href="${supportUrl}">${phrase}</a>${words.slice(at + phrase.length)}`
   }
 
-  return { text, requestNote: (requestId) => html`${text(texts.requestId)} <code>${requestId}</code>` }
+  return {
+    text,
+    link: (words) => (supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`),
+    requestNote: (requestId) => html`${text(texts.requestId)} <code>${requestId}</code>`,
+  }
 }
 
 /** What developers and operators need, and nobody else: folded away. */

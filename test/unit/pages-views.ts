@@ -76,10 +76,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const deadLinks = Object.fromEntries(
     PURPOSES.map((purpose, index) => {
       const state = STATES[index % STATES.length] ?? 'used'
-      return [
-        `dead link: ${purpose}, ${state}`,
-        (pages: Pages) => pages.deadLink({ purpose, state, mailIsOn: index > 0 }),
-      ]
+      return [`dead link: ${purpose}, ${state}`, (pages: Pages) => pages.deadLink({ purpose, state })]
     }),
   )
 

@@ -6,11 +6,11 @@ import type { DeadLinkView } from './views.ts'
 
 /** The page of a link that is not good: what became of it, and where there is a new one. */
 export const createDeadLinkPage = (layout: Layout) => {
-  const { appName, support } = layout
+  const { appName, support, mailIsOn } = layout
   const next = deadLinkTexts.next(appName)
   const resetWithoutMail = { advice: deadLinkTexts.resetWithoutMail(appName), button: undefined }
 
-  return ({ purpose, state, mailIsOn }: DeadLinkView): string => {
+  return ({ purpose, state }: DeadLinkView): string => {
     const { title, why } = deadLinkTexts.reasons[state]
     const { advice, button } = purpose === 'reset' && !mailIsOn ? resetWithoutMail : next[purpose]
     return layout.panel({

@@ -12,6 +12,7 @@ export const resetTexts = {
   tryAgain: 'Enter the address again',
 
   /** While no mail is sent. */
+  askOperator: (appName: string): string => `Ask whoever runs ${appName}.`,
   withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link to choose a new password.`,
 
   reset: 'Choose a new password',

@@ -10,8 +10,6 @@ export interface DeadLinkView {
    * there is no such link.
    */
   state: 'used' | 'replaced' | 'ended' | 'expired' | 'unknown'
-  /** Whether users can ask for a link that resets their password. */
-  mailIsOn: boolean
 }
 
 /** The page on which a user asks for a link to a new password. */
