@@ -8,6 +8,7 @@ import { addHealthcheck } from './healthcheck.ts'
 import { addHelp } from './help.ts'
 import { addIdentities } from './identities.ts'
 import { addKeys } from './keys.ts'
+import { addMail } from './mail.ts'
 import { addMigrate } from './migrate.ts'
 import { addSecret } from './secret.ts'
 import { addServe } from './serve.ts'
@@ -52,6 +53,7 @@ const createProgram = (context: CommandContext): Command => {
   addKeys(program, context)
   addSecret(program, context)
   addWebhooks(program, context)
+  addMail(program, context)
   addHealthcheck(program, context)
   addBackup(program, context)
   addDatabase(program)

@@ -1,13 +1,13 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import type { OutboxEvent } from '../webhooks/webhooks.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { EVENT_COLUMNS, eventToJson } from './event-output.ts'
+import { parseLimit } from './parse-limit.ts'
 import { printList } from './terminal/output.ts'
 import { withCore } from './with-core.ts'
 
 const DEFAULT_LIMIT = 50
-const MAX_LIMIT = 10_000
 
 interface ListOptions extends JsonOption {
   limit: number
@@ -27,10 +27,4 @@ export const addWebhooksList = (webhooks: Command, { loadConfig }: CommandContex
       await printList([latest], { columns: EVENT_COLUMNS, toJson, empty: 'there are no webhook events' }, json)
     }),
   )
-}
-
-const parseLimit = (text: string): number => {
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= MAX_LIMIT) return limit
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${MAX_LIMIT}.`)
 }

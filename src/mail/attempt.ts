@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { compose } from './compose.ts'
+import { handOver } from './hand-over.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { Message } from './message.ts'
 import type { OutboxMessage } from './outbox-message.ts'
@@ -55,11 +55,7 @@ export const createHandleMessage = (deps: AttemptDeps): HandleMessage => {
     const { id, recipient, contentSealed } = message
     const content = contentSealed === null ? undefined : sealing.open<Message>(contentSealed, id)
     if (!content || recipient === null) throw new Error(LOST_SECRET)
-    const { from, branding } = settings
-    const { renderMessage } = await import('./messages/render.ts')
-    const rendered = renderMessage(content, branding)
-    const source = await compose({ ...rendered, id, from, to: recipient, baseUrl: branding.baseUrl })
-    await client.send({ from: from.address, to: recipient, source }, signal)
+    await handOver(settings, client, { id, to: recipient, message: content }, signal)
   }
 
   const recordSuccess = async (message: OutboxMessage): Promise<void> => {

@@ -16,9 +16,12 @@ import { createRequestBound } from './request-bound.ts'
 import { resend } from './resending.ts'
 import { createContentSealing } from './sealed-content.ts'
 import { createSender } from './sender.ts'
+import { type MailTestResult, sendTestMessage } from './test-message.ts'
 
 export { MAIL_OUTCOMES, type MailOutcome } from './attempt.ts'
 export type { MailRequest, OutgoingMessage } from './outgoing-message.ts'
+export type { OutboxMessage } from './outbox-message.ts'
+export type { SmtpStep } from './smtp/smtp-error.ts'
 export type { MailLoad } from './outbox-history-store.ts'
 
 /**
@@ -42,6 +45,9 @@ export interface Mail {
   stop(patienceMs: number): Promise<void>
   /** What waits to be sent; undefined while mail is off. */
   load(): Promise<MailLoad | undefined>
+
+  /** Sends a message that says it is a test, without the outbox. */
+  sendTest(to: string): Promise<MailTestResult>
 
   // History.
   /** The latest messages, the newest first. */
@@ -77,6 +83,11 @@ export const createMail = (deps: MailDeps): Mail => {
   const sender = settings && createSender({ ...deps, settings, sealing })
   const isFull = createRequestBound(log)
 
+  const requireSettings = (): MailSettings => {
+    if (settings) return settings
+    throw new AppError('invalid_request', 'Mail is off: set SVC_SMTP_URL and SVC_MAIL_FROM.')
+  }
+
   return {
     isOn: settings !== undefined,
 
@@ -99,12 +110,14 @@ export const createMail = (deps: MailDeps): Mail => {
     stop: async (patienceMs) => sender?.stop(patienceMs),
     load: async () => settings && findMailLoad(db, clock.now()),
 
+    sendTest: (to) => sendTestMessage(requireSettings(), clock, to),
+
     list: (limit) => findLatestMessages(db, limit),
 
     async resend(id) {
-      if (!sender) throw new AppError('invalid_request', 'Mail is off: set SVC_SMTP_URL and SVC_MAIL_FROM.')
+      requireSettings()
       const message = await resend({ db, clock, isLinkLive }, id)
-      sender.wake()
+      sender?.wake()
       return message
     },
 

@@ -38,6 +38,8 @@ type LinkMessage =
   | (About & { kind: 'account_exists'; url: string })
   /** Instead of `new_email`, to an address that has an account. */
   | (About & { kind: 'email_taken' })
+  /** By an operator, to see whether mail works. */
+  | (About & { kind: 'test' })
   /** To the old address (`email`), when a change of address is requested, and again when it is made. */
   | (NoticeContext & TimedLink & { kind: 'undo'; step: 'requested' | 'changed'; newEmail: string })
 

@@ -2,10 +2,11 @@ import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import { takeLease } from '../storage/leases.ts'
 import { type AttemptDeps, createHandleMessage } from './attempt.ts'
+import { createClient } from './hand-over.ts'
 import type { OutboxMessage } from './outbox-message.ts'
 import { findDueMessage, postponeMessage } from './outbox-store.ts'
 import { retryDelayMs } from './retry-policy.ts'
-import { createSmtpClient, type SmtpClient } from './smtp/smtp-client.ts'
+import type { SmtpClient } from './smtp/smtp-client.ts'
 
 /** Interval for finding messages of other processes, requests, and retries that are due. */
 const POLL_MS = 1000
@@ -78,7 +79,7 @@ export const createSender = (deps: AttemptDeps): Sender => {
   const takeTurn = async (): Promise<void> => {
     if (!(await findDueMessage(db, clock.now()))) return
     await withLease(async (isLost) => {
-      const client = createSmtpClient({ ...settings, clientName: clientNameOf(settings.branding.baseUrl) })
+      const client = createClient(settings)
       await sendDue(client, isLost).finally(client.close)
     })
   }
@@ -114,12 +115,6 @@ export const createSender = (deps: AttemptDeps): Sender => {
       clearTimeout(aborting)
     },
   }
-}
-
-/** RFC 5321 section 4.1.4: a name with a dot, and no address. Otherwise the library finds one. */
-const clientNameOf = (baseUrl: string): string | undefined => {
-  const { hostname } = new URL(baseUrl)
-  return /[a-z]\.?$/.test(hostname) && hostname.includes('.') ? hostname : undefined
 }
 
 const loadLibraries = () =>

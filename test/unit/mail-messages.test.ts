@@ -49,7 +49,7 @@ const buttonOf = ({ html }: RenderedMessage): string | undefined =>
 const withHelp = (supportUrl: string | undefined): RenderedMessage => render(messageNamed('reset'), { supportUrl })
 
 /** Messages that ask for nothing that svc could do. */
-const WITHOUT_LINK = /^(?:email_taken|account_deleted.*|(?!provider_connected|new_browser).*_to_former_address)$/
+const WITHOUT_LINK = /^(?:email_taken|test|account_deleted.*|(?!provider_connected|new_browser).*_to_former_address)$/
 
 describe('each message', () => {
   for (const [name, message] of MESSAGES) {

@@ -136,6 +136,12 @@ const links: LinkTexts = {
       'If it wasn’t you, ignore this message. Nobody was told that you have an account.',
     ],
   }),
+  test: (_message, { app }) => ({
+    subject: `Test message from ${app}`,
+    heading: 'Test message',
+    what: [`An operator of ${app} sent this message to see whether mail works. It does.`],
+    advice: ['You have nothing to do.'],
+  }),
   invite: (_message, { app }) => ({
     subject: `You are invited to ${app}`,
     heading: `You are invited to ${app}`,

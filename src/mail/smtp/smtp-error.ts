@@ -86,12 +86,13 @@ const explainReply = (error: ErrorFacts, { server }: Circumstances): SmtpError =
 
 const MAX_REPLY_LENGTH = 300
 
-/** Replies go to terminals and logs. */
+/** Replies go to terminals, to the outbox and to the log, which must not learn who gets mail. */
 const oneLine = (reply: string): string =>
   reply
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
     .slice(0, MAX_REPLY_LENGTH)
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .replaceAll(/[^\s<>"'(),;:]+@[^\s<>"'(),;:]+/g, '…')
+    .trim()
 
 const CERTIFICATE =
   /^(?:CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH)/

@@ -46,6 +46,7 @@ const LINKS: Record<string, Message> = {
   invite: { email: about.email, occurredAtMs: AT_MS, ...link('invite', 168), kind: 'invite' },
   account_exists: { ...about, kind: 'account_exists', url: `${MAIL_BASE_URL}/auth/login?email=ada%40example.com` },
   email_taken: { ...about, kind: 'email_taken' },
+  test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },
   undo_requested: { ...byUser, ...undo, step: 'requested' },
   undo_changed: { ...byUser, ...undo, step: 'changed' },
   undo_by_operator: { ...byOperator, ...undo, step: 'changed' },
