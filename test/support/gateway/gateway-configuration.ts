@@ -36,6 +36,9 @@ export const replaced = (text: string, from: string, to: string): string => {
 const withBackends = (text: string, { svc, app }: Ports): string =>
   replaced(replaced(text, '127.0.0.1:8080', `127.0.0.1:${svc}`), '127.0.0.1:3000', `127.0.0.1:${app}`)
 
+/** The gateways that write a file call it `access.log`. */
+const logIn = (folder: string, documented: string, text: string): string => replaced(text, documented, folder)
+
 const nginx = (ports: Ports, folder: string): string => {
   const [base, gate, ...more] = documentedBlocks('nginx')
   if (base === undefined || gate === undefined || more.length > 0) throw new Error('docs/integrate.md: nginx')
@@ -47,21 +50,23 @@ pid ${folder}/pid;
 error_log stderr;
 events {}
 http {
-  access_log off;
   ${temporary.map((name) => `${name}_temp_path ${folder}/${name};`).join('\n  ')}
-${replaced(withBackends(server, ports), 'listen 80;', `listen 127.0.0.1:${ports.gateway};`)}}
+${replaced(logIn(folder, '/var/log/nginx', withBackends(server, ports)), 'listen 80;', `listen 127.0.0.1:${ports.gateway};`)}}
 `
 }
 
-const caddy = (ports: Ports): string => `{
+const caddy = (ports: Ports, folder: string): string => `{
   admin off
   auto_https off
   default_bind 127.0.0.1
 }
-${replaced(withBackends(documentedBlock('caddy'), ports), 'example.com', `http://:${ports.gateway}`)}`
+${replaced(logIn(folder, '/var/log/caddy', withBackends(documentedBlock('caddy'), ports)), 'example.com', `http://:${ports.gateway}`)}`
 
 const haproxy = (ports: Ports): string =>
   replaced(withBackends(documentedBlock('haproxy'), ports), 'bind :80', `bind 127.0.0.1:${ports.gateway}`)
+
+/** As in Debian's `apache2.conf`. */
+const COMBINED = String.raw`LogFormat "%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"" combined`
 
 const apache = (ports: Ports, folder: string): string => {
   const modules = ['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'rewrite']
@@ -72,9 +77,10 @@ Group www-data
 PidFile ${folder}/pid
 DefaultRuntimeDir ${folder}
 ErrorLog ${folder}/errors
+${COMBINED}
 Listen 127.0.0.1:${ports.gateway}
 <VirtualHost 127.0.0.1:${ports.gateway}>
-${replaced(withBackends(documentedBlock('apache'), ports), 'https://example.com', PUBLIC_ORIGIN)}</VirtualHost>
+${replaced(logIn(folder, '/var/log/apache2', withBackends(documentedBlock('apache'), ports)), 'https://example.com', PUBLIC_ORIGIN)}</VirtualHost>
 `
 }
 
