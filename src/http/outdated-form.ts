@@ -26,7 +26,7 @@ export const createOutdatedForms = ({ findCurrentSession }: Pick<RouteDeps, 'fin
       return { ...page(statusOf(refused.code), await render(route, context, refused)), refused }
     } catch (error) {
       // Something else is wrong with the form too.
-      throw error instanceof AppError && error.code === 'invalid_request' ? refused : error
+      throw error instanceof AppError && statusOf(error.code) < 500 ? refused : error
     }
   }
 }

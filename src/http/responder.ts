@@ -61,7 +61,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination) => {
     if (responseKind === 'json') return securityHeaders.data
     if (responseKind === 'asset') return securityHeaders.asset
-    return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken)
+    return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken || context.isAddressPrivate)
   }
 
   const headersOf = (context: IncomingRequest, to: Destination, cacheSeconds = 0, more: Headers = []): Headers => {

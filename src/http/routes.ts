@@ -89,7 +89,7 @@ const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
   const providerDeps = { ...deps, provider }
   const linkAccount = createLinkAccount(providerDeps)
   const start = createProviderStart(providerDeps)
-  const { callback, relay } = createProviderCallback({ ...providerDeps, showLinkAccount: linkAccount.showPage })
+  const { callback, relay } = createProviderCallback({ ...providerDeps, askForProof: linkAccount.askForProof })
   const base = `/auth/oauth/${provider.name}` as const
 
   // biome-ignore format: a table is read by its columns
@@ -101,7 +101,7 @@ const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
     { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: linkAccount.reclaim, showAgain: linkAccount.showAgain },
     // As above: the address of a form, opened again.
     { method: 'GET',  path: base,               guard: 'none',                          responseKind: 'html', handle: toLogin },
-    { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', needs: 'passwords', handle: toLogin },
+    { method: 'GET',  path: `${base}/link`,     guard: 'none',                          responseKind: 'html', handle: linkAccount.show },
     { method: 'GET',  path: `${base}/claim`,    guard: 'none',                          responseKind: 'html', handle: toLogin },
   ]
 }

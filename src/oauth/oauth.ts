@@ -54,6 +54,8 @@ export interface OAuth {
   requireAccount(userId: string): Promise<ExistingAccount>
   createPendingLink(profile: ProviderProfile, userId: string, browserSecret: string): Promise<PendingLink>
   sealLinkRequest(request: LinkRequest, browserSecret: string): string
+  /** Whether it was not used yet, from this browser. */
+  isPending(pendingLink: PendingLink, browserSecret: string): Promise<boolean>
   /** Where a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account; undefined when it is no longer valid. */
@@ -115,7 +117,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const { requireAccount, requireLinkedProvider } = existingAccounts
   const { signIn, signInAs } = createSignIn({ ...deps, ...existingAccounts })
   const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
-  const { createPendingLink, sealLinkRequest, readLinkRequest } = pendingLinks
+  const { createPendingLink, sealLinkRequest, isPending, readLinkRequest } = pendingLinks
   const linking = createLinking({ ...deps, ...pendingLinks, labelOf, signInAs })
   const disconnection = createDisconnection({ ...deps, labelOf, providerNames })
   const configured = new Map(
@@ -172,6 +174,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     requireAccount,
     createPendingLink,
     sealLinkRequest,
+    isPending,
     readLinkRequest,
     ...linking,
     ...disconnection,

@@ -33,6 +33,17 @@ export const insertPendingLink = async (db: Queries, link: PendingLinkRow): Prom
   )
 }
 
+/** Whether there is such a row, which has not expired. */
+export const hasPendingLink = async (
+  db: Queries,
+  { id, userId, browser, content }: Omit<PendingLinkRow, 'expiresAtMs'>,
+  nowMs: number,
+): Promise<boolean> => {
+  const sql =
+    'SELECT id FROM pending_links WHERE id = ? AND user_id = ? AND browser = ? AND content = ? AND expires_at > ?'
+  return (await db.get(sql, id, userId, browser, content, nowMs)) !== undefined
+}
+
 /** Deletes the row; resolves to 0 when there is no such row, or when it has expired. */
 export const consumePendingLink = (
   db: Queries,

@@ -9,6 +9,7 @@ import { type SignInProblem, signInProblem } from './errors.ts'
 import {
   consumePendingLink,
   deletePendingLinksBefore,
+  hasPendingLink,
   insertPendingLink,
   type PendingLinkRow,
 } from './pending-link-store.ts'
@@ -56,6 +57,10 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
     consume: async (transaction: Queries, pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
       pendingLink.id !== undefined &&
       (await consumePendingLink(transaction, rowOf(pendingLink, browserSecret), clock.now())) === 1,
+
+    /** Whether the link has its row: it was not used, and no later ones have displaced it. */
+    isPending: async (pendingLink: PendingLink, browserSecret: string): Promise<boolean> =>
+      pendingLink.id !== undefined && hasPendingLink(db, rowOf(pendingLink, browserSecret), clock.now()),
 
     sealLinkRequest: (request: LinkRequest, browserSecret: string): string =>
       tokens.seal(linkRequestToSealed(request), browserSecret),

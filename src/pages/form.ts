@@ -14,6 +14,8 @@ export interface Field {
   hint?: string
   optional?: boolean
   problem?: FieldProblem | undefined
+  /** A link that helps with the problem. */
+  remedy?: HtmlFragment | undefined
   /** The ID of a message elsewhere that also describes this field. */
   describedBy?: string | undefined
   focused?: boolean
@@ -56,7 +58,7 @@ const wordsOfField = (problem: FieldProblem): string =>
  */
 export const field = (it: Field): HtmlFragment => html`<div class="field">
 <label for="${it.name}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
-${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${wordsOfField(it.problem)}</p>`}
+${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
 <input id="${it.name}" name="${it.name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>
 ${it.type === 'password' && showButton(it.name)}${!it.problem && it.hint && html`<p class="hint" id="${it.name}-hint">${it.hint}</p>`}
 </div>`

@@ -43,8 +43,8 @@ ${field({
 })}`
 }
 
-const wayToSignup = (returnTo: string | undefined): HtmlFragment =>
-  html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo)}">${texts.createAccount}</a>`
+const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
+  html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
   email === '' && !errors.email && !errors.password && !problem
@@ -53,7 +53,7 @@ const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
 export const createLoginPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.logIn, scripted: true })
   const emptyFields = fields({ email: '', errors: {} }, 'email')
-  const wayToSignupAlone = wayToSignup(undefined)
+  const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
   const providersAlone = layout.frame({ title: texts.logIn })
   const byProvider = (view: LoginView): string =>
     providersAlone.panel({
@@ -62,9 +62,9 @@ ${providerForms(view, false)}`,
     })
   const button = html`<button class="first">${texts.logIn}</button>`
 
-  const belowOf = ({ signupOpen, returnTo }: LoginView): HtmlFragment | undefined => {
-    if (!signupOpen) return undefined
-    return returnTo === undefined ? wayToSignupAlone : wayToSignup(returnTo)
+  const belowOf = (view: LoginView): HtmlFragment | undefined => {
+    if (!view.signupOpen) return undefined
+    return view.returnTo === undefined && view.email === '' ? wayToSignupAlone : wayToSignup(view)
   }
 
   return (view: LoginView): string => {

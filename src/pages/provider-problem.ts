@@ -50,14 +50,16 @@ ${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${pending
 <button class="${style}">${texts.tryAgainWith(provider.label)}</button>
 </form>`
 
-const signup = ({ returnTo, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
-  signedIn ? undefined : html`<a class="first" href="${entryHref('/auth/signup', returnTo)}">${texts.createAccount}</a>`
+const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragment | undefined =>
+  signedIn
+    ? undefined
+    : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** The link back to the page with the other ways to sign in. */
-const entry = ({ returnTo, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
+const entry = ({ returnTo, email, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
   const style = isFirst ? 'first' : 'second'
   if (!signedIn)
-    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
+    return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
   return intent === 'confirm'
     ? html`<a class="${style}" href="/auth/account/confirm">${texts.confirmOtherwise}</a>`
     : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`

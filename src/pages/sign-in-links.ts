@@ -1,12 +1,25 @@
+import { readEmail } from '../lib/email-address.ts'
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { returnToInput } from './form.ts'
 import { orLine, providerButtons } from './provider-buttons.ts'
 import { texts } from './texts.ts'
 import type { LoginView } from './views.ts'
 
-/** A link between login and signup that keeps `return_to`. */
-export const entryHref = (path: '/auth/login' | '/auth/signup', returnTo: string | undefined): string =>
-  returnTo === undefined ? path : `${path}?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
+/**
+ * A link between the pages of login, signup and forgotten passwords. It keeps `return_to`, and the email if it is one:
+ * anything else that was typed stays out of addresses, which proxies log and browsers remember.
+ */
+export const entryHref = (
+  path: '/auth/login' | '/auth/signup' | '/auth/password/forgot',
+  returnTo: string | undefined,
+  email = '',
+): string => {
+  const fields: string[] = []
+  const address = readEmail(email)
+  if (address) fields.push(`email=${encodeURIComponent(address.shown)}`)
+  if (returnTo !== undefined) fields.push(`return_to=${encodeURIComponent(returnTo.toWellFormed())}`)
+  return fields.length === 0 ? path : `${path}?${fields.join('&')}`
+}
 
 /** For a form that is older than a login in another tab: the login page leads a signed-in user on. */
 export const wayOn = ({ problem, returnTo }: Pick<LoginView, 'problem' | 'returnTo'>): HtmlFragment | undefined =>

@@ -27,11 +27,18 @@ ${field({
   focused: focus === 'username',
 })}`
 
-type Fields = Pick<SignupView, 'email' | 'username' | 'acceptedDomains' | 'errors'>
+type Fields = Pick<SignupView, 'email' | 'username' | 'acceptedDomains' | 'errors' | 'returnTo'>
+
+/** A user who has an account already goes on with one click. */
+const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undefined =>
+  errors.email === 'email_taken'
+    ? html`<a href="${entryHref('/auth/login', returnTo, email)}">${texts.logInInstead}</a>`
+    : undefined
 
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
-const fields = ({ email, username, acceptedDomains, errors }: Fields, focus: string): HtmlFragment => {
+const fields = (view: Fields, focus: string): HtmlFragment => {
+  const { email, username, acceptedDomains, errors } = view
   const hint = acceptedDomains.length > 0 && entryTexts.emailHint(acceptedDomains)
   return html`${field({
     name: 'email',
@@ -42,6 +49,7 @@ const fields = ({ email, username, acceptedDomains, errors }: Fields, focus: str
     ...(hint && { hint }),
     maxLength: 254,
     problem: errors.email,
+    remedy: wayOnIfTaken(view),
     focused: focus === 'email',
   })}
 ${field({
@@ -63,7 +71,7 @@ const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupVi
 /** The page with the form. Most visitors have entered nothing yet: what they get is rendered once, but for the token. */
 const createOpenPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.signUp, scripted: true })
-  const usualFields = fields({ email: '', username: '', acceptedDomains: [], errors: {} }, 'email')
+  const usualFields = fields({ email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }, 'email')
 
   return (view: SignupView): string => {
     const { problem, errors } = view
@@ -82,8 +90,8 @@ ${providerForms(view)}`,
   }
 }
 
-const wayToLogin = ({ returnTo }: SignupView): HtmlFragment =>
-  html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo)}">${texts.logIn}</a>`
+const wayToLogin = ({ returnTo, email }: SignupView): HtmlFragment =>
+  html`${texts.alreadyHere} <a href="${entryHref('/auth/login', returnTo, email)}">${texts.logIn}</a>`
 
 /** The signup page, with a form or the providers alone; or the page that says that signup is closed. */
 export const createSignupPage = (layout: Layout) => {

@@ -8,6 +8,7 @@ import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
+import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
@@ -81,7 +82,8 @@ export const createLogin = (deps: EntryDeps) => {
     show: (context: RequestContext): Awaitable<HttpResponse> =>
       redirectSignedIn(
         context,
-        (returnTo) => straightOn(context, returnTo) ?? page(200, pages.login(view(context, returnTo, ''))),
+        (returnTo) =>
+          straightOn(context, returnTo) ?? page(200, pages.login(view(context, returnTo, carriedEmail(context)))),
       ),
 
     async submit(context: RequestContext): Promise<HttpResponse> {

@@ -7,6 +7,7 @@ import { countOutcome, signupFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
+import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
@@ -40,7 +41,10 @@ export const createSignup = (deps: EntryDeps) => {
   })
 
   const showEmpty = (context: RequestContext, returnTo: string, status: number): HttpResponse =>
-    page(status, pages.signup(view(context, returnTo, { email: '', username: usernames ? '' : undefined })))
+    page(
+      status,
+      pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
+    )
 
   const createAccount = async (context: RequestContext, form: SignupForm, facts: EventFacts): Promise<HttpResponse> => {
     const { email, username, password, returnTo } = form

@@ -103,6 +103,11 @@ export class IncomingRequest implements RequestContext {
     return this.#incoming.socket.remoteAddress ?? ''
   }
 
+  /** Whether its query names a user, or is a secret of the browser: no `Referer` may repeat it. */
+  get isAddressPrivate(): boolean {
+    return PRIVATE_QUERY.test(this.#target.slice(this.path.length))
+  }
+
   /** Whether this is the only host that the request names, as it does almost always: no URL needs to be parsed then. */
   isSentTo(host: string): boolean {
     return this.headers.host === host && this.headers['x-forwarded-host'] === undefined
@@ -204,6 +209,8 @@ export class IncomingRequest implements RequestContext {
     return this.#cookies
   }
 }
+
+const PRIVATE_QUERY = /[?&](?:email|pending)=/
 
 /**
  * Turns the request target into a path with its query, and returns it. The host of an absolute form replaces the header

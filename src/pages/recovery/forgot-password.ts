@@ -13,7 +13,7 @@ export const createForgotPasswordPage =
     layout.panel({
       title: resetTexts.forgot,
       wrong: Boolean(problem ?? errors.email),
-      below: html`<a href="${entryHref('/auth/login', returnTo)}">${resetTexts.backToLogin}</a>`,
+      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${resetTexts.backToLogin}</a>`,
       body: html`${formProblem(problem, layout.support, !errors.email)}
 <p>${resetTexts.forgotAbout}</p>
 <form method="post" action="/auth/password/forgot" novalidate>

@@ -13,7 +13,7 @@ export const startAt = async (agent: UserAgent, name: string, form: Form = {}): 
 /** Returns from a provider by its redirect, or by the form that it posts from its own site. */
 export const returnFromProvider = async (agent: UserAgent, callback: Callback): Promise<Answer> => {
   const { pathname, search } = new URL(callback.url)
-  if (callback.method === 'GET') return agent.get(pathname + search)
+  if (callback.method === 'GET') return followToProof(agent, await agent.get(pathname + search))
   const relayed = await agent.send({
     method: 'POST',
     path: pathname,
@@ -28,8 +28,12 @@ export const returnFromProvider = async (agent: UserAgent, callback: Callback): 
   })
   assert.equal(relayed.status, 303, relayed.text)
   assert.deepEqual(relayed.setCookies, [])
-  return agent.get(relayed.location ?? '')
+  return followToProof(agent, await agent.get(relayed.location ?? ''))
 }
+
+/** A sign-in that needs a proof of the account leads to the page that asks for it. */
+const followToProof = (agent: UserAgent, answer: Answer): Promise<Answer> | Answer =>
+  answer.location && /^\/auth\/oauth\/[^/]+\/link\?/.test(answer.location) ? agent.get(answer.location) : answer
 
 /** A whole sign-in, to the response of the callback. `visit` is what happens at the provider. */
 export const signInBy = async (

@@ -24,16 +24,19 @@ interface Callback {
   facts: EventFacts
 }
 
+/** The reason in the log of a sign-in that waits for a proof of the account. */
+const PROOF_REQUIRED = 'proof_required'
+
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
 
 interface CallbackDeps extends ProviderRouteDeps {
-  /** Shows the "link account" page. */
-  showLinkAccount: LinkAccount['showPage']
+  /** Leads to the "link account" page. */
+  askForProof: LinkAccount['askForProof']
 }
 
 /** `/auth/oauth/{name}/callback`: ends the flow of a browser that comes back from the provider. */
 export const createProviderCallback = (deps: CallbackDeps) => {
-  const { provider, oauth, limits, requestMetrics, accountLog, showLinkAccount } = deps
+  const { provider, oauth, limits, requestMetrics, accountLog, askForProof } = deps
 
   /** The session may be newer than the flow: the user may have re-authenticated in another tab. */
   const requireSessionOf = async (
@@ -75,9 +78,9 @@ export const createProviderCallback = (deps: CallbackDeps) => {
       return startSessionBy(deps, context, result.grant, { returnTo, facts, browser })
     }
     const { account } = result
-    Object.assign(facts, { userId: account.userId, reason: 'proof_required' })
+    Object.assign(facts, { userId: account.userId, reason: PROOF_REQUIRED })
     const request = { pendingLink: await oauth.createPendingLink(profile, account.userId, browserSecret), returnTo }
-    return showLinkAccount(context, { request, account, browserSecret })
+    return askForProof(context, { request, account, browserSecret })
   }
 
   const finish = async (context: RequestContext, callback: Callback): Promise<HttpResponse> => {
@@ -116,7 +119,7 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     return accountLog.recordOutcome(context, event, async (facts) => {
       if (problem || !flow || !browserSecret) throw signInProblem(problem ?? 'unreadable')
       const response = await finish(context, { flow, browserSecret, facts })
-      requestMetrics?.countProviderSignIn(provider.name, 'redirect' in response ? 'succeeded' : 'proof_asked')
+      requestMetrics?.countProviderSignIn(provider.name, facts.reason === PROOF_REQUIRED ? 'proof_asked' : 'succeeded')
       return response
     })
   }

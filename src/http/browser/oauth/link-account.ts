@@ -1,71 +1,22 @@
 import { AppError } from '../../../lib/errors.ts'
-import { emailProblem, signInProblem } from '../../../oauth/errors.ts'
-import type { ExistingAccount, LinkRequest } from '../../../oauth/oauth.ts'
-import type { LinkAccountView } from '../../../pages/pages.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
-import { type HttpResponse, page } from '../../response.ts'
-import { returnToParameter } from '../../return-to.ts'
-import type { ShowAgain } from '../../route.ts'
+import type { HttpResponse } from '../../response.ts'
 import { orShowAgain } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
-import { stayAtLogin } from '../stay-at-login.ts'
-import { orProblemPage, startSessionBy } from './problem-page.ts'
+import { startSessionBy } from './problem-page.ts'
+import { createProofPage, type LinkForm, type ProofPage } from './proof-page.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
 
-/** A "link account" page, or what a form of it brings back. */
-interface LinkForm {
-  request: LinkRequest
-  account: ExistingAccount
-  browserSecret: string
-}
-
-export interface LinkAccount {
-  /** `conflict` when nothing can prove the account. */
-  showPage(context: RequestContext, form: LinkForm): HttpResponse
-  /** `invalid_request` when the form brings no link request that is good. */
-  showAgain: ShowAgain
+export interface LinkAccount extends Pick<ProofPage, 'askForProof' | 'show' | 'showAgain'> {
   linkByPassword(context: RequestContext): Promise<HttpResponse>
   reclaim(context: RequestContext): Promise<HttpResponse>
 }
 
-/**
- * The "link account" page. A user comes from this provider for the first time, and an account has their email: they
- * must prove that the account is theirs before the two are connected. If the email alone were enough, an attacker who
- * had registered the address first would share the account with its owner.
- */
+/** The "link account" page (`proof-page.ts`) and its forms. */
 export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
-  const { provider, oauth, users, limits, pages, providers, cookieWriter, accountLog } = deps
-
-  const view = (context: RequestContext, { request, account, browserSecret }: LinkForm): LinkAccountView => {
-    // Set again, so that the cookie lasts as long as the page can be used.
-    context.setCookies([cookieWriter.oauth(browserSecret)])
-    stayAtLogin(deps, context)
-    return {
-      csrfToken: context.csrfToken,
-      returnTo: returnToParameter(request.returnTo, deps),
-      provider,
-      email: account.email,
-      pending: oauth.sealLinkRequest(request, browserSecret),
-      hasPassword: account.hasPassword,
-      providers: providers.filter(({ name }) => account.providers.includes(name)),
-      canReclaim: account.isEmailUnverified,
-      errors: {},
-    }
-  }
-
-  /** Handles a form of the page, with the link request that the form brings back. */
-  const handleForm = (
-    context: RequestContext,
-    handle: (context: RequestContext, request: LinkRequest, browserSecret: string) => Promise<HttpResponse>,
-  ): Promise<HttpResponse> => {
-    const browserSecret = context.cookies.oauth
-    const { request, problem } = oauth.readLinkRequest(context.form.get('pending'), browserSecret, provider.name)
-    return orProblemPage(deps, context, { provider, returnTo: request?.returnTo ?? deps.homeUrl }, async () => {
-      if (!request) throw signInProblem(problem)
-      return handle(context, request, browserSecret ?? '')
-    })
-  }
+  const { provider, oauth, users, limits, accountLog } = deps
+  const { askForProof, show, showAgain, handleForm, render } = createProofPage(deps)
 
   const checkPassword = async (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> => {
     const { pendingLink, returnTo } = form.request
@@ -96,25 +47,15 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     return accountLog.recordOutcome(context, event, (facts) => checkWithinLimits(context, form, facts))
   }
 
-  const showAgain: ShowAgain = async (context, refusal) => {
-    const { oauth: browserSecret = '' } = context.cookies
-    const { request, problem } = oauth.readLinkRequest(context.form.get('pending'), browserSecret, provider.name)
-    if (!request) throw signInProblem(problem)
-    const account = await oauth.requireAccount(request.pendingLink.userId)
-    return pages.linkAccount({ ...view(context, { request, account, browserSecret }), ...refusal })
-  }
-
-  const linkByPassword = async (context: RequestContext, request: LinkRequest, browserSecret: string) => {
-    const account = await oauth.requireAccount(request.pendingLink.userId)
-    const form = { request, account, browserSecret }
-    return orShowAgain(
+  const linkByPassword = (context: RequestContext, form: LinkForm): Promise<HttpResponse> =>
+    orShowAgain(
       context,
       () => logIn(context, form),
-      (refusal) => pages.linkAccount({ ...view(context, form), ...refusal }),
+      (refusal) => render(context, form, refusal),
     )
-  }
 
-  const reclaim = async (context: RequestContext, { pendingLink, returnTo }: LinkRequest, browserSecret: string) => {
+  const reclaim = async (context: RequestContext, { request, browserSecret }: LinkForm): Promise<HttpResponse> => {
+    const { pendingLink, returnTo } = request
     const by = { method: provider.name, userId: pendingLink.userId }
     const grant = await accountLog.recordOutcome(context, { event: 'account_reclaim', ...by }, () =>
       oauth.reclaim(pendingLink, browserSecret, context),
@@ -125,16 +66,11 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   }
 
   return {
-    showPage(context, form) {
-      const shown = view(context, form)
-      if (!shown.hasPassword && shown.providers.length === 0 && !shown.canReclaim)
-        throw emailProblem('no_proof', form.account.email)
-      return page(409, pages.linkAccount(shown))
-    },
-
+    askForProof,
+    show,
     showAgain,
-    linkByPassword: (context) => handleForm(context, linkByPassword),
-    reclaim: (context) => handleForm(context, reclaim),
+    linkByPassword: (context) => handleForm(context, (form) => linkByPassword(context, form)),
+    reclaim: (context) => handleForm(context, (form) => reclaim(context, form)),
   }
 }
 

@@ -4,6 +4,7 @@ import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
+import { carriedEmail } from '../carried-email.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { requestedReturnTo } from '../start-session.ts'
 import { markAskingBrowser } from './asking-browser.ts'
@@ -42,7 +43,7 @@ export const createForgotPassword = (deps: RouteDeps) => {
 
     show(context: RequestContext): HttpResponse {
       if (!mail.isOn) return withoutMail()
-      return page(200, pages.forgotPassword(view(context, context.query.get('email') ?? '')))
+      return page(200, pages.forgotPassword(view(context, carriedEmail(context))))
     },
 
     async submit(context: RequestContext): Promise<HttpResponse> {
