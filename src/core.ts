@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './lib/time.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
+import { deleteIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
@@ -153,6 +154,7 @@ export const createCore = (deps: CoreDeps): Core => {
     links,
     limits,
     lifetimes: linkLifetimes(config),
+    disconnectProvider: deleteIdentity,
     notify,
     passwords,
     requireGoodPassword,

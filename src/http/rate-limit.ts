@@ -49,6 +49,17 @@ const LIMITS = {
 export type LimitName = keyof typeof LIMITS
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
 
+/** A try that was refused (`rate_limited`), and the limit whose window ends last. */
+export class TooManyTries extends AppError {
+  readonly limit: LimitName
+
+  constructor(limit: LimitName, retryAfterSeconds: number) {
+    super('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds })
+    this.name = 'TooManyTries'
+    this.limit = limit
+  }
+}
+
 /** Bounds the memory that a flood of addresses can take. */
 const KEPT_COUNTERS = 50_000
 
@@ -122,7 +133,7 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
     const longest = waits.reduce((one, other) => (other.waitMs > one.waitMs ? other : one))
     if (longest.waitMs === 0) return
     onRefusal?.(longest.name)
-    throw tooMany(Math.ceil(longest.waitMs / 1000))
+    throw new TooManyTries(longest.name, Math.ceil(longest.waitMs / 1000))
   }
 
   const enter = ({ id }: LimitEntry): void => void underWay.set(id, (underWay.get(id) ?? 0) + 1)
@@ -167,6 +178,3 @@ export const passwordFormLimits = (userId: string): LimitedBy[] => [
 ]
 
 const entryOf = (name: LimitName, key: string): LimitEntry => ({ name, id: `${name} ${key}` })
-
-const tooMany = (retryAfterSeconds: number): AppError =>
-  new AppError('rate_limited', `Too many tries. Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds })

@@ -14,6 +14,7 @@ import { createProviderCallback } from './browser/oauth/callback.ts'
 import { createLinkAccount } from './browser/oauth/link-account.ts'
 import { createProviderStart } from './browser/oauth/start.ts'
 import { createForgotPassword } from './browser/recovery/forgot-password.ts'
+import { createNotMeLink } from './browser/recovery/not-me.ts'
 import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
 import { createResetPassword } from './browser/recovery/reset-password.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
@@ -34,6 +35,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const account = createAccount(deps)
   const reauthentication = createReauthentication(deps)
   const forgotPassword = createForgotPassword(deps)
+  const notMe = createNotMeLink(deps)
   const resetPassword = createResetPassword(deps)
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
@@ -61,6 +63,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', handle: forgotPassword.submit, showAgain: forgotPassword.showAgain },
     { method: 'GET',  path: '/auth/password/reset',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: resetPassword.show },
     { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: resetPassword.submit, showAgain: resetPassword.showAgain },
+    { method: 'GET',  path: '/auth/account/not-me',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: notMe.show },
+    { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: notMe.submit, showAgain: notMe.showAgain },
     { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: createOtherWaysIn(deps).show },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },

@@ -17,6 +17,7 @@ export const ACCOUNT_EVENTS = [
   'provider_connect',
   'provider_disconnect',
   'account_reclaim',
+  'not_me',
   'session_end',
   'account_create',
   'account_disable',

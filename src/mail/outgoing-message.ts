@@ -18,7 +18,7 @@ export interface OutgoingMessage {
  * same time whether or not the address has an account.
  */
 export interface MailRequest {
-  purpose: 'reset' | 'signup' | 'new_email'
+  purpose: 'reset' | 'signup' | 'new_email' | 'login_limited'
   /** As it was entered. */
   to: string
   /** What `prepare` needs; sealed in the database. */

@@ -15,9 +15,16 @@ import {
   createForgotWithoutMailPage,
   createLinkSentPage,
 } from './recovery/forgot-password.ts'
+import { createNotMePage } from './recovery/not-me.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
 import { createResetPasswordPage } from './recovery/reset-password.ts'
-import type { DeadLinkView, ForgotPasswordView, OtherWaysInView, ResetPasswordView } from './recovery/views.ts'
+import type {
+  DeadLinkView,
+  ForgotPasswordView,
+  NotMeView,
+  OtherWaysInView,
+  ResetPasswordView,
+} from './recovery/views.ts'
 import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
 import { createWelcomePage } from './welcome.ts'
@@ -62,6 +69,7 @@ export interface Pages {
   linkSent(): string
   resetPassword(view: ResetPasswordView): string
   otherWaysIn(view: OtherWaysInView): string
+  notMe(view: NotMeView): string
   error(view: ErrorView): string
   /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -99,6 +107,7 @@ export const createPages = ({
     linkSent: createLinkSentPage(layout),
     resetPassword: createResetPasswordPage(layout),
     otherWaysIn: createOtherWaysInPage(layout),
+    notMe: createNotMePage(layout),
     error: createErrorPage(layout),
   }
 }

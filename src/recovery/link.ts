@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 
 /** What a link is good for; it is refused everywhere else. */
-export type LinkPurpose = 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me'
+export type LinkPurpose = 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me' | 'not_my_browser'
 
 /** Why a link is no longer good: it was used, a newer one took its place, or an event ended it. */
 export type LinkEnd = 'used' | 'replaced' | 'ended'

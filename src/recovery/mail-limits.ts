@@ -14,6 +14,8 @@ const LIMITS = {
   unverifiedAddress: { limit: 5, windowMs: 24 * HOUR_MS },
   /** Notices of sign-ins from new browsers. */
   newBrowser: { limit: 20, windowMs: HOUR_MS },
+  /** Notices that the limit of failed logins was reached. */
+  loginLimit: { limit: 1, windowMs: 24 * HOUR_MS },
 }
 
 interface Request {
@@ -36,6 +38,8 @@ export interface MailLimits {
   mayMailUnverified(db: Runner, emailLower: string, isReset: boolean): Promise<boolean>
   /** Counts a notice of a sign-in from a new browser; false when there were too many. */
   mayNotifyOfBrowser(db: Runner, emailLower: string): Promise<boolean>
+  /** Counts a notice that the limit of failed logins was reached; false when there was one today. */
+  mayTellOfLoginLimit(db: Runner, emailLower: string): Promise<boolean>
 }
 
 interface MailLimitsDeps {
@@ -61,5 +65,7 @@ export const createMailLimits = ({ clock, enabled }: MailLimitsDeps): MailLimits
       count(db, 'unverifiedAddress', `${isReset ? 'reset' : 'any'} ${emailLower}`),
 
     mayNotifyOfBrowser: (db, emailLower) => count(db, 'newBrowser', emailLower),
+
+    mayTellOfLoginLimit: (db, emailLower) => count(db, 'loginLimit', emailLower),
   }
 }

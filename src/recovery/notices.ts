@@ -3,6 +3,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { Notice } from '../mail/message.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../users/account-notice.ts'
+import { findFormerEmails } from '../users/email-store.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -28,59 +29,51 @@ interface NoticesDeps {
 export const createNotify = (deps: NoticesDeps): Notify => {
   const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers } = deps
 
-  /** Whether the limits allow another message to this address. */
-  const mayMail = async (transaction: Transaction, { kind }: AccountNotice, user: UserRecord): Promise<boolean> => {
-    if (kind === 'new_browser' && !(await limits.mayNotifyOfBrowser(transaction, user.emailLower))) return false
-    return user.emailVerifiedAtMs !== undefined || limits.mayMailUnverified(transaction, user.emailLower, false)
-  }
+  /** Whether the limits allow another message to the address of the account. */
+  const mayMail = async (transaction: Transaction, { emailLower, emailVerifiedAtMs }: UserRecord): Promise<boolean> =>
+    emailVerifiedAtMs !== undefined || limits.mayMailUnverified(transaction, emailLower, false)
 
-  /** The link that removes what was added. */
+  const isTooMuch = async (transaction: Transaction, { kind }: AccountNotice, { emailLower }: UserRecord) =>
+    kind === 'new_browser' && !(tellsOfNewBrowsers && (await limits.mayNotifyOfBrowser(transaction, emailLower)))
+
+  /** The link that removes what was added, by its purpose. */
   const createNotMe = async (
     transaction: Transaction,
-    { id, emailLower }: UserRecord,
-    added: Record<string, string>,
+    { id: userId, emailLower }: UserRecord,
+    newLink: { purpose: 'not_me' | 'not_my_browser'; details: Record<string, string> },
   ) => {
-    const { link, token } = await links.create(transaction, {
-      purpose: 'not_me',
-      userId: id,
-      emailLower,
-      details: added,
-      lifetimeMs: NOT_ME_LIFETIME_MS,
-    })
-    const notMe = { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
-    return { linkId: link.id, notMe }
+    const lifetimeMs = NOT_ME_LIFETIME_MS
+    const { link, token } = await links.create(transaction, { ...newLink, userId, emailLower, lifetimeMs })
+    return { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
   }
 
-  const describe = async (
-    transaction: Transaction,
-    notice: AccountNotice,
-    user: UserRecord,
-  ): Promise<{ linkId?: string; notice: Notice }> => {
+  const toMessage = async (transaction: Transaction, notice: AccountNotice, user: UserRecord): Promise<Notice> => {
     if (notice.kind === 'provider_connected') {
       const { kind, provider, identityId } = notice
-      const { linkId, notMe } = await createNotMe(transaction, user, { identityId, provider })
-      return { linkId, notice: { kind, provider, notMe } }
+      const newLink = { purpose: 'not_me' as const, details: { identityId, provider } }
+      return { kind, provider, notMe: await createNotMe(transaction, user, newLink) }
     }
     if (notice.kind === 'new_browser') {
       const { kind, deviceHash } = notice
-      const { linkId, notMe } = await createNotMe(transaction, user, { deviceHash })
-      return { linkId, notice: { kind, notMe } }
+      // A purpose of its own: an attacker could otherwise end the link about their provider by signing in five times.
+      const newLink = { purpose: 'not_my_browser' as const, details: { deviceHash } }
+      return { kind, notMe: await createNotMe(transaction, user, newLink) }
     }
-    return { notice }
+    return notice
   }
 
   return async (transaction, userId, given, caller) => {
-    if (!mail.isOn || (given.kind === 'new_browser' && !tellsOfNewBrowsers)) return
-    const user = await findUserById(transaction, userId)
-    if (!user || !(await mayMail(transaction, given, user))) return
-    const { notice, linkId } = await describe(transaction, given, user)
+    const user = mail.isOn ? await findUserById(transaction, userId) : undefined
+    if (!user || (await isTooMuch(transaction, given, user))) return
     const nowMs = clock.now()
-    await mail.write(transaction, {
-      to: user.email,
-      userId,
-      message: { ...notice, ...noticeContextOf(user.email, nowMs, caller?.device) },
-      linkId,
-      expiresAtMs: nowMs + NOTICE_LIFETIME_MS,
-    })
+    const notice = await toMessage(transaction, given, user)
+    const message = { ...notice, ...noticeContextOf(user.email, nowMs, caller?.device) }
+    // Without the link, whose end does not end the message: the user must learn of it in any case.
+    const rest = { userId, expiresAtMs: nowMs + NOTICE_LIFETIME_MS }
+    if (await mayMail(transaction, user)) await mail.write(transaction, { ...rest, to: user.email, message })
+    // The owner of the address that was left may be the owner of the account still.
+    for (const to of await findFormerEmails(transaction, userId, nowMs)) {
+      await mail.write(transaction, { ...rest, to, message: { ...message, toFormerAddress: true } })
+    }
   }
 }

@@ -6,6 +6,8 @@ import { createEmailChanges, type EmailChanges } from './email-changes.ts'
 import { createEmailUndo, type EmailUndo, type EmailUndoDeps } from './email-undo.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
+import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
+import { createNotMe, type NotMe, type NotMeDeps } from './not-me.ts'
 import { createPasswordReset, type PasswordReset, type PasswordResetDeps } from './reset.ts'
 import { createUndoLinks } from './undo-links.ts'
 
@@ -14,6 +16,8 @@ export interface Recovery {
   links: Links
   limits: MailLimits
   reset: PasswordReset
+  notMe: NotMe
+  loginLimit: LoginLimit
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
@@ -36,24 +40,30 @@ interface LinkLifetimes {
 interface RecoveryDeps
   extends Omit<PasswordResetDeps, 'lifetimeMs'>,
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
-    EmailUndoDeps {
+    EmailUndoDeps,
+    LoginLimitDeps,
+    Omit<NotMeDeps, 'resetLifetimeMs'> {
   lifetimes: LinkLifetimes
 }
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes } = deps
   const reset = createPasswordReset({ ...deps, lifetimeMs: lifetimes.resetMs })
+  const loginLimit = createLoginLimit(deps)
   const undoLinks = createUndoLinks(deps)
   const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
   /** By the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
     new_email: emailChangeRequests,
+    login_limited: loginLimit,
   }
   return {
     links,
     limits,
     reset,
+    notMe: createNotMe({ ...deps, resetLifetimeMs: lifetimes.resetMs }),
+    loginLimit,
     emailChangeRequests,
     emailChanges: createEmailChanges({ ...deps, undoLinks }),
     emailUndo: createEmailUndo(deps),

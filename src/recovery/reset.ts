@@ -55,12 +55,12 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
   const changeAccount = async (
     transaction: Transaction,
-    { user, isOwnSession, passwordHash }: Reset,
+    { user, isOwnSession, provesEmail, passwordHash }: Reset,
   ): Promise<void> => {
     const { id: userId, emailLower } = user
-    if (!isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
+    if (provesEmail && !isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
     await updatePasswordHash(transaction, userId, passwordHash)
-    const verified = await markEmailVerified(transaction, userId, clock.now())
+    const verified = provesEmail ? await markEmailVerified(transaction, userId, clock.now()) : 0
     await applySecurityEvent(transaction, 'password_reset', { userId })
     if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
   }
@@ -82,7 +82,8 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         },
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, isOwnSession, passwordHash })
+          const provesEmail = link.details.provesEmail !== 'no'
+          await changeAccount(transaction, { user, isOwnSession, provesEmail, passwordHash })
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }
@@ -92,6 +93,8 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
 interface Reset extends Pick<EnteredPassword, 'isOwnSession'> {
   user: UserRecord
+  /** Whether the link can have come by the account's mail alone. */
+  provesEmail: boolean
   passwordHash: string
 }
 

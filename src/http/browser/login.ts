@@ -2,7 +2,9 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { readEmail } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
+import type { Device } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
+import { TooManyTries } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
@@ -23,7 +25,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, pages, limits, requestMetrics, passwords, providers, accountLog } = deps
+  const { redirectSignedIn, users, recovery, pages, limits, requestMetrics, passwords, providers, accountLog } = deps
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
 
@@ -49,15 +51,28 @@ export const createLogin = (deps: EntryDeps) => {
     return response
   }
 
+  /** Tells the owner of the account, if there is one, that someone tries passwords. */
+  const tellWhenLimited = async <T>(emailLower: string, device: Device, action: () => Promise<T>): Promise<T> => {
+    try {
+      return await action()
+    } catch (error) {
+      if (error instanceof TooManyTries && error.limit === 'login')
+        await recovery.loginLimit.reached(emailLower, device)
+      throw error
+    }
+  }
+
   const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { network } = context
-    const account = `${readEmail(form.email)?.lower ?? ''} ${network}`
-    return limits.attempt(
-      [
-        ['loginOfAddress', network],
-        ['login', account],
-      ],
-      () => checkPassword(context, form, facts),
+    const { network, device } = context
+    const emailLower = readEmail(form.email)?.lower ?? ''
+    return tellWhenLimited(emailLower, device, () =>
+      limits.attempt(
+        [
+          ['loginOfAddress', network],
+          ['login', `${emailLower} ${network}`],
+        ],
+        () => checkPassword(context, form, facts),
+      ),
     )
   }
 

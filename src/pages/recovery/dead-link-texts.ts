@@ -38,6 +38,11 @@ interface Next {
 
 const toAccount = { words: 'Go to your account', href: '/auth/account' }
 
+const notMe: Next = {
+  advice: 'If something in your account is not yours, remove it on your account page, and change your password.',
+  button: toAccount,
+}
+
 /** The way to a new link, or to what the link was for. */
 const next = (appName: string): Record<DeadLinkView['purpose'], Next> => ({
   reset: {
@@ -62,10 +67,8 @@ const next = (appName: string): Record<DeadLinkView['purpose'], Next> => ({
   invite: {
     advice: 'If you have an account already, log in. If not, ask the person who invited you for a new invitation.',
   },
-  not_me: {
-    advice: 'If something in your account is not yours, remove it on your account page, and change your password.',
-    button: toAccount,
-  },
+  not_me: notMe,
+  not_my_browser: notMe,
 })
 
 export const deadLinkTexts = {

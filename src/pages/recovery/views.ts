@@ -4,7 +4,7 @@ import type { FieldProblem, FormView } from '../views.ts'
 /** A link that is not good. */
 export interface DeadLinkView {
   /** What the link was for. */
-  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me'
+  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me' | 'not_my_browser'
   /**
    * Why it is not good: it was used, a newer one took its place, a change of the account ended it, its time is over, or
    * there is no such link.
@@ -28,6 +28,16 @@ export interface ResetPasswordView extends FormView {
   /** Of another account that is signed in in this browser. */
   otherEmail: string | undefined
   errors: { password?: FieldProblem | undefined }
+}
+
+/** "This wasn't me": what a user was told of, and did not do. */
+export interface NotMeView {
+  csrfToken: string
+  token: string
+  /** The address of the account. */
+  email: string
+  /** The label of the provider that was connected; undefined for a sign-in in a new browser. */
+  provider: string | undefined
 }
 
 /** What else gets into an account whose password was just reset. */

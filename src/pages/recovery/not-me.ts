@@ -1,0 +1,26 @@
+import { html } from '../../lib/html.ts'
+import { csrfInput, tokenInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { notMeTexts } from './not-me-texts.ts'
+import type { NotMeView } from './views.ts'
+
+/** The page behind "This wasn't me". It names the account and what happened above the button. */
+export const createNotMePage =
+  (layout: Layout) =>
+  ({ csrfToken, token, email, provider }: NotMeView): string =>
+    layout.panel({
+      title: notMeTexts.title,
+      body: html`<p>${notMeTexts.account} <b>${email}</b></p>
+<p>${provider === undefined ? notMeTexts.newBrowser : notMeTexts.connected(provider)}</p>
+<p>${notMeTexts.about}</p>
+<ul class="ends">
+${provider !== undefined && html`<li>${notMeTexts.disconnects(provider)}</li>`}
+<li>${notMeTexts.endsSessions}</li>
+<li>${notMeTexts.asksPassword}</li>
+</ul>
+<form method="post" action="/auth/account/not-me">
+${csrfInput(csrfToken)}${tokenInput(token)}
+<button class="first">${notMeTexts.button}</button>
+</form>
+<p class="hint">${notMeTexts.otherwise}</p>`,
+    })

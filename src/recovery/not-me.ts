@@ -1,0 +1,70 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import { DeadLinkError, type Link } from './link.ts'
+import type { Links } from './links.ts'
+
+/** "This wasn't me": the user says so about a browser or a provider that they were told of. */
+export interface NotMe {
+  /** The account of a live link. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /**
+   * Removes what was added, and ends every session; a `DeadLinkError` when another request was first. Resolves to the
+   * token of a new link, by which the user chooses another password.
+   */
+  confirm(link: Link, caller: Caller): Promise<string>
+}
+
+export interface NotMeDeps {
+  db: Database
+  links: Links
+  applySecurityEvent: ApplySecurityEvent
+  notify: Notify
+  /** Disconnects one provider of a user; does nothing where it is connected no longer. */
+  disconnectProvider: (transaction: Transaction, identityId: string, userId: string) => Promise<number>
+  /** How long the new link lives. */
+  resetLifetimeMs: number
+}
+
+export const createNotMe = (deps: NotMeDeps): NotMe => {
+  const { db, links, applySecurityEvent, notify, disconnectProvider, resetLifetimeMs } = deps
+
+  const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    const { identityId, provider } = details
+    if (identityId === undefined || provider === undefined) return
+    if ((await disconnectProvider(transaction, identityId, userId)) === 0) return
+    await notify(transaction, userId, { kind: 'provider_removed', provider }, caller)
+  }
+
+  const requireAccount = async ({ userId = '' }: Link, queries: Queries = db): Promise<UserRecord> => {
+    const user = await findUserById(queries, userId)
+    if (!user || user.disabled) throw new DeadLinkError('not_me', 'ended')
+    return user
+  }
+
+  return {
+    requireAccount,
+
+    confirm: (link, caller) =>
+      db.inTransaction(async (transaction) => {
+        const { userId = '' } = link
+        await lockUserToChange(transaction, userId)
+        await links.use(transaction, link)
+        const { emailLower } = await requireAccount(link, transaction)
+        await removeProvider(transaction, link, userId, caller)
+        // This forgets the browser too, and ends the links that someone else may have asked for.
+        await applySecurityEvent(transaction, 'not_me', { userId })
+        const reset = await links.create(transaction, {
+          purpose: 'reset',
+          userId,
+          emailLower,
+          // The message with the link may have gone to an address that the account has left.
+          details: { provesEmail: 'no' },
+          lifetimeMs: resetLifetimeMs,
+        })
+        return reset.token
+      }),
+  }
+}

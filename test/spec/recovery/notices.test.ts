@@ -1,0 +1,209 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { currentUser, logIn, newAgent, newPerson, signedUp, type Person } from '../../support/client/accounts.ts'
+import { assertCanLogIn, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
+import type { UserAgent } from '../../support/client/user-agent.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { githubPersonWith } from '../../support/provider/provider-accounts.ts'
+import { type GitHubPerson, startGitHubServer } from '../../support/provider/github-server.ts'
+import { startServiceWith } from '../../support/provider/provider-service.ts'
+import { signInBy } from '../../support/provider/provider-sign-in.ts'
+import { resetBy, tokenOf } from '../../support/recovery/reset.ts'
+import { createUser, runCommandOf, setPassword } from '../../support/service/operator-commands.ts'
+import { startService } from '../../support/service/service.ts'
+
+const smtp = await startSmtpServer()
+const github = await startGitHubServer()
+const service = await startServiceWith({ github }, { env: { ...smtp.env, SVC_RATE_LIMIT: 'on' } })
+const database = await openDatabase(service)
+const byGithub = (person: GitHubPerson) => (url: string) => github.visit(url, { person })
+
+/** The messages to an address with this in their subject, once there are so many. */
+const noticesFor = async (email: string, subject: RegExp, count = 1) => {
+  for (let arrived = 1; ; arrived += 1) {
+    await smtp.receivedFor(email, arrived)
+    const found = smtp.mails.filter((mail) => mail.to === email && subject.test(mail.subject))
+    if (found.length >= count) return found
+  }
+}
+
+const noticeFor = async (email: string, subject: RegExp) => {
+  const [found] = await noticesFor(email, subject)
+  assert.ok(found)
+  return found
+}
+
+/** A user whose address is verified, in a browser that their account knows. */
+const verifiedUser = async () => {
+  const person = newPerson()
+  await createUser(service, person)
+  const agent = newAgent(service)
+  assertRedirect(await logIn(agent, person), '/')
+  await noticeFor(person.email, /^New login/)
+  return { agent, person, id: (await currentUser(agent)).id }
+}
+
+/** Every row of the outbox, as the database has it. */
+const messagesTo = (email: string, purpose: string) =>
+  database.rows('SELECT id FROM mail_messages WHERE recipient = ? AND purpose = ?', email, purpose)
+
+const loggedInElsewhere = async (person: Person): Promise<UserAgent> => {
+  const agent = newAgent(service)
+  assertRedirect(await logIn(agent, person), '/')
+  return agent
+}
+
+describe('a sign-in from a new browser', () => {
+  test('is told to the user once, with device and address, and nothing of the request besides', async () => {
+    const { person } = await verifiedUser()
+    const agent = newAgent(service)
+    const headers = {
+      'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 <b>evil</b>',
+    }
+    assertRedirect(await agent.post('/auth/login', { email: person.email, password: person.password }, headers), '/')
+    const [, notice] = await noticesFor(person.email, /^New login/, 2)
+    assert.match(notice?.text ?? '', /Firefox on Linux/)
+    assert.match(notice?.text ?? '', /127\.0\.0\.1|::1/)
+    assert.doesNotMatch(`${notice?.text}${notice?.html}`, /evil/)
+    assertRedirect(await logIn(agent, person), '/')
+    assert.equal((await messagesTo(person.email, 'new_browser')).length, 2)
+  })
+
+  test('is not told about a signup, nor with SVC_MAIL_NOTICES=off', async (t) => {
+    const quiet = await startService({ t, env: { ...smtp.env, SVC_MAIL_NOTICES: 'off' } })
+    const [{ person }, known] = [await signedUp(service), newPerson()]
+    await createUser(quiet, known)
+    assertRedirect(await logIn(newAgent(quiet), known), '/')
+    assert.deepEqual(await messagesTo(person.email, 'new_browser'), [])
+    const rows = await (await openDatabase(quiet, t)).rows(`SELECT id FROM mail_messages WHERE purpose = 'new_browser'`)
+    assert.deepEqual(rows, [])
+  })
+
+  test('sends at most 20 messages an hour to one address, and five a day to one that nobody has proved', async () => {
+    const { person } = await verifiedUser()
+    const { person: unproved } = await signedUp(service)
+    for (let count = 0; count < 22; count += 1) await loggedInElsewhere(person)
+    for (let count = 0; count < 7; count += 1) await loggedInElsewhere(unproved)
+    assert.equal((await messagesTo(person.email, 'new_browser')).length, 20)
+    const [row] = await database.rows(
+      `SELECT count(*) AS count FROM mail_messages WHERE recipient = ? AND purpose <> 'verify'`,
+      unproved.email,
+    )
+    assert.ok(Number(row?.count) <= 5, String(row?.count))
+  })
+})
+
+describe('§4.2 "This wasn’t me"', () => {
+  test('changes nothing until it is pressed; then everything ends, and the user chooses a new password', async () => {
+    const { agent: owner, person, id } = await verifiedUser()
+    const thief = await loggedInElsewhere(person)
+    const [, notice] = await noticesFor(person.email, /^New login/, 2)
+    const link = notice?.link ?? ''
+    assert.ok(link.startsWith(`${service.url}/auth/account/not-me?token=`), link)
+    const path = link.slice(service.url.length)
+    const browser = newAgent(service)
+    for (const scanner of [browser, newAgent(service)]) {
+      const shown = await scanner.get(path)
+      assertPage(shown)
+      assert.match(shown.text, new RegExp(person.email))
+      assert.equal(shown.headers['referrer-policy'], 'strict-origin')
+    }
+    assert.equal((await thief.get('/auth/api/v1/user')).status, 200)
+
+    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    assert.equal(pressed.status, 303)
+    await assertSignedOut(thief)
+    await assertSignedOut(owner)
+    assert.deepEqual(await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', id), [])
+    assertPage(await browser.get(pressed.location ?? ''))
+    const next = { ...person, password: `new ${person.password}` }
+    assertRedirect(await resetBy(browser, tokenOf(`${service.url}${pressed.location}`), next.password), '/')
+    await assertCanLogIn(service, next)
+    assertPage(await newAgent(service).get(path), 410)
+    assertPage(await browser.post('/auth/account/not-me', { token: tokenOf(link) }), 410)
+  })
+
+  test('of two presses at the same moment, one wins', async () => {
+    const { person } = await verifiedUser()
+    const { link } = await noticeFor(person.email, /^New login/)
+    const press = () => newAgent(service).post('/auth/account/not-me', { token: tokenOf(link) })
+    const statuses = (await Promise.all([press(), press(), press()])).map(({ status }) => status)
+    assert.deepEqual(
+      statuses.sort((a, b) => a - b),
+      [303, 410, 410],
+    )
+  })
+
+  test('disconnects the provider that was connected, and no other', async () => {
+    const { agent, person, id } = await verifiedUser()
+    const [mine, thiefs] = [githubPersonWith('own@example.org'), githubPersonWith('thief@example.org')]
+    assertRedirect(await signInBy(agent, 'github', byGithub(mine), { intent: 'link' }), '/auth/account?done=linked')
+    assertRedirect(await signInBy(agent, 'github', byGithub(thiefs), { intent: 'link' }), '/auth/account?done=linked')
+    const [, notice] = await noticesFor(person.email, /GitHub was connected/, 2)
+    const browser = newAgent(service)
+    assert.match((await browser.get(notice?.link.slice(service.url.length) ?? '')).text, /GitHub/)
+    assert.equal((await browser.post('/auth/account/not-me', { token: tokenOf(notice?.link ?? '') })).status, 303)
+    const left = await database.rows('SELECT email FROM identities WHERE user_id = ?', id)
+    assert.deepEqual(
+      left.map(({ email }) => email),
+      ['own@example.org'],
+    )
+    await assertSignedOut(agent)
+    await noticeFor(person.email, /GitHub was disconnected/)
+  })
+
+  test('proves no address: the message may have gone to one that the account has left', async () => {
+    const { person, agent } = await signedUp(service)
+    await loggedInElsewhere(person)
+    const { link } = await noticeFor(person.email, /^New login/)
+    const { id } = await currentUser(agent)
+    const pressed = await newAgent(service).post('/auth/account/not-me', { token: tokenOf(link) })
+    const token = tokenOf(`${service.url}${pressed.location}`)
+    assertRedirect(await resetBy(newAgent(service), token, `new ${person.password}`), '/')
+    const [user] = await database.rows('SELECT email_verified_at FROM users WHERE id = ?', id)
+    assert.equal(user?.email_verified_at, null)
+  })
+})
+
+describe('users are told what happens to their account', () => {
+  test('by themselves: username, password, deletion, with the device', async () => {
+    const { agent, person } = await verifiedUser()
+    const username = newPerson().username
+    assertRedirect(await agent.post('/auth/account/username', { username }), '/auth/account?done=username')
+    const renamed = await noticeFor(person.email, /username was changed/)
+    assert.match(renamed.text, new RegExp(username))
+    assert.match(renamed.text, new RegExp(person.username))
+    const next = `new ${person.password}`
+    const change = { current_password: person.password, new_password: next }
+    assertRedirect(await agent.post('/auth/account/password', change), '/auth/account?done=password')
+    const changed = await noticeFor(person.email, /password was changed/)
+    assert.match(changed.text, /127\.0\.0\.1|::1/)
+    assertRedirect(await agent.post('/auth/account/delete', { password: next }), '/auth/login?done=deleted')
+    await noticeFor(person.email, /account was deleted/)
+  })
+
+  test('by an operator: password, deletion, without a device', async () => {
+    const { person } = await verifiedUser()
+    await setPassword(service, person.email, `new ${person.password}`)
+    const changed = await noticeFor(person.email, /password was changed/)
+    assert.match(changed.text, /The people who run/)
+    assert.doesNotMatch(changed.text, /127\.0\.0\.1|::1/)
+    await runCommandOf(service, ['users', 'delete', person.email, '--yes'])
+    await noticeFor(person.email, /account was deleted/)
+  })
+
+  test('once a day when too many logins have failed, and nobody where there is no account', async () => {
+    const { person } = await verifiedUser()
+    const unknown = newPerson()
+    for (const { email } of [person, unknown]) {
+      for (let count = 0; count < 13; count += 1) {
+        await newAgent(service).post('/auth/login', { email, password: 'wrong password' })
+      }
+    }
+    await noticeFor(person.email, /Too many tries/)
+    assert.equal((await messagesTo(person.email, 'login_limited')).length, 1)
+    assert.equal(smtp.mails.filter(({ to }) => to === unknown.email).length, 0)
+  })
+})
