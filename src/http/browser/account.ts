@@ -6,11 +6,12 @@ import type { RouteDeps } from '../deps.ts'
 import { type LimitedBy, passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
+import { readReturnTo } from '../return-to.ts'
 import type { ShowAgain } from '../route.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
-import { requestedReturnTo, startSession } from './start-session.ts'
+import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
 type Done = NonNullable<AccountView['done']>
@@ -173,12 +174,11 @@ export const createAccount = (deps: RouteDeps) => {
       const id = context.form.get('identity_id')
       return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
+        const returnTo = readReturnTo(context.form.get('return_to') ?? pathAfter('unlinked'), deps)
         await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
           facts.method = await oauth.unlink(id, session, context)
         })
-        return context.form.get('return_to') === undefined
-          ? done('unlinked')
-          : redirect(requestedReturnTo(context, deps))
+        return redirect(returnTo)
       })
     },
 
