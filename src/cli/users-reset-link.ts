@@ -3,6 +3,7 @@ import { toTimestamp } from '../lib/time.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
+import { userToJson } from './user-output.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
 
 interface ResetLinkOptions extends JsonOption {
@@ -29,9 +30,10 @@ export const addUsersResetLink = (users: Command, { loadConfig }: CommandContext
       logEvent('users reset-link', 'password_reset_request', { userId: user.id })
       if (user.emailVerifiedAtMs === undefined) printNotice(unverifiedNotice(user.email))
       const expiresAt = toTimestamp(expiresAtMs)
-      if (json)
-        return printJson({ ...(!isMailed && { url }), email: user.email, mailed: isMailed, expires_at: expiresAt })
-      return print(isMailed ? `${user.email} gets a link by mail. It is good until ${expiresAt}.\n` : `${url}\n`)
+      if (json) return printJson({ ...userToJson(user), ...(!isMailed && { url }), expires_at: expiresAt })
+      if (isMailed) return print(`Mailed a link for a new password to ${user.email}. It is good until ${expiresAt}.\n`)
+      printNotice(`a link for a new password of ${user.email}, good until ${expiresAt}`)
+      return print(`${url}\n`)
     }),
   )
 }
