@@ -102,6 +102,10 @@ describe('each message', () => {
       /^Time: 22 November 2026 at 16:53 UTC\nDevice: Firefox on Linux\nNetwork address: 203\.0\.113\.7$/m,
     )
     assert.match(text, /^The link works once, until 25 November 2026 at 16:53 UTC\.$/m)
+    assert.match(
+      render(messageNamed('undo_requested')).text,
+      /^The link works once, until 72 hours after the change\.$/m,
+    )
     const unknown = { ...messageNamed('new_browser'), device: {} }
     assert.match(render(unknown).text, /^Device: Unknown device$/m)
   })

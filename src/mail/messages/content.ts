@@ -55,7 +55,7 @@ const lifeOf = (expiresAtMs: number | undefined): string | undefined =>
 
 /** A notice says what happened, and then what to do. The other messages are there for their link. */
 const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBranding): Block[] => {
-  const { what, button, advice } = wordsOf(message, { app: appName, passwords })
+  const { what, button, advice, life } = wordsOf(message, { app: appName, passwords })
   const destination = destinationOf(message)
   const link: Block[] =
     button && destination
@@ -64,7 +64,7 @@ const blocksOf = (message: Message, { appName, baseUrl, passwords }: MessageBran
             kind: 'link',
             label: onOneLine(button),
             url: ownLink(destination.url, baseUrl),
-            life: lifeOf(destination.expiresAtMs),
+            life: life ?? lifeOf(destination.expiresAtMs),
           },
         ]
       : []

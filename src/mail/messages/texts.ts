@@ -21,6 +21,8 @@ interface EndingWords {
   button?: string
   /** Paragraphs: what to do, and what happens to those who ignore the message. */
   advice: readonly string[]
+  /** How long the link is good, if not until the time of the message. */
+  life?: string
 }
 
 /** What a message says, without its links and facts. */
@@ -64,6 +66,7 @@ const undoWords = ({ step, email, newEmail, by }: MessageOf<'undo'>, { app, pass
       what: [`Someone who is logged in asked to change ${from}. It changes when the new address is confirmed.`],
       button: 'Stop this change',
       advice: [NOTHING_TO_DO, `If it wasn’t you, stop it: that ${lockOut(passwords)}.`],
+      life: 'The link works once, until 72 hours after the change.',
     }
   const byOperator = by === 'operator'
   return {
