@@ -22,6 +22,8 @@ import { createAccessTokens } from './sessions/tokens/access-token.ts'
 import { createSigner } from './sessions/tokens/signer.ts'
 import { createEmailDomains, type EmailDomains } from './users/email-domains.ts'
 import type { Notify } from './users/account-notice.ts'
+import { createMakeInvited } from './users/invitable-account.ts'
+import { createEnterInvited } from './users/invited-account.ts'
 import { createSecurityEvents } from './users/security-events.ts'
 import { createTakeOver } from './users/take-over.ts'
 import { siteNames } from './users/password-names.ts'
@@ -123,7 +125,11 @@ export const createCore = (deps: CoreDeps): Core => {
     endTrust,
     disconnectProviders: disconnectSince,
   })
-  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate: webhooks.announceUpdate })
+  const { announceUpdate } = webhooks
+  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate })
+  const { userChanged } = sessions.rules
+  const accountDeps = { clock, applySecurityEvent, announceUpdate, userChanged }
+  const enterInvited = createEnterInvited(accountDeps)
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -139,7 +145,7 @@ export const createCore = (deps: CoreDeps): Core => {
     emailDomains,
     hasPassword,
     announce: webhooks.announce,
-    announceUpdate: webhooks.announceUpdate,
+    announceUpdate,
     requireGoodPassword,
     applySecurityEvent,
     notify,
@@ -156,12 +162,15 @@ export const createCore = (deps: CoreDeps): Core => {
     lifetimes: linkLifetimes(config),
     disconnectProvider: deleteIdentity,
     notify,
+    users,
     passwords,
     requireGoodPassword,
     applySecurityEvent,
     takeOver,
-    announceUpdate: webhooks.announceUpdate,
     ...sessions.rules,
+    enterInvited,
+    makeInvited: createMakeInvited(accountDeps),
+    announceUpdate,
   })
   const oauth = createOAuth({
     db,
@@ -177,7 +186,8 @@ export const createCore = (deps: CoreDeps): Core => {
     applySecurityEvent,
     notify,
     takeOver,
-    announceUpdate: webhooks.announceUpdate,
+    enterInvited,
+    announceUpdate,
     ...sessions.rules,
   })
   const pseudonymOf = (email: string): string =>

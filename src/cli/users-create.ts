@@ -60,7 +60,7 @@ export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): 
 const firstSignInText = ({ email, username }: User): string =>
   `${email} has no way to sign in yet: svc users reset-link ${username} prints a link by which they connect a provider`
 
-const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
+export const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
 
 const requireOneEmail = (create: Command, argument: string | undefined, option: string | undefined): string => {
   const emails = [argument, option].filter((email) => email !== undefined)

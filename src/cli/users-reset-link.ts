@@ -2,9 +2,10 @@ import type { Command } from 'commander'
 import { toTimestamp } from '../lib/time.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
+import { requireMail } from './require-mail.ts'
 import { print, printJson, printNotice } from './terminal/output.ts'
 import { userToJson } from './user-output.ts'
-import { type Core, requireUser, withCore } from './with-core.ts'
+import { requireUser, withCore } from './with-core.ts'
 
 interface ResetLinkOptions extends JsonOption {
   mail?: boolean
@@ -36,12 +37,6 @@ export const addUsersResetLink = (users: Command, { loadConfig }: CommandContext
       return print(`${url}\n`)
     }),
   )
-}
-
-const requireMail = async ({ mail }: Core): Promise<void> => {
-  if (mail.isOn) return
-  const { AppError } = await import('../lib/errors.ts')
-  throw new AppError('invalid_request', 'mail is off: set SVC_SMTP_URL, or leave out --mail to have the link printed')
 }
 
 const unverifiedNotice = (email: string): string =>

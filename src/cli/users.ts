@@ -5,6 +5,7 @@ import { addUsersCreate } from './users-create.ts'
 import { addUsersDelete } from './users-delete.ts'
 import { addUsersDisable } from './users-disable.ts'
 import { addUsersEnable } from './users-enable.ts'
+import { addUsersInvite } from './users-invite.ts'
 import { addUsersList } from './users-list.ts'
 import { addUsersResetLink } from './users-reset-link.ts'
 import { addUsersSetEmail } from './users-set-email.ts'
@@ -24,6 +25,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersList(users, context)
   addUsersShow(users, context)
   addUsersCreate(users, context)
+  addUsersInvite(users, context)
   addUsersSetPassword(users, context)
   addUsersResetLink(users, context)
   addUsersSetEmail(users, context)

@@ -15,6 +15,7 @@ import { createLinkAccount } from './browser/oauth/link-account.ts'
 import { createProviderStart } from './browser/oauth/start.ts'
 import { createForgotPassword } from './browser/recovery/forgot-password.ts'
 import { createNotMeLink } from './browser/recovery/not-me.ts'
+import { createInvitation } from './browser/recovery/invitation.ts'
 import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
 import { createResetPassword } from './browser/recovery/reset-password.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
@@ -37,6 +38,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const forgotPassword = createForgotPassword(deps)
   const notMe = createNotMeLink(deps)
   const resetPassword = createResetPassword(deps)
+  const invitation = createInvitation(deps)
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -65,6 +67,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: resetPassword.submit, showAgain: resetPassword.showAgain },
     { method: 'GET',  path: '/auth/account/not-me',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: notMe.show },
     { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: notMe.submit, showAgain: notMe.showAgain },
+    { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, handle: invitation.show },
+    { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: invitation.submit, showAgain: invitation.showAgain },
     { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: createOtherWaysIn(deps).show },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },

@@ -20,6 +20,8 @@ export const ACCOUNT_EVENTS = [
   'not_me',
   'session_end',
   'account_create',
+  'account_invite',
+  'invitation_accept',
   'account_disable',
   'account_enable',
   'account_delete',

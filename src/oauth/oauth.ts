@@ -6,6 +6,7 @@ import type { Database } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { Notify } from '../users/account-notice.ts'
+import type { EnterInvited } from '../users/invited-account.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
 import type { HasPassword } from '../users/usable-password.ts'
@@ -20,7 +21,8 @@ import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
-import { createSignIn, type LimitSignup, type SignInResult } from './sign-in.ts'
+import type { LimitSignup } from './first-sign-in.ts'
+import { createSignIn, type SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
@@ -94,6 +96,7 @@ export interface OAuthDeps
   notify: Notify
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
+  enterInvited: EnterInvited
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

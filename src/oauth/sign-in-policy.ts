@@ -9,16 +9,17 @@ export interface SignInFacts {
   /** The email in the provider's profile. */
   email: 'missing' | 'unverified' | 'verified'
   /** The account that has this email; looked up only when no account is connected and the email is verified. */
-  accountWithEmail: Account
+  accountWithEmail: Account | 'invited'
   signup: 'open' | 'closed'
   /** Whether a new account may have an email of this domain. */
   domain: 'accepted' | 'refused'
 }
 
-/** `link_account` asks the user to prove that the account with their email is theirs; a problem refuses the sign-in. */
+/** `enter_invited` gives an account that was made by an invitation to the owner of its email. `link_account` asks the user to prove that the account with their email is theirs; a problem refuses the sign-in. */
 export type SignInOutcome =
   | 'sign_in'
   | 'create_account'
+  | 'enter_invited'
   | 'link_account'
   | Extract<
       SignInProblem,
@@ -27,7 +28,8 @@ export type SignInOutcome =
 
 /**
  * Who comes back from a provider, and what happens then. The first row that fits decides. An email alone never signs
- * anyone in: an attacker may have created the account before the owner of the email came.
+ * anyone in: an attacker may have created the account before the owner of the email came. Nobody has entered an invited
+ * account, which waits for the owner of its email.
  */
 const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOutcome])[] = [
   [{ connectedAccount: 'active' }, 'sign_in'],
@@ -38,6 +40,7 @@ const POLICY: readonly (readonly [when: Partial<SignInFacts>, outcome: SignInOut
   [{ email: 'unverified', domain: 'refused' }, 'email_domain_not_accepted'],
   [{ email: 'missing' }, 'email_missing'],
   [{ email: 'unverified' }, 'email_unverified'],
+  [{ accountWithEmail: 'invited' }, 'enter_invited'],
   [{ accountWithEmail: 'active' }, 'link_account'],
   [{ accountWithEmail: 'disabled' }, 'disabled'],
   [{ signup: 'open', domain: 'refused' }, 'email_domain_not_accepted'],

@@ -1,20 +1,15 @@
 import { AppError } from '../lib/errors.ts'
-import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
-import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
-import type { Users } from '../users/users.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
-import { findIdentity, type Identity, insertIdentity, lockIdentity } from './identity-store.ts'
-import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { createFirstSignIn, type FirstSignInDeps, type LimitSignup } from './first-sign-in.ts'
+import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
+import type { ProviderProfile } from './profile.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
-interface SignInDeps {
-  db: Database
-  clock: Clock
-  users: Pick<Users, 'createFromProfile'>
+interface SignInDeps extends FirstSignInDeps {
   signupOpen: boolean
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
   /** What can prove that an account is the user's. */
@@ -22,10 +17,9 @@ interface SignInDeps {
 }
 
 /** `account`: the user must first prove that this account is theirs. */
-export type SignInResult = { grant: SignInGrant; isNew: boolean } | { account: ExistingAccount }
-
-/** Creates an account under the limit of signups, or throws `rate_limited`. */
-export type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
+export type SignInResult =
+  | { grant: SignInGrant; event: 'login' | 'signup' | 'invitation_accept' }
+  | { account: ExistingAccount }
 
 /** How often two sign-ins at the same time may get in each other's way. */
 const MAX_TRIES = 3
@@ -33,7 +27,9 @@ const MAX_TRIES = 3
 /**
  * Signs users in by what a provider says about them. Refusals are `AppError`s with a `SignInProblem` as their reason.
  */
-export const createSignIn = ({ db, clock, users, signupOpen, emailDomains, describeAccount }: SignInDeps) => {
+export const createSignIn = (deps: SignInDeps) => {
+  const { db, clock, signupOpen, emailDomains, describeAccount } = deps
+
   const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
     const identity = await findIdentity(db, profile)
     return identity && { identity, account: stateOf(await findUserById(db, identity.userId)) }
@@ -50,43 +46,29 @@ export const createSignIn = ({ db, clock, users, signupOpen, emailDomains, descr
     const facts: SignInFacts = {
       connectedAccount: connection?.account ?? 'none',
       email: emailStateOf(profile),
-      accountWithEmail: account ? stateOf(account) : 'none',
+      accountWithEmail: accountWithEmailOf(account),
       signup: signupOpen ? 'open' : 'closed',
       domain: profile.email && !emailDomains.accepts(profile.email) ? 'refused' : 'accepted',
     }
     return { outcome: decideSignIn(facts), identity: connection?.identity, account }
   }
 
-  const createAccount = async (profile: ProviderProfile): Promise<void> => {
-    const email = requireVerifiedEmail(profile)
-    await users.createFromProfile({ email, name: profile.name }, (transaction, userId) =>
-      insertIdentity(transaction, newIdentity(profile, userId, clock.now())),
-    )
-  }
-
-  /** Whether an account was created; false when another sign-in was first, whose account is found by the next try. */
-  const tryToCreateAccount = async (profile: ProviderProfile, limitSignup: LimitSignup, isLastTry: boolean) => {
-    try {
-      await limitSignup(() => createAccount(profile))
-      return true
-    } catch (error) {
-      if (!isCreatedByAnother(error) || isLastTry) throw error
-      return false
-    }
-  }
+  const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)
 
   return {
     async signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult> {
-      let isNew = false
+      let event: 'login' | 'signup' | 'invitation_accept' = 'login'
       for (let tries = 1; ; tries += 1) {
         const { outcome, identity, account } = await find(profile)
         if (isSignInProblem(outcome)) throw refusal(outcome, profile, emailDomains.accepted)
         if (outcome === 'create_account') {
-          isNew = await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)
+          if (await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)) event = 'signup'
+        } else if (outcome === 'enter_invited' && account) {
+          if (await tryToEnter(profile, account)) event = 'invitation_accept'
         } else if (outcome === 'sign_in' && identity) {
           // A new account holds nothing yet that a re-authentication would have to protect.
-          const authenticatedAtMs = isNew ? clock.now() : profile.signedInAtMs
-          return { grant: { ...grantBy(identity), authenticatedAtMs }, isNew }
+          const authenticatedAtMs = event === 'login' ? profile.signedInAtMs : clock.now()
+          return { grant: { ...grantBy(identity), authenticatedAtMs }, event }
         } else if (account) {
           return { account: await describeAccount(account) }
         }
@@ -110,6 +92,11 @@ interface Connection {
 const stateOf = (user: UserRecord | undefined): Connection['account'] =>
   user && !user.disabled ? 'active' : 'disabled'
 
+const accountWithEmailOf = (user: UserRecord | undefined): SignInFacts['accountWithEmail'] => {
+  if (!user) return 'none'
+  return user.invitedAtMs === undefined || user.disabled ? stateOf(user) : 'invited'
+}
+
 const emailStateOf = ({ email, emailVerified }: ProviderProfile): SignInFacts['email'] => {
   if (!email) return 'missing'
   return emailVerified ? 'verified' : 'unverified'
@@ -128,6 +115,3 @@ const grantBy = ({ id, userId }: Identity): Pick<SignInGrant, 'userId' | 'isStil
     return user !== undefined && !user.disabled && (await lockIdentity(transaction, id, userId))
   },
 })
-
-const isCreatedByAnother = (error: unknown): boolean =>
-  isUniqueViolation(error, 'identities.subject') || (error instanceof AppError && error.reason === 'email_taken')

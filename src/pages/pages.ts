@@ -16,12 +16,14 @@ import {
   createLinkSentPage,
 } from './recovery/forgot-password.ts'
 import { createNotMePage } from './recovery/not-me.ts'
+import { createInvitationPage } from './recovery/invitation.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
 import { createResetPasswordPage } from './recovery/reset-password.ts'
 import type {
   DeadLinkView,
   ForgotPasswordView,
   NotMeView,
+  InvitationView,
   OtherWaysInView,
   ResetPasswordView,
 } from './recovery/views.ts'
@@ -70,6 +72,7 @@ export interface Pages {
   resetPassword(view: ResetPasswordView): string
   otherWaysIn(view: OtherWaysInView): string
   notMe(view: NotMeView): string
+  invitation(view: InvitationView): string
   error(view: ErrorView): string
   /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -108,6 +111,7 @@ export const createPages = ({
     resetPassword: createResetPasswordPage(layout),
     otherWaysIn: createOtherWaysInPage(layout),
     notMe: createNotMePage(layout),
+    invitation: createInvitationPage(layout),
     error: createErrorPage(layout),
   }
 }

@@ -4,6 +4,7 @@ import { createEmailChangeRequests, type EmailChangeRequests } from './email-cha
 import type { EmailChangeRequestsDeps } from './email-change-requests.ts'
 import { createEmailChanges, type EmailChanges } from './email-changes.ts'
 import { createEmailUndo, type EmailUndo, type EmailUndoDeps } from './email-undo.ts'
+import { createInvitations, type Invitations, type InvitationsDeps } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
@@ -18,6 +19,7 @@ export interface Recovery {
   reset: PasswordReset
   notMe: NotMe
   loginLimit: LoginLimit
+  invitations: Invitations
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
@@ -42,7 +44,8 @@ interface RecoveryDeps
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
     EmailUndoDeps,
     LoginLimitDeps,
-    Omit<NotMeDeps, 'resetLifetimeMs'> {
+    Omit<NotMeDeps, 'resetLifetimeMs'>,
+    Omit<InvitationsDeps, 'lifetimeMs'> {
   lifetimes: LinkLifetimes
 }
 
@@ -67,6 +70,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     emailChangeRequests,
     emailChanges: createEmailChanges({ ...deps, undoLinks }),
     emailUndo: createEmailUndo(deps),
+    invitations: createInvitations({ ...deps, lifetimeMs: lifetimes.inviteMs }),
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }

@@ -3,13 +3,14 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { Announce } from './announcement.ts'
 import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
+import { takenError } from './taken.ts'
 import { insertUser, type User, type UserRecord } from './user-store.ts'
 import { localPart, requireUsername, usernameFrom, usernamesFor } from './username.ts'
 
@@ -41,6 +42,14 @@ export interface ProviderUser {
   email: Email
   /** A name of any kind, from which a username is made. */
   name: string
+}
+
+/** What an account is made from when an operator invites its user. All of it is checked. */
+export interface InvitedUser {
+  email: Email
+  /** Made from the email's local part when left out. */
+  username: string | undefined
+  roles: string[]
 }
 
 /** More rows for the transaction that creates an account. */
@@ -107,6 +116,14 @@ export const createRegistration = (deps: RegistrationDeps) => {
         : insert({ ...user, username })
     },
 
+    /** Creates an account that nobody can enter yet; `conflict` for a taken email or username. */
+    createInvited({ email, username, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
+      const user = { ...recordOf(email), roles, isSelfMade: false, invitedAtMs: clock.now() }
+      return username === undefined
+        ? insertWithFreeUsername(user, localPart(email.lower), also)
+        : insert({ ...user, username }, also)
+    },
+
     /** Creates an account without a password; `conflict` for a taken email. */
     createFromProfile({ email, name }: ProviderUser, also: AlsoInsert): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
@@ -115,16 +132,10 @@ export const createRegistration = (deps: RegistrationDeps) => {
   }
 }
 
-interface Account {
-  email: Email
-  username: string | undefined
-  password: string | undefined
-}
-
 const requireAccount = (
   { email, password, username, isSelfMade }: NewUser,
   { requireGoodPassword, emailDomains }: RegistrationDeps,
-): Account => {
+) => {
   // A user who chooses no username most likely gets the first one that is generated.
   const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
   return checkAll({
@@ -133,17 +144,4 @@ const requireAccount = (
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
   })
-}
-
-/** The same error, or `conflict` where it says that the email or the username is taken. */
-export const takenError = (error: unknown): unknown => {
-  if (isUniqueViolation(error, 'users.email_lower')) {
-    const details = { field: 'email', reason: 'email_taken', cause: error }
-    return new AppError('conflict', 'There is an account with this email address.', details)
-  }
-  if (isUniqueViolation(error, 'users.username')) {
-    const details = { field: 'username', reason: 'username_taken', cause: error }
-    return new AppError('conflict', 'This username is taken.', details)
-  }
-  return error
 }

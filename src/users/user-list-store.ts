@@ -1,5 +1,5 @@
 import type { Queries, Value } from '../storage/database.ts'
-import { USER_ROW, type User, type UserRow, toRecord } from './user-store.ts'
+import { USER_ROW_COLUMNS, type User, type UserRow, toRecord } from './user-store.ts'
 
 /** Which users to list; what is undefined does not count. */
 export interface UserFilter {
@@ -37,7 +37,7 @@ export const findUsers = async (db: Queries, { after, limit, ...filter }: UserPa
   const where = conditions.map(([sql]) => sql).join(' AND ')
   const values = conditions.flatMap(([, ...each]) => each)
   const rows = await db.all<UserRow>(
-    `SELECT ${USER_ROW} FROM users WHERE ${where} ORDER BY id LIMIT ?`,
+    `SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${where} ORDER BY id LIMIT ?`,
     ...values,
     limit,
   )

@@ -53,17 +53,17 @@ export const toRecord = (row: UserRow): UserRecord => ({
   invitedAtMs: row.invited_at ?? undefined,
 })
 
-export const USER_ROW = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
+export const USER_ROW_COLUMNS = `id, email, email_lower, username, password_hash, roles, disabled, created_at, email_verified_at,
   self_made, invited_at`
 
 const findBy = async (db: Queries, column: 'id' | 'email_lower' | 'username', value: string) => {
-  const row = await db.get<UserRow>(`SELECT ${USER_ROW} FROM users WHERE ${column} = ?`, value)
+  const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE ${column} = ?`, value)
   return row && toRecord(row)
 }
 
 /** By id; the row stays as it is until the transaction ends. */
 export const lockUser = async (db: Queries, id: string): Promise<UserRecord | undefined> => {
-  const row = await db.get<UserRow>(`SELECT ${USER_ROW} FROM users WHERE id = ? FOR SHARE`, id)
+  const row = await db.get<UserRow>(`SELECT ${USER_ROW_COLUMNS} FROM users WHERE id = ? FOR SHARE`, id)
   return row && toRecord(row)
 }
 
@@ -86,7 +86,7 @@ export const findUserByUsername = (db: Queries, username: string) => findBy(db, 
 /** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
   const changes = await db.run(
-    `INSERT INTO users (${USER_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO users (${USER_ROW_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     user.id,
     user.email,
     user.emailLower,

@@ -3,7 +3,7 @@ import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
 import type { AnnounceUpdate } from './announcement.ts'
-import { takenError } from './registration.ts'
+import { takenError } from './taken.ts'
 import { requireUserById, updateUsername } from './user-store.ts'
 import { requireUsername } from './username.ts'
 

@@ -10,7 +10,13 @@ import { createPasswordChange, type NewPassword, type PasswordOutcome } from './
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { type AlsoInsert, createRegistration, type NewUser, type ProviderUser } from './registration.ts'
+import {
+  type AlsoInsert,
+  createRegistration,
+  type InvitedUser,
+  type NewUser,
+  type ProviderUser,
+} from './registration.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
 import type { HasPassword } from './usable-password.ts'
 import {
@@ -35,6 +41,8 @@ export interface Users {
   signUp(newUser: NewUser, caller?: Caller): Promise<SignInGrant>
   /** Without a password, with an email that a provider has verified. */
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert): Promise<User>
+  /** Without a password, for a user who was invited, and whose email nobody has proved yet. */
+  createInvited(invitedUser: InvitedUser, also: AlsoInsert): Promise<User>
 
   // What a user does.
   /**
@@ -105,7 +113,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     requireRecentAuthentication,
     userChanged,
   } = deps
-  const { create, createFromProfile } = createRegistration(deps)
+  const { create, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
 
   /** Deletes a user unless `requirePermission` throws. */
@@ -128,7 +136,7 @@ export const createUsers = (deps: UsersDeps): Users => {
 
   return {
     create,
-    createFromProfile,
+    ...registration,
     authenticate,
 
     async signUp(newUser, caller) {

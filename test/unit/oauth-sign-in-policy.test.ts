@@ -3,21 +3,23 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { decideSignIn, type SignInFacts, type SignInOutcome } from '../../src/oauth/sign-in-policy.ts'
 
-type Account = SignInFacts['connectedAccount']
-const ACCOUNTS: readonly Account[] = ['none', 'active', 'disabled']
+type Account = SignInFacts['accountWithEmail']
+const ACCOUNTS: readonly Account[] = ['none', 'active', 'invited', 'disabled']
 const EMAILS: readonly SignInFacts['email'][] = ['missing', 'unverified', 'verified']
+
+const sameFor = (outcome: SignInOutcome) => ({ none: outcome, active: outcome, invited: outcome, disabled: outcome })
 
 /** For users whose provider account is connected to no account: what happens, by the account with their email. */
 const NOT_CONNECTED: Record<SignInFacts['signup'], Record<SignInFacts['email'], Record<Account, SignInOutcome>>> = {
   open: {
-    missing: { none: 'email_missing', active: 'email_missing', disabled: 'email_missing' },
-    unverified: { none: 'email_unverified', active: 'email_unverified', disabled: 'email_unverified' },
-    verified: { none: 'create_account', active: 'link_account', disabled: 'disabled' },
+    missing: sameFor('email_missing'),
+    unverified: sameFor('email_unverified'),
+    verified: { none: 'create_account', active: 'link_account', invited: 'enter_invited', disabled: 'disabled' },
   },
   closed: {
-    missing: { none: 'signup_closed', active: 'signup_closed', disabled: 'signup_closed' },
-    unverified: { none: 'signup_closed', active: 'signup_closed', disabled: 'signup_closed' },
-    verified: { none: 'signup_closed', active: 'link_account', disabled: 'disabled' },
+    missing: sameFor('signup_closed'),
+    unverified: sameFor('signup_closed'),
+    verified: { none: 'signup_closed', active: 'link_account', invited: 'enter_invited', disabled: 'disabled' },
   },
 }
 

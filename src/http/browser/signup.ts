@@ -1,6 +1,6 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
-import { AppError } from '../../lib/errors.ts'
 import type { SignupView } from '../../pages/pages.ts'
+import { emailTaken } from '../../users/taken.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, signupFailure } from '../request-metrics.ts'
@@ -52,7 +52,8 @@ export const createSignup = (deps: EntryDeps) => {
       users.signUp({ email, username, password }, context),
     )
     const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'not_yet' })
-    if (!response) throw new AppError('internal_error', 'The session could not be started.')
+    // An operator has invited the owner of the address at this moment, and the account is theirs.
+    if (!response) throw emailTaken()
     return response
   }
 

@@ -1,4 +1,4 @@
-import type { LinkedView } from '../provider-views.ts'
+import type { LinkedView, ProviderView } from '../provider-views.ts'
 import type { FieldProblem, FormView } from '../views.ts'
 
 /** A link that is not good. */
@@ -46,4 +46,19 @@ export interface OtherWaysInView {
   /** Where the user goes on to. */
   returnTo: string
   linked: readonly LinkedView[]
+}
+
+/** An invitation that can be accepted. */
+export interface InvitationView extends FormView {
+  token: string
+  /** The address that was invited. */
+  email: string
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+  /** That of the account, or as typed. Undefined where usernames are made, and not asked for. */
+  username: string | undefined
+  /** Whether there is a form with a password, and not the providers alone. */
+  byPassword: boolean
+  providers: readonly ProviderView[]
+  errors: { password?: FieldProblem | undefined; username?: FieldProblem | undefined }
 }

@@ -73,8 +73,8 @@ export const createProviderCallback = (deps: CallbackDeps) => {
       limits.attempt([['signupOfAddress', context.network]], signUp),
     )
     if ('grant' in result) {
-      if (result.isNew) facts.event = 'signup'
-      const browser = result.isNew ? 'silent' : 'announced'
+      facts.event = result.event
+      const browser = result.event === 'login' ? 'announced' : 'silent'
       return startSessionBy(deps, context, result.grant, { returnTo, facts, browser })
     }
     const { account } = result

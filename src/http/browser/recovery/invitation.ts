@@ -1,0 +1,64 @@
+import { DeadLinkError, type Link } from '../../../recovery/link.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page } from '../../response.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
+import { requireLink } from './link-token.ts'
+
+/** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.9). */
+export const createInvitation = (deps: RouteDeps) => {
+  const { recovery, pages, providers, usernames, passwords, homeUrl, accountLog } = deps
+  const { invitations } = recovery
+
+  const render = async (
+    context: RequestContext,
+    { link, token }: { link: Link; token: string },
+    refusal: Refusal = { errors: {}, problem: undefined },
+  ): Promise<string> => {
+    const { email, username } = await invitations.requireAccount(link)
+    const [session] = await findBrowserSessions(deps, context)
+    return pages.invitation({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: session?.email,
+      username: usernames ? (context.form.get('username') ?? username) : undefined,
+      byPassword: passwords,
+      providers,
+      ...refusal,
+    })
+  }
+
+  const accept = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const username = usernames ? context.form.get('username') : undefined
+    const { grant, apply: also } = await invitations.check({ link, password, username }, context)
+    const newSession = { grant, returnTo: homeUrl, facts, also, browser: 'silent' } as const
+    const response = await startSession(deps, context, newSession)
+    // The account was deleted since the link was read.
+    if (!response) throw new DeadLinkError('invite', 'ended')
+    return response
+  }
+
+  const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
+    render(context, await requireLink(deps, context, 'invite'), refusal)
+
+  return {
+    showAgain,
+
+    show: async (context: RequestContext): Promise<HttpResponse> =>
+      page(200, await render(context, await requireLink(deps, context, 'invite'))),
+
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const named = await requireLink(deps, context, 'invite')
+      const event: EventFacts = { event: 'invitation_accept', method: 'password', userId: named.link.userId }
+      return orShowAgain(
+        context,
+        () => accountLog.recordOutcome(context, event, (facts) => accept(context, named.link, facts)),
+        (refusal) => render(context, named, refusal),
+      )
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import { type Database, isUniqueViolation } from '../storage/database.ts'
+import type { EnterInvited } from '../users/invited-account.ts'
+import type { UserRecord } from '../users/user-store.ts'
+import type { Users } from '../users/users.ts'
+import { insertIdentity } from './identity-store.ts'
+import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+
+export interface FirstSignInDeps {
+  db: Database
+  clock: Clock
+  users: Pick<Users, 'createFromProfile'>
+  enterInvited: EnterInvited
+}
+
+/** Creates an account under the limit of signups, or throws `rate_limited`. */
+export type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
+
+/** What gives users of a provider their account when they come for the first time. */
+export const createFirstSignIn = ({ db, clock, users, enterInvited }: FirstSignInDeps) => {
+  const createAccount = async (profile: ProviderProfile): Promise<void> => {
+    const email = requireVerifiedEmail(profile)
+    await users.createFromProfile({ email, name: profile.name }, (transaction, userId) =>
+      insertIdentity(transaction, newIdentity(profile, userId, clock.now())),
+    )
+  }
+
+  return {
+    /** Whether an account was created; false when another sign-in was first, whose account is found by the next try. */
+    async tryToCreateAccount(profile: ProviderProfile, limitSignup: LimitSignup, isLastTry: boolean): Promise<boolean> {
+      try {
+        await limitSignup(() => createAccount(profile))
+        return true
+      } catch (error) {
+        if (!isCreatedByAnother(error) || isLastTry) throw error
+        return false
+      }
+    },
+
+    /** Whether the user has entered the account; false when another request was first, which the next try finds. */
+    async tryToEnter(profile: ProviderProfile, { id: userId, emailLower }: UserRecord): Promise<boolean> {
+      try {
+        return await db.inTransaction(async (transaction) => {
+          if (!(await enterInvited(transaction, { userId, emailLower }))) return false
+          await insertIdentity(transaction, newIdentity(profile, userId, clock.now()))
+          return true
+        })
+      } catch (error) {
+        if (!isCreatedByAnother(error)) throw error
+        return false
+      }
+    },
+  }
+}
+
+const isCreatedByAnother = (error: unknown): boolean =>
+  isUniqueViolation(error, 'identities.subject') || (error instanceof AppError && error.reason === 'email_taken')

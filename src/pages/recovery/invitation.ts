@@ -1,0 +1,63 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { texts } from '../texts.ts'
+import { invitationTexts } from './invitation-texts.ts'
+import type { InvitationView } from './views.ts'
+
+const usernameField = (username: string, { errors }: InvitationView): HtmlFragment => html`
+${field({
+  name: 'username',
+  label: texts.username,
+  type: 'text',
+  autocomplete: 'nickname',
+  value: username,
+  hint: texts.usernameHint,
+  maxLength: 30,
+  problem: errors.username,
+  focused: !errors.password && Boolean(errors.username),
+})}`
+
+// The email is the "username" that a password manager must save, and is right before the password.
+const passwordForm = (view: InvitationView): HtmlFragment => {
+  const { csrfToken, token, email, username, errors } = view
+  return html`<form method="post" action="/auth/invite" novalidate>
+${csrfInput(csrfToken)}${tokenInput(token)}
+${ownerInput(email)}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'new-password',
+  hint: texts.newPasswordHint,
+  minLength: 8,
+  problem: errors.password,
+  focused: Boolean(errors.password),
+})}${username !== undefined && usernameField(username, view)}
+<button class="first">${invitationTexts.button}</button>
+</form>
+`
+}
+
+const wayIn = ({ byPassword, providers }: InvitationView): string => {
+  if (!byPassword) return invitationTexts.byProvider
+  return providers.length > 0 ? invitationTexts.byBoth : invitationTexts.byPassword
+}
+
+/** The page of an invitation: it names the address, and the user chooses how they log in from now on. */
+export const createInvitationPage =
+  (layout: Layout) =>
+  (view: InvitationView): string => {
+    const { email, otherEmail, byPassword, problem, errors } = view
+    const wrongField = errors.password ?? errors.username
+    return layout.panel({
+      title: invitationTexts.title(layout.appName),
+      wrong: Boolean(problem ?? wrongField),
+      scripted: byPassword,
+      below: html`${invitationTexts.notYours}`,
+      body: html`${formProblem(problem, layout.support, !wrongField)}
+<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${wayIn(view)}</p>
+${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
+${byPassword && passwordForm(view)}`,
+    })
+  }

@@ -1,0 +1,94 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { checkAll } from '../lib/errors.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { EnterInvited } from '../users/invited-account.ts'
+import type { RequireGoodPassword } from '../users/password-rules.ts'
+import type { Passwords } from '../users/passwords.ts'
+import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import { requireUsername } from '../users/username.ts'
+import { createInvite, type InviteDeps, type Invited, type NewInvitation } from './invite.ts'
+import { DeadLinkError, type Link } from './link.ts'
+
+/** What an invited user enters. */
+interface Acceptance {
+  link: Link
+  password: string
+  /** Empty or undefined: the username of the account stays. */
+  username?: string | undefined
+}
+
+/** What was entered is good. Nothing was changed yet. */
+interface CheckedAcceptance {
+  grant: SignInGrant
+  /** Uses the link up, and gives the account to its user; a `DeadLinkError` when another request was first. */
+  apply: (transaction: Transaction) => Promise<void>
+}
+
+/** Accounts that an operator makes for others, who enter them by a link. */
+export interface Invitations {
+  /** By an operator. `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
+  invite(invitation: NewInvitation): Promise<Invited>
+  /** The account of a live link; a `DeadLinkError` when it is not the one any more that was invited. */
+  requireAccount(link: Link): Promise<UserRecord>
+  /** Checks and hashes the first password; `unprocessable` when it breaks a rule, and the link stays good. */
+  check(acceptance: Acceptance, caller: Caller): Promise<CheckedAcceptance>
+}
+
+export interface InvitationsDeps extends InviteDeps {
+  passwords: Passwords
+  requireGoodPassword: RequireGoodPassword
+  enterInvited: EnterInvited
+}
+
+export const createInvitations = (deps: InvitationsDeps): Invitations => {
+  const { db, clock, links, passwords, requireGoodPassword, enterInvited } = deps
+
+  const requireAccount = async (link: Link): Promise<UserRecord> => {
+    const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
+    if (!isInvited(user, link)) throw new DeadLinkError('invite', 'ended')
+    return user
+  }
+
+  const enter = async (transaction: Transaction, { link, ...account }: Entry): Promise<void> => {
+    // Before the link: whatever ends links locks the user first.
+    await lockUserToChange(transaction, account.userId)
+    await links.use(transaction, link)
+    if (!(await enterInvited(transaction, { ...account, emailLower: link.emailLower })))
+      throw new DeadLinkError('invite', 'ended')
+  }
+
+  return {
+    invite: createInvite(deps),
+    requireAccount,
+
+    async check({ link, password, username }, caller) {
+      const user = await requireAccount(link)
+      const chosen = checkAll({
+        username: () => (username ? requireUsername(username) : undefined),
+        password: () => requireGoodPassword(password, [user.email, username || user.username]),
+      })
+      const passwordHash = await passwords.hash(chosen.password, caller)
+      return {
+        grant: {
+          userId: user.id,
+          authenticatedAtMs: clock.now(),
+          // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
+          isStillValid: async () => true,
+        },
+        apply: (transaction) => enter(transaction, { link, userId: user.id, passwordHash, username: chosen.username }),
+      }
+    },
+  }
+}
+
+interface Entry {
+  link: Link
+  userId: string
+  passwordHash?: string | undefined
+  username?: string | undefined
+}
+
+/** A link is good for the account as it was when it was made: with its address, not disabled, and not entered yet. */
+const isInvited = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
+  user !== undefined && !user.disabled && user.invitedAtMs !== undefined && user.emailLower === emailLower

@@ -1,0 +1,111 @@
+import type { Email } from '../lib/email-address.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Mail } from '../mail/mail.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { requireEmail } from '../users/email.ts'
+import type { MakeInvited } from '../users/invitable-account.ts'
+import { requireRoles } from '../users/roles.ts'
+import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import { requireUsername } from '../users/username.ts'
+import type { Users } from '../users/users.ts'
+import type { Links } from './links.ts'
+
+/** Whom an operator invites. */
+export interface NewInvitation {
+  email: string
+  /** Made from the email when left out. */
+  username?: string | undefined
+  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
+  roles?: string[] | undefined
+  /** Whether the link is sent by mail. */
+  isMailed: boolean
+}
+
+/** An account that waits for its user. */
+export interface Invited {
+  userId: string
+  /** The whole address of the link. */
+  url: string
+  expiresAtMs: number
+}
+
+export interface InviteDeps {
+  db: Database
+  clock: Clock
+  baseUrl: string
+  users: Pick<Users, 'createInvited'>
+  mail: Mail
+  links: Links
+  makeInvited: MakeInvited
+  /** `SVC_INVITE_TTL` */
+  lifetimeMs: number
+}
+
+interface Checked {
+  email: Email
+  username: string | undefined
+  roles: string[] | undefined
+}
+
+/** How often a signup with the same address at the same moment may get in the way. */
+const MAX_TRIES = 3
+
+/**
+ * Makes an account for the owner of an address, and a link by which they enter it. An account that was invited before
+ * and not entered yet gets one more link. One that a user made with this address, and never proved it, becomes the
+ * invited account: nothing of that user lets them back in. `conflict` for any other account.
+ */
+export const createInvite = (deps: InviteDeps): ((invitation: NewInvitation) => Promise<Invited>) => {
+  const { db, clock, baseUrl, mail, links, lifetimeMs } = deps
+
+  const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
+    const account = { purpose: 'invite', userId, emailLower: lower } as const
+    const { link, token } = await links.create(transaction, { ...account, lifetimeMs })
+    const { expiresAtMs } = link
+    const url = `${baseUrl}/auth/invite?token=${token}`
+    const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
+    if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
+    return { userId, url, expiresAtMs }
+  }
+
+  const createAccount = async ({ email, username, roles = [] }: Checked, isMailed: boolean): Promise<Invited> => {
+    let invited: Invited | undefined
+    await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
+      invited = await writeLink(transaction, userId, email, isMailed)
+    })
+    if (!invited) throw new AppError('internal_error', 'The account has no link.')
+    return invited
+  }
+
+  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: Checked, isMailed: boolean) =>
+    db.inTransaction(async (transaction) => {
+      await lockUserToChange(transaction, id)
+      const user = await findUserById(transaction, id)
+      if (user?.emailLower !== email.lower) throw accountChanged()
+      await deps.makeInvited(transaction, user, { username, roles })
+      return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
+    })
+
+  return async ({ email: entered, username, roles, isMailed }) => {
+    const checked = checkAll({
+      email: () => requireEmail(entered),
+      username: () => (username === undefined ? undefined : requireUsername(username)),
+      roles: () => roles && requireRoles(roles),
+    })
+    for (let tries = 1; ; tries += 1) {
+      const existing = await findUserByEmail(db, checked.email.lower)
+      try {
+        return await (existing ? inviteExisting(existing, checked, isMailed) : createAccount(checked, isMailed))
+      } catch (error) {
+        if (!isEmailTaken(error) || tries === MAX_TRIES) throw error
+      }
+    }
+  }
+}
+
+/** The same refusal as for a signup that was first: the next try finds what there is now. */
+const accountChanged = (): AppError =>
+  new AppError('conflict', 'The account has changed at this moment: try again.', { reason: 'email_taken' })
+
+const isEmailTaken = (error: unknown): boolean => error instanceof AppError && error.reason === 'email_taken'
