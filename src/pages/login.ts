@@ -49,11 +49,15 @@ const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>)
 const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
   email === '' && !errors.email && !errors.password && !problem
 
+/** Whether the links to other pages are those of a first visit. */
+const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo === undefined && email === ''
+
 /** The login page. Most visitors have entered nothing yet: what they get is rendered once, except for the token. */
 export const createLoginPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.logIn, scripted: true })
   const emptyFields = fields({ email: '', errors: {} }, 'email')
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
+  const forgotAlone = forgotLink(layout, { email: '' })
   const providersAlone = layout.frame({ title: texts.logIn })
   const byProvider = (view: LoginView): string =>
     providersAlone.panel({
@@ -64,7 +68,7 @@ ${providerForms(view, false)}`,
 
   const belowOf = (view: LoginView): HtmlFragment | undefined => {
     if (!view.signupOpen) return undefined
-    return view.returnTo === undefined && view.email === '' ? wayToSignupAlone : wayToSignup(view)
+    return carriesNothing(view) ? wayToSignupAlone : wayToSignup(view)
   }
 
   return (view: LoginView): string => {
@@ -79,7 +83,7 @@ ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}
 ${button}
 </form>
-${forgotLink(layout, view)}
+${carriesNothing(view) ? forgotAlone : forgotLink(layout, view)}
 ${providerForms(view)}`,
     })
   }

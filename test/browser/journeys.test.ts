@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
 import type { BrowserWindow } from '../support/browser/window.ts'
 import { logInInWindow, openWindow, signUpInWindow } from '../support/browser/window.ts'
-import { newPerson } from '../support/client/accounts.ts'
+import { newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCannotLogIn } from '../support/client/assertions.ts'
 import { startService } from '../support/service/service.ts'
 
@@ -70,6 +70,25 @@ for (const scripts of [true, false]) {
       assert.ok(await later.page.locator('[role="alert"]').first().isVisible(), 'the error is announced')
       await logInInWindow(later, person)
       assert.equal(later.path(), '/caf%C3%A9')
+    })
+
+    test('a user signs up with a taken email, logs in with it by one click, and no Referer repeats it', async (t) => {
+      const visitor = await newWindow(t, scripts)
+      const { person } = await signedUp(service)
+      const referers: string[] = []
+      visitor.page.on('request', (request) => referers.push(request.headers().referer ?? ''))
+      await visitor.open('/auth/signup')
+      await signUpInWindow(visitor, { ...newPerson(), email: person.email })
+      await Promise.all([
+        visitor.page.waitForURL(/\/auth\/login\?email=/),
+        visitor.page.locator('.field a[href^="/auth/login"]').click(),
+      ])
+      await visitor.submit('/auth/login', { password: person.password })
+      assert.equal(visitor.path(), '/', 'the Origin of the form was real')
+      assert.deepEqual(
+        referers.filter((referer) => referer.includes('email')),
+        [],
+      )
     })
 
     test('a user changes the password in one window, and the other is signed out', async (t) => {
