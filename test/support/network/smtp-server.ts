@@ -52,6 +52,8 @@ export type SmtpServer = {
   mend(): void
   /** The number of connections so far, and of those that are open. */
   connections(): { made: number; open: number }
+  /** The greatest number of messages that were handed over at the same time. */
+  atOnce(): number
   /** Stops to listen and breaks all connections, or begins again on the same port. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -107,6 +109,8 @@ export const startSmtpServer = async ({ tls, certificate, user, password, t }: O
   const mails: ReceivedMail[] = []
   const sockets = new Set<Socket>()
   const numbers = new Map<string, number>()
+  const underWay = new Set<string>()
+  let atOnce = 0
   let arrived = Promise.withResolvers<void>()
   let fault: { step: SmtpStep; reply: number | 'silence' } | undefined
 
@@ -120,6 +124,7 @@ export const startSmtpServer = async ({ tls, certificate, user, password, t }: O
     const { envelope, secure, id } = session
     const sender = envelope.mailFrom ? envelope.mailFrom.address : ''
     const facts = { sender, user: session.user, isEncrypted: secure, connection: numbers.get(id) ?? 0 }
+    underWay.delete(id)
     for (const { address } of envelope.rcptTo) mails.push(await toMail(source, { ...facts, to: address }))
     arrived.resolve()
     arrived = Promise.withResolvers()
@@ -142,7 +147,12 @@ export const startSmtpServer = async ({ tls, certificate, user, password, t }: O
         const isRight = auth.username === user && auth.password === password
         pass('auth', answer, () => answer(null, isRight ? { user } : {}))
       },
-      onMailFrom: (_address, _session, answer) => pass('mail', answer),
+      onMailFrom(_address, { id }, answer) {
+        underWay.add(id)
+        atOnce = Math.max(atOnce, underWay.size)
+        pass('mail', answer)
+      },
+      onClose: ({ id }) => void underWay.delete(id),
       onRcptTo: (_address, _session, answer) => pass('rcpt', answer),
       onData(stream, session, answer) {
         const chunks: Buffer[] = []
@@ -208,6 +218,7 @@ export const startSmtpServer = async ({ tls, certificate, user, password, t }: O
       fault = undefined
     },
     connections: () => ({ made: numbers.size, open: sockets.size }),
+    atOnce: () => atOnce,
     stop,
     start: async () => {
       server = createServer()
