@@ -154,7 +154,7 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
     },
 
     async attempt(limits, action) {
-      if (!enabled) return action()
+      if (!enabled || limits.length === 0) return action()
       const entries = limits.map(([name, key]) => entryOf(name, key))
       requireRoom(entries)
       entries.forEach(enter)

@@ -18,6 +18,8 @@ import { createNotMeLink } from './browser/recovery/not-me.ts'
 import { createInvitation } from './browser/recovery/invitation.ts'
 import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
 import { createResetPassword } from './browser/recovery/reset-password.ts'
+import { createUndoEmail } from './browser/recovery/undo-email.ts'
+import { createVerifyEmail } from './browser/recovery/verify-email.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
@@ -39,6 +41,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const notMe = createNotMeLink(deps)
   const resetPassword = createResetPassword(deps)
   const invitation = createInvitation(deps)
+  const verifyEmail = createVerifyEmail(deps)
+  const undoEmail = createUndoEmail(deps)
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -53,6 +57,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', handle: logout.show },
     { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', handle: logout.submit, showAgain: logout.showAgain },
     { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', handle: account.show },
+    { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changeEmail, showAgain: account.showAgain.email },
     { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', handle: account.changeUsername, showAgain: account.showAgain.username },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: account.changePassword, showAgain: account.showAgain.password },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.endSessions, showAgain: account.showAgain.button },
@@ -70,7 +75,12 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, handle: invitation.show },
     { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: invitation.submit, showAgain: invitation.showAgain },
     { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: createOtherWaysIn(deps).show },
+    { method: 'GET',  path: '/auth/email/verify',            guard: 'none',                         responseKind: 'html', holdsToken: true, handle: verifyEmail.show },
+    { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: verifyEmail.submit, showAgain: verifyEmail.showAgain },
+    { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, handle: undoEmail.show },
+    { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: undoEmail.submit, showAgain: undoEmail.showAgain },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
+    { method: 'GET',  path: '/auth/account/email',           guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', needs: 'passwords', handle: toAccount },
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },

@@ -51,10 +51,10 @@ ${csrfInput(csrfToken)}<span>${user.email}</span>
 const recentAuthenticationOf = ({ signIn }: AccountView): boolean | undefined =>
   signIn && !signIn.hasPassword ? signIn.isRecentlyAuthenticated : undefined
 
-const emailSection = (view: AccountView): Section => ({
+const emailSection = (view: AccountView, focus: Focus, layout: Layout): Section => ({
   id: 'email-section',
   title: texts.email,
-  body: accountEmail(view),
+  body: accountEmail(view, focus, layout),
 })
 
 const usernameSection = ({ csrfToken, username }: AccountView, focus: Focus): Section | undefined =>
@@ -110,7 +110,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIco
   const isFirst = isReview(view)
   return [
     isFirst && waysIn,
-    emailSection(view),
+    emailSection(view, focus, layout),
     usernameSection(view, focus),
     !isFirst && waysIn,
     passwordSection(view, focus, layout),

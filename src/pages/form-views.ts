@@ -2,6 +2,7 @@ const FIELD_PROBLEMS = [
   'email_missing',
   'email_invalid',
   'email_taken',
+  'email_same',
   'password_missing',
   'password_too_short',
   'password_too_long',

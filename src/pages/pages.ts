@@ -15,10 +15,13 @@ import {
   createForgotWithoutMailPage,
   createLinkSentPage,
 } from './recovery/forgot-password.ts'
+import type { NewEmailView, UndoEmailView } from './recovery/email-views.ts'
+import { createNewEmailConfirmedPage, createNewEmailPage } from './recovery/new-email.ts'
 import { createNotMePage } from './recovery/not-me.ts'
 import { createInvitationPage } from './recovery/invitation.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
 import { createResetPasswordPage } from './recovery/reset-password.ts'
+import { createUndoEmailPage, createUndoneButDisabledPage } from './recovery/undo-email.ts'
 import type {
   DeadLinkView,
   ForgotPasswordView,
@@ -46,6 +49,7 @@ import type {
 export type { Asset } from './assets.ts'
 export type { ProviderTargets } from './content-security-policy.ts'
 export type { Branding } from './layout.ts'
+export type * from './recovery/email-views.ts'
 export type * from './recovery/views.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
@@ -73,6 +77,10 @@ export interface Pages {
   otherWaysIn(view: OtherWaysInView): string
   notMe(view: NotMeView): string
   invitation(view: InvitationView): string
+  newEmail(view: NewEmailView): string
+  newEmailConfirmed(newEmail: string): string
+  undoEmail(view: UndoEmailView): string
+  emailUndoneButDisabled(email: string): string
   error(view: ErrorView): string
   /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
   iconOf(providerName: string): string | undefined
@@ -112,6 +120,10 @@ export const createPages = ({
     otherWaysIn: createOtherWaysInPage(layout),
     notMe: createNotMePage(layout),
     invitation: createInvitationPage(layout),
+    newEmail: createNewEmailPage(layout),
+    newEmailConfirmed: createNewEmailConfirmedPage(layout),
+    undoEmail: createUndoEmailPage(layout),
+    emailUndoneButDisabled: createUndoneButDisabledPage(layout),
     error: createErrorPage(layout),
   }
 }

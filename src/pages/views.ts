@@ -1,3 +1,4 @@
+import type { AccountEmailView } from './account-email-view.ts'
 import type { FieldProblem, FormProblem } from './form-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
 
@@ -83,7 +84,7 @@ export interface SessionView {
   current: boolean
 }
 
-export interface AccountView extends FormView {
+export interface AccountView extends FormView, AccountEmailView {
   user: { email: string; username: string; createdAtMs: number }
   nowMs: number
   sessions: readonly SessionView[]
@@ -98,6 +99,8 @@ export interface AccountView extends FormView {
     | 'linked'
     | 'unlinked'
     | 'confirmed'
+    | 'email_requested'
+    | 'email_cancelled'
     | undefined
   /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
   username?: { value: string; error?: FieldProblem | undefined } | undefined

@@ -21,6 +21,8 @@ interface CheckedUndo {
 export interface EmailUndo {
   /** `unprocessable` when the new password breaks a rule: the link stays good. */
   check(entered: { link: Link; password: string }, caller: Caller): Promise<CheckedUndo>
+  /** Puts the address back without a session: the account is disabled, and its address is the owner's all the same. */
+  applyAlone(apply: CheckedUndo['apply']): Promise<void>
 }
 
 export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
@@ -56,6 +58,8 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
   }
 
   return {
+    applyAlone: (apply) => db.inTransaction(apply),
+
     async check({ link, password }, caller) {
       const { userId = '' } = link
       const { username } = await requireUserById(db, userId)

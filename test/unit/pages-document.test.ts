@@ -110,6 +110,7 @@ test('a password manager finds the field for the login, and the password right a
   assert.deepEqual(completion('login'), ['username', 'current-password'])
   assert.deepEqual(completion('signup'), ['username', 'new-password', 'nickname'])
   assert.deepEqual(completion('account'), [
+    'email',
     'nickname',
     'username',
     'current-password',

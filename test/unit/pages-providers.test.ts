@@ -217,6 +217,8 @@ const account = (signIn: SignInView | undefined): string => {
     nowMs: 0,
     sessions: [],
     moreSessions: 0,
+    email: { isVerified: true, mailIsOn: false, isRecentlyAuthenticated: true },
+    newEmail: { value: '' },
     username: { value: 'sam' },
     password: { errors: {} },
     deletion: {},

@@ -32,6 +32,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       { ...session, id: `${text}2`, lastSeenAtMs: minutesAgo(3), current: false },
       { ...session, id: `${text}3`, lastSeenAtMs: minutesAgo(60_000), current: false },
     ],
+    email: { isVerified: true, requested: text, mailIsOn: true, isRecentlyAuthenticated: true },
+    newEmail: { value: text },
     username: { value: text },
     password: { errors: {} },
     deletion: {},
@@ -80,7 +82,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     }),
   )
 
+  const newEmail = { csrfToken: text, token: text, email: text, newEmail: text }
+  const undoEmail = { ...newEmail, otherEmail: text, errors: {} }
+
   return {
+    'new email': (pages) => pages.newEmail(newEmail),
+    'new email confirmed': (pages) => pages.newEmailConfirmed(text),
+    'undo of a change of email': (pages) => pages.undoEmail(undoEmail),
+    'undo of a change of email, refused': (pages) =>
+      pages.undoEmail({ ...undoEmail, otherEmail: undefined, errors: { password: 'password_common' } }),
+    'email put back to a disabled account': (pages) => pages.emailUndoneButDisabled(text),
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
@@ -114,6 +125,12 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'account without usernames': (pages) => pages.account({ ...account, username: undefined }),
     'account after a change': (pages) => pages.account({ ...account, done: 'password' }),
     'account with one session': (pages) => pages.account({ ...account, sessions: account.sessions.slice(0, 1) }),
+    'account with another email refused': (pages) =>
+      pages.account({ ...account, newEmail: { value: text, error: 'email_same' } }),
+    'account with an unconfirmed email, before re-authentication': (pages) =>
+      pages.account({ ...account, email: { isVerified: false, mailIsOn: true, isRecentlyAuthenticated: false } }),
+    'account without mail': (pages) =>
+      pages.account({ ...account, email: { isVerified: false, mailIsOn: false, isRecentlyAuthenticated: true } }),
     'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
     'password refused': (pages) =>
       pages.account({
@@ -183,6 +200,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
 
 /** The states with an invalid form, and the id of the element that has the focus. */
 export const WRONG_STATES: Record<string, string> = {
+  'account with another email refused': 'email',
+  'undo of a change of email, refused': 'password',
   'login refused': 'password',
   'login incomplete': 'email',
   'login held up': 'form-problem',

@@ -8,6 +8,7 @@ import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
 import { readReturnTo } from '../return-to.ts'
 import type { ShowAgain } from '../route.ts'
+import { createAccountEmail } from './account-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
@@ -24,6 +25,8 @@ const DONE: readonly string[] = [
   'linked',
   'unlinked',
   'confirmed',
+  'email_requested',
+  'email_cancelled',
 ] satisfies Done[]
 const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
 
@@ -43,7 +46,8 @@ interface AccountForm {
 
 /** `/auth/account`: what users can see and change of their own account. */
 export const createAccount = (deps: RouteDeps) => {
-  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords } = deps
+  const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords, mail } = deps
+  const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
@@ -57,6 +61,7 @@ export const createAccount = (deps: RouteDeps) => {
     user: session,
     nowMs: currentTimeMs(session, clock),
     ...(await listSessions(session)),
+    ...(await accountEmail.forAccountPage(session)),
     username: usernames ? { value: session.username } : undefined,
     password: passwords ? { errors: {} } : undefined,
     deletion: {},
@@ -70,9 +75,7 @@ export const createAccount = (deps: RouteDeps) => {
     action: (facts: EventFacts) => Promise<T>,
   ): Promise<T> => accountLog.recordOutcome(context, { event, userId, sessionId }, action)
 
-  /**
-   * Runs the action of a form within its limits and logs its outcome; shows the page again when the form is refused.
-   */
+  /** Runs the action of a form within its limits, and logs its outcome. A refused form is shown again. */
   const submit = (context: RequestContext, session: AuthenticatedSession, form: AccountForm): Promise<HttpResponse> => {
     const attempt = (facts: EventFacts) => limits.attempt(form.limits, () => form.action(facts))
     return orShowAgain(
@@ -94,6 +97,7 @@ export const createAccount = (deps: RouteDeps) => {
 
   /** The page again, by the form that was refused. */
   const showAgain = {
+    email: shown(accountEmail.shownAgain),
     username: shown((context, { errors }) => ({
       username: usernames ? { value: context.form.get('username') ?? '', error: errors.username } : undefined,
     })),
@@ -127,6 +131,21 @@ export const createAccount = (deps: RouteDeps) => {
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const what = context.query.get('done')
       return page(200, pages.account({ ...(await view(context, session)), done: isDone(what) ? what : undefined }))
+    },
+
+    /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
+    async changeEmail(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      if (!mail.isOn) return page(404, pages.account(await view(context, session)))
+      const { event, done: what, run } = accountEmail.actionOf(context, session)
+      return submit(context, session, {
+        event,
+        limits: [],
+        async action() {
+          await run()
+          return done(what)
+        },
+        showAgain: showAgain.email,
+      })
     },
 
     changeUsername(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {

@@ -12,6 +12,12 @@ const requireToken = ({ form, query }: RequestContext): string => {
   })
 }
 
+/** A live link, and the token that leads to it. */
+export interface NamedLink {
+  link: Link
+  token: string
+}
+
 /**
  * The link of a request, without using it up: `GET` and `HEAD` change nothing, since mail scanners follow links. A link
  * that is not good is a `DeadLinkError`, for which the responder shows the page.
@@ -20,7 +26,7 @@ export const requireLink = async (
   { recovery }: Pick<RouteDeps, 'recovery'>,
   context: RequestContext,
   ...purposes: [LinkPurpose, ...LinkPurpose[]]
-): Promise<{ link: Link; token: string }> => {
+): Promise<NamedLink> => {
   const token = requireToken(context)
   return { token, link: await recovery.links.require(purposes, token) }
 }

@@ -1,0 +1,59 @@
+import type { EventFacts } from '../../account-log.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page, redirect } from '../../response.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
+import { type NamedLink, requireLink } from './link-token.ts'
+import { createOtherWaysIn } from './other-ways-in.ts'
+
+/** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
+export const createUndoEmail = (deps: RouteDeps) => {
+  const { recovery, pages, accountLog, homeUrl } = deps
+  const otherWaysIn = createOtherWaysIn(deps)
+
+  const render = async (
+    context: RequestContext,
+    { link, token }: NamedLink,
+    refusal: Refusal = { errors: {}, problem: undefined },
+  ): Promise<string> => {
+    const others = (await findBrowserSessions(deps, context)).filter(({ userId }) => userId !== link.userId)
+    return pages.undoEmail({
+      csrfToken: context.csrfToken,
+      token,
+      email: link.details.email ?? '',
+      newEmail: link.details.newEmail ?? '',
+      otherEmail: others[0]?.email,
+      ...refusal,
+    })
+  }
+
+  const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
+    const password = context.form.get('password') ?? ''
+    const { grant, apply: also } = await recovery.emailUndo.check({ link, password }, context)
+    const response = await startSession(deps, context, { grant, returnTo: homeUrl, facts, also, browser: 'silent' })
+    if (response) return redirect(await otherWaysIn.before(grant.userId, homeUrl))
+    await recovery.emailUndo.applyAlone(also)
+    return page(403, pages.emailUndoneButDisabled(link.details.email ?? ''))
+  }
+
+  const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
+    render(context, await requireLink(deps, context, 'undo'), refusal)
+
+  return {
+    showAgain,
+
+    show: async (context: RequestContext): Promise<HttpResponse> =>
+      page(200, await render(context, await requireLink(deps, context, 'undo'))),
+
+    async submit(context: RequestContext): Promise<HttpResponse> {
+      const named = await requireLink(deps, context, 'undo')
+      const event: EventFacts = { event: 'email_undo', userId: named.link.userId }
+      return orShowAgain(
+        context,
+        () => accountLog.recordOutcome(context, event, (facts) => undo(context, named, facts)),
+        (refusal) => render(context, named, refusal),
+      )
+    },
+  }
+}

@@ -1,0 +1,50 @@
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import type { ShowAgain } from '../../route.ts'
+import type { Refusal } from '../form-problems.ts'
+import { createConfirmNewEmail } from './confirm-new-email.ts'
+import { type NamedLink, requireLink } from './link-token.ts'
+
+/** What a live link of one purpose shows, and what its form does. */
+interface LinkHandlers {
+  show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
+  submit(context: RequestContext, named: NamedLink): Promise<HttpResponse>
+  showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
+}
+
+interface VerifyEmail {
+  show(context: RequestContext): Promise<HttpResponse>
+  submit(context: RequestContext): Promise<HttpResponse>
+  showAgain: ShowAgain
+}
+
+/**
+ * `GET` and `POST /auth/email/verify` (CONTRACT.md 4.2): every link that proves an email leads here. Its purpose decides
+ * what follows.
+ */
+export const createVerifyEmail = (deps: RouteDeps): VerifyEmail => {
+  const handlers: Record<'new_email', LinkHandlers> = { new_email: createConfirmNewEmail(deps) }
+
+  const requireNamed = async (context: RequestContext) => {
+    const named = await requireLink(deps, context, 'new_email')
+    return { named, handler: handlers[named.link.purpose as keyof typeof handlers] }
+  }
+
+  return {
+    async show(context) {
+      const { named, handler } = await requireNamed(context)
+      return handler.show(context, named)
+    },
+
+    async showAgain(context, refusal) {
+      const { named, handler } = await requireNamed(context)
+      return handler.showAgain(context, named, refusal)
+    },
+
+    async submit(context) {
+      const { named, handler } = await requireNamed(context)
+      return handler.submit(context, named)
+    },
+  }
+}

@@ -1,0 +1,29 @@
+/** The texts of the pages of links that change an email address, or undo the change. */
+export const emailTexts = {
+  confirm: 'Confirm your new email address',
+  confirmFor: 'The account',
+  confirmChanges: 'changes its email address to',
+  confirmNotYours: 'If this account is not yours, close this page: nothing changes then.',
+  confirmButton: 'Use the new address',
+
+  confirmed: 'Your email address was changed',
+  confirmedIs: 'From now on you log in with',
+  toAccount: 'Go to your account',
+
+  undo: 'Keep your email address',
+  undoFor: 'This is for the account whose address is, or was,',
+  undoOf: 'It undoes the change to',
+  undoEnds: [
+    'The account has your address again.',
+    'Every device that is logged in is logged out.',
+    'Whatever was connected to the account since the change was asked for is disconnected.',
+    'Your new password replaces the old one, which someone else may know.',
+  ],
+  undoLeaves: 'You are logged in here with another account, which this logs out:',
+  undoButton: 'Undo the change and log in',
+
+  undone: 'Your email address was put back',
+  undoneIs: 'The account has this address again:',
+  undoneDisabled: (appName: string): string =>
+    `The account is disabled, so you cannot log in. If you think that this is wrong, ask whoever runs ${appName}.`,
+} as const

@@ -1,0 +1,22 @@
+import type { FieldProblem, FormView } from '../views.ts'
+
+/** A link that confirms a new address. */
+export interface NewEmailView {
+  csrfToken: string
+  token: string
+  /** The address of the account. */
+  email: string
+  newEmail: string
+}
+
+/** A link that undoes a change of address. */
+export interface UndoEmailView extends FormView {
+  token: string
+  /** The address that the account has afterwards. */
+  email: string
+  /** The one that was asked for. */
+  newEmail: string
+  /** Of another account that is signed in in this browser. */
+  otherEmail: string | undefined
+  errors: { password?: FieldProblem | undefined }
+}

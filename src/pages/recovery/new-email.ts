@@ -1,0 +1,31 @@
+import { html } from '../../lib/html.ts'
+import { csrfInput, tokenInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { emailTexts } from './email-texts.ts'
+import type { NewEmailView } from './email-views.ts'
+
+/** The page of a link that confirms a new address. Anybody may have asked for it, so it names the account. */
+export const createNewEmailPage =
+  (layout: Layout) =>
+  ({ csrfToken, token, email, newEmail }: NewEmailView): string =>
+    layout.panel({
+      title: emailTexts.confirm,
+      body: html`<p>${emailTexts.confirmFor} <b>${email}</b> ${emailTexts.confirmChanges} <b>${newEmail}</b>.</p>
+<p>${emailTexts.confirmNotYours}</p>
+<form method="post" action="/auth/email/verify">
+${csrfInput(csrfToken)}${tokenInput(token)}
+<button class="first">${emailTexts.confirmButton}</button>
+</form>`,
+    })
+
+/** The page after that. It signs nobody in: who opens the link may be anybody who reads that mail. */
+export const createNewEmailConfirmedPage =
+  (layout: Layout) =>
+  (newEmail: string): string =>
+    layout.panel({
+      title: emailTexts.confirmed,
+      body: html`<p>${emailTexts.confirmedIs} <b>${newEmail}</b>.</p>
+<div class="steps">
+<a class="first" href="/auth/account">${emailTexts.toAccount}</a>
+</div>`,
+    })

@@ -1,0 +1,49 @@
+import { html } from '../../lib/html.ts'
+import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { texts } from '../texts.ts'
+import { emailTexts } from './email-texts.ts'
+import type { UndoEmailView } from './email-views.ts'
+
+/** The page of a link that undoes a change of address. It names the address that the account has afterwards. */
+export const createUndoEmailPage =
+  (layout: Layout) =>
+  ({ csrfToken, token, email, newEmail, otherEmail, errors, problem }: UndoEmailView): string =>
+    layout.panel({
+      title: emailTexts.undo,
+      wrong: Boolean(problem ?? errors.password),
+      scripted: true,
+      body: html`${formProblem(problem, layout.support, !errors.password)}
+<p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
+<ul class="ends">
+${emailTexts.undoEnds.map(
+  (line) => html`<li>${line}</li>
+`,
+)}</ul>
+${otherEmail !== undefined && html`<p>${emailTexts.undoLeaves} <b>${otherEmail}</b>.</p>`}
+<form method="post" action="/auth/email/undo" novalidate>
+${csrfInput(csrfToken)}${tokenInput(token)}
+${ownerInput(email)}
+${field({
+  name: 'password',
+  label: texts.newPassword,
+  type: 'password',
+  autocomplete: 'new-password',
+  hint: texts.newPasswordHint,
+  minLength: 8,
+  problem: errors.password,
+  focused: Boolean(errors.password),
+})}
+<button class="first">${emailTexts.undoButton}</button>
+</form>`,
+    })
+
+/** The page after that, where the account is disabled: the address is the owner's all the same. */
+export const createUndoneButDisabledPage =
+  (layout: Layout) =>
+  (email: string): string =>
+    layout.panel({
+      title: emailTexts.undone,
+      body: html`<p>${emailTexts.undoneIs} <b>${email}</b></p>
+<p>${layout.support.text(emailTexts.undoneDisabled(layout.appName))}</p>`,
+    })
