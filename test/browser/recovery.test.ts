@@ -1,0 +1,127 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, describe, type TestContext, test } from 'node:test'
+import { launchChrome } from '../support/browser/chrome.ts'
+import { assertAccessible, type BrowserWindow, openWindow } from '../support/browser/window.ts'
+import { currentUser, signedUp } from '../support/client/accounts.ts'
+import { assertCanLogIn } from '../support/client/assertions.ts'
+import { openDatabase } from '../support/database/database.ts'
+import { startSmtpServer } from '../support/network/smtp-server.ts'
+import { FORGOT, RESET, resetMailFor, resetTokenOf, withNewPassword } from '../support/recovery/reset.ts'
+import { runCommandOf } from '../support/service/operator-commands.ts'
+import { startService } from '../support/service/service.ts'
+
+const smtp = await startSmtpServer()
+const service = await startService({ env: { ...smtp.env, SVC_EMAIL_VERIFICATION: 'off' } })
+const withoutMail = await startService({ env: { SVC_SUPPORT_URL: 'https://help.example.com' } })
+const database = await openDatabase(service)
+const browser = await launchChrome()
+after(() => browser.close())
+
+/** A window that is closed after the test. Fails if the browser reported an error, or sent a token in a `Referer`. */
+const newWindow = async (t: TestContext, scripts = true, of = service): Promise<BrowserWindow> => {
+  const visitor = await openWindow(browser, of, { scripts })
+  const referers: string[] = []
+  visitor.page.on('request', (request) => referers.push(request.headers().referer ?? ''))
+  t.after(async () => {
+    await visitor.context.close()
+    assert.deepEqual(visitor.complaints, [], 'no error in the console, nothing blocked by the policy')
+    assert.ok(!referers.some((referer) => referer.includes('token')), referers.join(' '))
+  })
+  return visitor
+}
+
+const pathOf = (link: string): string => link.slice(service.url.length)
+
+/** An account to which a provider is connected, and whose address is verified. */
+const withProvider = async () => {
+  const { agent, person } = await signedUp(service)
+  const { id } = await currentUser(agent)
+  await runCommandOf(service, ['users', 'verify-email', id])
+  await database.rows(
+    'INSERT INTO identities (id, user_id, provider, issuer, subject, email, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    randomUUID(),
+    id,
+    'github',
+    'https://github.com',
+    randomUUID(),
+    person.email,
+    Date.now(),
+  )
+  return { person, token: await resetTokenOf(service, id) }
+}
+
+for (const scripts of [true, false]) {
+  describe(`with scripts ${scripts ? 'on' : 'off'}`, () => {
+    test('a user forgets the password, follows the link in the mail, and arrives at the application', async (t) => {
+      const { person } = await signedUp(service)
+      const next = withNewPassword(person)
+      const visitor = await newWindow(t, scripts)
+      await visitor.open('/auth/login?return_to=%2Fmembers%3Fpage%3D2')
+      await visitor.submit('/auth/login', { email: person.email, password: 'not my password' })
+      await visitor.page.getByRole('link', { name: 'Forgot your password?' }).click()
+      assert.equal(await visitor.page.locator('input[name="email"]').inputValue(), person.email)
+      await visitor.submit(FORGOT, {})
+      assert.match(await visitor.page.locator('main').innerText(), /If there is an account, we have sent a link/)
+
+      const { link } = await resetMailFor(smtp, person.email)
+      await visitor.open(pathOf(link))
+      assert.ok((await visitor.page.locator('main').innerText()).includes(person.email))
+      await visitor.submit(RESET, { password: 'password' })
+      assert.equal(await visitor.page.locator('input[name="password"]').getAttribute('aria-invalid'), 'true')
+      await visitor.submit(RESET, { password: next.password })
+      assert.equal(visitor.path(), '/members?page=2')
+      await assertCanLogIn(service, next)
+
+      await visitor.open(pathOf(link))
+      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+    })
+
+    test('a user removes a provider that is not theirs after a reset, and goes on', async (t) => {
+      const { token, person } = await withProvider()
+      const visitor = await newWindow(t, scripts)
+      await visitor.open(`${RESET}?token=${token}`)
+      await visitor.submit(RESET, { password: withNewPassword(person).password })
+      assert.match(visitor.path(), /^\/auth\/account\/ways-in\?/)
+      await visitor.submit('/auth/account/identities', {})
+      assert.equal(visitor.path(), '/')
+    })
+  })
+}
+
+const assertGood = async (visitor: BrowserWindow): Promise<void> => {
+  await assertAccessible(visitor)
+  await visitor.page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await visitor.page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(Number(overflow) <= 0, 'nothing is wider than a small phone')
+}
+
+describe('accessibility, light and dark, and 320 pixels wide', () => {
+  test('forgot, refused and sent', async (t) => {
+    const visitor = await newWindow(t)
+    await visitor.open(FORGOT)
+    await assertGood(visitor)
+    await visitor.submit(FORGOT, { email: 'ada' })
+    await assertGood(visitor)
+    await visitor.submit(FORGOT, { email: 'ada@example.com' })
+    await assertGood(visitor)
+  })
+
+  test('a new password, the other ways in, and a link that is not good', async (t) => {
+    const { token, person } = await withProvider()
+    const visitor = await newWindow(t)
+    await visitor.open(`${RESET}?token=${token}`)
+    await assertGood(visitor)
+    await visitor.submit(RESET, { password: withNewPassword(person).password })
+    await assertGood(visitor)
+    await visitor.open(`${RESET}?token=${token}`)
+    await assertGood(visitor)
+  })
+
+  test('without mail', async (t) => {
+    const visitor = await newWindow(t, true, withoutMail)
+    await visitor.open(FORGOT)
+    await assertGood(visitor)
+  })
+})
