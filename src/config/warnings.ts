@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { createNetworkCheck } from '../lib/network.ts'
+import { createNetworkCheck, isLoopbackHost } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
 import type { Environment } from './read-setting.ts'
 import { previousSecretFile, rootSecretFile } from './root-secret.ts'
@@ -10,7 +10,7 @@ type CheckedSettings = Pick<
   SettingValues,
   'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs' | 'signup'
 > &
-  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'webhookSecret' | 'oauthProviders'>>
+  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'smtp' | 'webhookSecret' | 'oauthProviders'>>
 
 /** What is needed to check the permissions of files with secrets. */
 export interface SecretFiles {
@@ -30,6 +30,7 @@ export const findWarnings = (settings: CheckedSettings, files: SecretFiles): str
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
   ...warnOfWebhookSecret(settings),
+  ...warnOfPlainMail(settings),
   ...warnOfLifetimes(settings),
 ]
 
@@ -112,6 +113,14 @@ const MIN_WEBHOOK_SECRET_BYTES = 16
 const warnOfWebhookSecret = ({ webhookSecret }: CheckedSettings): string[] =>
   webhookSecret && Buffer.byteLength(webhookSecret) < MIN_WEBHOOK_SECRET_BYTES
     ? [`SVC_WEBHOOK_SECRET is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`]
+    : []
+
+const warnOfPlainMail = ({ smtp }: CheckedSettings): string[] =>
+  smtp?.tls === 'off' && !isLoopbackHost(smtp.host)
+    ? [
+        `SVC_SMTP_URL with ?tls=off sends messages, whose links lead into accounts, unencrypted to ${smtp.host}: take it ` +
+          'away, unless the way there is your own',
+      ]
     : []
 
 const LONG_GRACE_MS = 600_000

@@ -62,7 +62,7 @@ export const createSender = (deps: AttemptDeps): Sender => {
 
   /** A message that svc cannot handle must not hold up all others. */
   const setAside = async (message: OutboxMessage, error: unknown): Promise<void> => {
-    if (error instanceof AppError) throw error
+    if (error instanceof AppError && error.code === 'unavailable') throw error
     log.error({ err: error, message_id: message.id, purpose: message.purpose }, 'mail cannot be handled')
     const untilMs = clock.now() + retryDelayMs(1)
     await postponeMessage(db, message, { problem: 'svc failed: the log says why', untilMs })

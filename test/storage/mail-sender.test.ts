@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { readSmtpUrl } from '../../src/config/smtp-url.ts'
+import { AppError } from '../../src/lib/errors.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
@@ -67,16 +68,18 @@ test('a request that cannot be looked up is tried again later, and holds up no o
   let isBroken = true
   const prepare: Process['prepare'] = async (transaction, asked) => {
     if (isBroken && asked.to.startsWith('broken')) throw new TypeError('a mistake of svc')
+    if (isBroken && asked.to.startsWith('refused')) throw new AppError('conflict', 'A rule of svc.')
     return answer(transaction, asked)
   }
   const mail = startMail({ db, smtp, prepare, clock }, t)
   const broken = await request(db, mail, 'broken@example.com')
+  const refused = await request(db, mail, 'refused@example.com')
   await smtp.receivedFor(await request(db, mail))
   assert.match(mail.logs(), /"message":"mail cannot be handled"/)
   assert.match(mail.logs(), /a mistake of svc/)
   isBroken = false
   aheadMs = 60_000
-  await smtp.receivedFor(broken)
+  await Promise.all([smtp.receivedFor(broken), smtp.receivedFor(refused)])
 })
 
 test('two processes make one message of each request', async (t) => {

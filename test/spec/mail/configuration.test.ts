@@ -66,6 +66,14 @@ test('svc config shows the server without user and password', async () => {
   assert.ok(stdout.includes('smtp://…@mail.example.com:587'), stdout)
 })
 
+test('a server elsewhere without TLS starts with a warning', async () => {
+  const elsewhere = await run(['config'], { ...good, SVC_SMTP_URL: 'smtp://mail.example.com?tls=off' })
+  assert.match(elsewhere.stderr, /warning: SVC_SMTP_URL with \?tls=off/)
+  for (const url of [smtp, 'smtp://127.0.0.1?tls=off', 'smtp://localhost']) {
+    assert.doesNotMatch((await run(['config'], { ...good, SVC_SMTP_URL: url })).stderr, /warning/)
+  }
+})
+
 test('the URL may be in a file, and needs no base URL when it leads to this machine', async (t) => {
   const file = path.join(directory, 'smtp url')
   writeFileSync(file, `smtp://ada:${PASSWORD}@127.0.0.1:2525\n`)
