@@ -1,5 +1,6 @@
 // Runs once.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Transaction } from '../../src/storage/database.ts'
 import { createSecurityEvents, SECURITY_EVENTS, type SecurityEvent } from '../../src/users/security-events.ts'
@@ -56,4 +57,48 @@ describe('what events end', () => {
       'links',
       'sessions but none',
     ]))
+})
+
+/** The rows of the table in docs/security.md, by the words for each event. */
+const DOCUMENTED: Record<SecurityEvent, string> = {
+  password_changed: 'password changed, or a first one set, while signed in',
+  password_reset: 'password set by a link',
+  password_set: 'password set by an operator',
+  email_changed: 'email changed',
+  email_undone: 'change of email undone',
+  not_me: '"This wasn\'t me"',
+  taken_over: 'unverified account taken over',
+  sign_in_method_changed: 'provider connected or disconnected',
+  disabled: 'account disabled',
+}
+
+/** How a cell begins. Trust in a browser says nothing yet, since there is no second factor. */
+const WORDS = {
+  sessions: { end: 'all end', others_end: 'others end', stay: 'stay' },
+  links: { die: 'die, but for undo', newer_die: 'die, but for older undo', all_die: 'all die', stay: 'stay' },
+  browsers: { end: 'all end', trust_ends: 'stay', stay: 'stay' },
+  connections: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
+}
+
+test('docs/security.md has the same table', () => {
+  const text = readFileSync(new URL('../../docs/security.md', import.meta.url), 'utf8')
+  const table = /^\| event \|.*\n.*\n((?:\|.*\n)+)/m.exec(text)?.[1] ?? ''
+  const rows = table.trim().split('\n')
+  assert.equal(rows.length, Object.keys(SECURITY_EVENTS).length)
+  const cellsOf = (event: string): string[] =>
+    rows.map((row) => row.split('|').map((cell) => cell.trim())).find((cells) => cells[1] === event) ?? []
+  for (const [event, effects] of Object.entries(SECURITY_EVENTS) as [
+    SecurityEvent,
+    (typeof SECURITY_EVENTS)[SecurityEvent],
+  ][]) {
+    // "As asked" is the change itself.
+    const [, , ...cells] = cellsOf(DOCUMENTED[event]).map((cell) => cell.replace('as asked', 'stay'))
+    const expected = [
+      WORDS.sessions[effects.sessions],
+      WORDS.links[effects.links],
+      WORDS.browsers[effects.browsers],
+      WORDS.connections[effects.connections],
+    ]
+    for (const [column, words] of expected.entries()) assert.ok(cells[column]?.startsWith(words), `${event}: ${words}`)
+  }
 })

@@ -9,7 +9,7 @@ interface Reason {
 const reasons: Record<DeadLinkView['state'], Reason> = {
   used: {
     title: 'This link was used already',
-    why: 'It works only once.',
+    why: 'A link works only once.',
   },
   replaced: {
     title: 'There is a newer link',

@@ -6,7 +6,7 @@ export const resetTexts = {
   backToLogin: 'Back to login',
 
   sent: 'Check your mail',
-  sentAbout: 'If there is an account, we have sent a link. It is there to choose a new password with.',
+  sentAbout: 'If there is an account, we have sent a link. Follow it to choose a new password.',
   sentAdvice: (appName: string): string =>
     `Nothing there after a few minutes? Look among the spam, and check the address that you entered. If that does not help, ask whoever runs ${appName}.`,
   tryAgain: 'Enter the address again',
@@ -17,7 +17,7 @@ export const resetTexts = {
 
   reset: 'Choose a new password',
   resetFor: 'This is for the account',
-  resetAbout: 'It logs you in here, and logs out every device that was logged in.',
+  resetAbout: 'Saving it logs you in here, and logs you out everywhere else.',
   resetLeaves: 'You are logged in here with another account, which this logs out:',
   resetButton: 'Save and log in',
 
