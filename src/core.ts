@@ -161,6 +161,7 @@ export const createCore = (deps: CoreDeps): Core => {
     limits,
     lifetimes: linkLifetimes(config),
     disconnectProvider: deleteIdentity,
+    acceptsPasswords: config.passwords,
     notify,
     users,
     passwords,

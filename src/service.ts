@@ -160,6 +160,7 @@ const pageSettings = (config: Config, baseUrl: string) => ({
   supportUrl: config.supportUrl,
   homeUrl: config.homeUrl,
   mailIsOn: config.smtp !== undefined,
+  passwords: config.passwords,
   providers: providerTargets(config, baseUrl),
 })
 

@@ -69,7 +69,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', handle: forgotPassword.show },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', handle: forgotPassword.submit, showAgain: forgotPassword.showAgain },
     { method: 'GET',  path: '/auth/password/reset',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: resetPassword.show },
-    { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: resetPassword.submit, showAgain: resetPassword.showAgain },
+    { method: 'POST', path: '/auth/password/reset',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: resetPassword.submit, showAgain: resetPassword.showAgain },
     { method: 'GET',  path: '/auth/account/not-me',          guard: 'none',                         responseKind: 'html', holdsToken: true, handle: notMe.show },
     { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: notMe.submit, showAgain: notMe.showAgain },
     { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, handle: invitation.show },
@@ -112,8 +112,8 @@ const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
 
   // biome-ignore format: a table is read by its columns
   return [
-    { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', handle: start },
-    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', isSafe: false, handle: callback },
+    { method: 'POST', path: base,               guard: 'none', csrf: 'token',           responseKind: 'html', holdsToken: true, handle: start },
+    { method: 'GET',  path: `${base}/callback`, guard: 'none',                          responseKind: 'html', holdsToken: true, isSafe: false, handle: callback },
     { method: 'POST', path: `${base}/callback`, guard: 'none', csrf: 'changes_nothing', responseKind: 'html', handle: relay },
     { method: 'POST', path: `${base}/link`,     guard: 'none', csrf: 'token',           responseKind: 'html', needs: 'passwords', handle: linkAccount.linkByPassword, showAgain: linkAccount.showAgain },
     { method: 'POST', path: `${base}/claim`,    guard: 'none', csrf: 'token',           responseKind: 'html', handle: linkAccount.reclaim, showAgain: linkAccount.showAgain },

@@ -7,12 +7,17 @@ export interface AuthorizationFlow {
   startedAtMs: number
   /** The provider's name in the settings. */
   provider: string
-  /** `link` connects the provider to the user's account; `confirm` re-authenticates the user. */
-  intent: 'sign_in' | 'link' | 'confirm'
+  /**
+   * `link` connects the provider to the user's account; `confirm` re-authenticates the user; `enter` connects it to the
+   * account of a link that the user has followed.
+   */
+  intent: 'sign_in' | 'link' | 'confirm' | 'enter'
   /** Where the browser goes afterwards. */
   returnTo: string
   /** The signed-in user, for `link` and `confirm`. */
   userId?: string | undefined
+  /** The link, for `enter`. */
+  entry?: { purpose: string; token: string } | undefined
   /** What is connected at the end, where the user proves with this provider that an account is theirs. */
   pendingLink?: PendingLink | undefined
 }

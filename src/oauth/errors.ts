@@ -17,6 +17,7 @@ const PROBLEMS = {
   signup_closed: { code: 'forbidden', message: 'Signup is closed.' },
   disabled: { code: 'forbidden', message: 'The account is disabled.' },
   linked_elsewhere: { code: 'conflict', message: 'The provider account is connected to another user.' },
+  other_email: { code: 'forbidden', message: 'The provider has verified another email than that of the link.' },
   other_account: { code: 'forbidden', message: 'This provider account belongs to another user.' },
   logged_out: { code: 'unauthorized', message: 'The session has ended.' },
   last_way: { code: 'conflict', message: 'The last way to sign in cannot be removed.' },

@@ -7,6 +7,7 @@ import type { EmailDomains } from '../users/email-domains.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
+import type { ProviderProof } from '../users/provider-proof.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
 import type { HasPassword } from '../users/usable-password.ts'
@@ -17,6 +18,7 @@ import { signInProblem } from './errors.ts'
 import { createExistingAccounts, type ExistingAccount } from './existing-account.ts'
 import { createLinking, type OwnSession } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
+import { createOffer } from './offer.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { createProvider } from './providers/create-provider.ts'
 import { type ProviderSettings, presetOf } from './providers/presets.ts'
@@ -78,6 +80,8 @@ export interface OAuth {
   reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant>
 
   // The connections of an account.
+  /** For an account that the user proves in another way: `use` may connect the provider account to it. */
+  offer<T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T>
   link(profile: ProviderProfile, session: OwnSession, caller?: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
   unlink(identityId: string, session: OwnSession, caller?: Caller): Promise<string>
@@ -180,6 +184,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     isPending,
     readLinkRequest,
     ...linking,
+    offer: createOffer({ ...deps, labelOf }),
     ...disconnection,
     deleteExpired: async () => (await flows.deleteExpired()) + (await pendingLinks.deleteExpired()),
   }

@@ -31,6 +31,7 @@ export interface SealedFlow {
   intent: AuthorizationFlow['intent']
   target: string
   userId?: string | undefined
+  entry?: { purpose: string; token: string } | undefined
   pending?: SealedPendingLink | undefined
   id: string
   startedAtMs: number
@@ -89,6 +90,7 @@ export const flowToSealed = (flow: AuthorizationFlow): SealedFlow => ({
   intent: flow.intent,
   target: flow.returnTo,
   userId: flow.userId,
+  ...(flow.entry && { entry: { purpose: flow.entry.purpose, token: flow.entry.token } }),
   pending: flow.pendingLink && pendingLinkToSealed(flow.pendingLink),
   id: flow.id,
   startedAtMs: flow.startedAtMs,
@@ -99,6 +101,7 @@ export const flowFromSealed = (sealed: SealedFlow): AuthorizationFlow => ({
   intent: sealed.intent,
   returnTo: sealed.target,
   userId: sealed.userId,
+  ...(sealed.entry && { entry: { purpose: sealed.entry.purpose, token: sealed.entry.token } }),
   pendingLink: sealed.pending && pendingLinkFromSealed(sealed.pending),
   id: sealed.id,
   startedAtMs: sealed.startedAtMs,

@@ -1,24 +1,10 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { type Asset, initialOf } from './assets.ts'
+import type { Branding } from './branding.ts'
 import { toHex } from '../lib/colour.ts'
 import { createSupport, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { Palette } from '../lib/theme.ts'
-
-/** The configured appearance. */
-export interface Branding {
-  appName: string
-  /** An http(s) address, or a path on this origin. */
-  logoUrl: string | undefined
-  /** `#rrggbb` */
-  accentColor: string
-  /** Where users get help: https or mailto. */
-  supportUrl?: string | undefined
-  /** The path of the application that the logo leads to; by default `/`. */
-  homeUrl?: string | undefined
-  /** Whether users can ask for links by mail. */
-  mailIsOn?: boolean | undefined
-}
 
 interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
@@ -60,6 +46,7 @@ export interface Layout {
   /** The logo or name, with a link to the application. */
   brand: HtmlFragment
   homeUrl: string
+  passwords: boolean
   support: Support
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
@@ -140,6 +127,7 @@ ${
     appName,
     brand,
     homeUrl: branding.homeUrl ?? '/',
+    passwords: branding.passwords ?? true,
     support: createSupport(branding),
     mailIsOn: branding.mailIsOn ?? false,
     frame,

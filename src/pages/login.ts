@@ -62,7 +62,8 @@ export const createLoginPage = (layout: Layout) => {
   const byProvider = (view: LoginView): string =>
     providersAlone.panel({
       body: html`${notice(noticeOf(view))}
-${providerForms(view, false)}`,
+${providerForms(view, false)}
+${forgotLink(layout, view)}`,
     })
   const button = html`<button class="first">${texts.logIn}</button>`
 

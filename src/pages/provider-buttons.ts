@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { initialOf } from './assets.ts'
 import { csrfInput } from './form.ts'
 import { texts } from './texts.ts'
-import type { ProviderIntent, ProviderView } from './views.ts'
+import type { ProviderIntent, ProviderProblemView, ProviderView } from './views.ts'
 
 /** The action of a provider's form: the start of the sign-in, or a step after it. */
 export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
@@ -13,6 +13,10 @@ export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
 /** The purpose of the button, if it is not a sign-in. */
 export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | undefined =>
   intent && html`<input type="hidden" name="intent" value="${intent}">`
+
+/** The link that the user has followed: the provider is connected to its account. */
+export const entryInputs = ({ purpose, token }: NonNullable<ProviderProblemView['entry']>): HtmlFragment =>
+  html`<input type="hidden" name="intent" value="${purpose}"><input type="hidden" name="token" value="${token}">`
 
 /** The pending account link from a provider, sealed by the service. */
 export const pendingInput = (pending: string): HtmlFragment =>

@@ -1,7 +1,8 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { intentInput, pendingInput, providerPath } from './provider-buttons.ts'
+import { entryInputs, intentInput, pendingInput, providerPath } from './provider-buttons.ts'
+import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
 import type { ProviderProblem, ProviderProblemView } from './views.ts'
@@ -28,6 +29,7 @@ const FIRST_STEPS: Record<ProviderProblem, Step> = {
   signup_closed: 'entry',
   disabled: 'entry',
   linked_elsewhere: 'entry_before_retry',
+  other_email: 'retry',
   other_account: 'retry',
   logged_out: 'entry',
   last_way: 'entry',
@@ -41,12 +43,12 @@ const over = ({ provider, intent }: ProviderProblemView): string | undefined => 
 }
 
 const retry = (
-  { csrfToken, returnTo, intent, pending, provider }: ProviderProblemView,
+  { csrfToken, returnTo, intent, entry, pending, provider }: ProviderProblemView,
   style: 'first' | 'second',
 ): HtmlFragment | undefined =>
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${pending !== undefined && pendingInput(pending)}
+${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
 <button class="${style}">${texts.tryAgainWith(provider.label)}</button>
 </form>`
 
@@ -81,6 +83,10 @@ ${step === 'entry_before_retry' && retry(view, 'second')}
 </div>`
 }
 
+/** A link by mail proves an account that nothing here can prove. */
+const wayBack = (layout: Layout, { problem, email, returnTo }: ProviderProblemView): HtmlFragment | undefined =>
+  problem === 'no_proof' && layout.mailIsOn ? forgotLink(layout, { email: email ?? '', returnTo }) : undefined
+
 /** The page of a sign-in with a provider that ended without a session: what happened, why, and what to do next. */
 export const createProviderProblemPage =
   (layout: Layout) =>
@@ -94,6 +100,6 @@ export const createProviderProblemPage =
       over: over(view),
       below: layout.support.requestNote(view.requestId),
       body: html`<p>${layout.support.text(why(about))}${view.retryAfterSeconds !== undefined && html` ${texts.tryAgainIn(view.retryAfterSeconds)}`}</p>
-${steps(view)}`,
+${steps(view)}${wayBack(layout, view)}`,
     })
   }

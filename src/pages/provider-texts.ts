@@ -97,6 +97,11 @@ export const providerProblems: Record<ProviderProblem, Words> = {
     why: ({ label }) =>
       `This ${label} account belongs to another account here. Disconnect it there first, or connect another one.`,
   },
+  other_email: {
+    title: () => 'Not the address of your link',
+    why: ({ label }) =>
+      `The link is for another email address than ${label} confirms as yours. Choose another account at ${label}, or open the link again and go on another way.`,
+  },
   other_account: {
     title: () => 'Not the account we expected',
     why: ({ label, appName }) =>

@@ -23,6 +23,7 @@ export type ProviderProblem =
   | 'signup_closed'
   | 'disabled'
   | 'linked_elsewhere'
+  | 'other_email'
   | 'other_account'
   | 'logged_out'
   | 'last_way'
@@ -38,6 +39,8 @@ export interface ProviderProblemView {
   problem: ProviderProblem
   /** Kept when trying again. */
   intent?: ProviderIntent | undefined
+  /** Kept when trying again: the link that the user has followed. */
+  entry?: { purpose: 'reset' | 'undo' | 'invite'; token: string } | undefined
   /** Kept when trying again: the pending account link, if another provider was to prove ownership of the account. */
   pending?: string | undefined
   signedIn: boolean

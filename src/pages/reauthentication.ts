@@ -40,6 +40,6 @@ export const createReauthenticationPage =
       below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
       body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
 <p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : layout.support.text(texts.confirmImpossible(layout.appName))}</p>
-${view.hasPassword && html`${passwordForm(view)}${forgotLink(layout, view)}`}${providerWays(view)}`,
+${view.hasPassword && html`${passwordForm(view)}${forgotLink(layout, view)}`}${providerWays(view)}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })
   }

@@ -8,6 +8,7 @@ import type { Passwords } from '../users/passwords.ts'
 import { lockUser, lockUserToChange, requireUserById, updatePasswordHash } from '../users/user-store.ts'
 import { changesOf, type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
 import type { Link } from './link.ts'
+import type { EnterByProvider } from './provider-entry.ts'
 
 /** A new password that was checked; nothing is changed before `apply` is called. */
 interface CheckedUndo {
@@ -23,6 +24,8 @@ export interface EmailUndo {
   check(entered: { link: Link; password: string }, caller: Caller): Promise<CheckedUndo>
   /** Puts the address back without a session: the account is disabled, and its address is the owner's all the same. */
   applyAlone(apply: CheckedUndo['apply']): Promise<void>
+  /** Without a password, which ends if there is one. */
+  enterByProvider: EnterByProvider
 }
 
 export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
@@ -57,6 +60,12 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
     await userChanged(transaction, userId)
   }
 
+  const grantFor = (userId: string): SignInGrant => ({
+    userId,
+    authenticatedAtMs: clock.now(),
+    isStillValid: async (transaction) => (await lockUser(transaction, userId))?.disabled === false,
+  })
+
   return {
     applyAlone: (apply) => db.inTransaction(apply),
 
@@ -65,17 +74,22 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       const { username } = await requireUserById(db, userId)
       const checked = deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
       const hash = await passwords.hash(checked, caller)
-      const grant: SignInGrant = {
-        userId,
-        authenticatedAtMs: clock.now(),
-        isStillValid: async (transaction) => (await lockUser(transaction, userId))?.disabled === false,
-      }
       const apply = async (transaction: Transaction) => {
         await putBack(transaction, link, caller)
         await updatePasswordHash(transaction, userId, hash)
         await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
       }
-      return { grant, apply: (transaction) => orTaken(() => apply(transaction)) }
+      return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }
+    },
+
+    async enterByProvider({ link, proof, caller }) {
+      const { userId = '' } = link
+      const apply = async (transaction: Transaction) => {
+        await putBack(transaction, link, caller)
+        await updatePasswordHash(transaction, userId, null)
+        await proof.connect(transaction, userId)
+      }
+      return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }
     },
   }
 }

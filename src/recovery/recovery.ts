@@ -9,6 +9,7 @@ import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
 import { createNotMe, type NotMe, type NotMeDeps } from './not-me.ts'
+import type { EnterByProvider, EntryPurpose } from './provider-entry.ts'
 import { createPasswordReset, type PasswordReset, type PasswordResetDeps } from './reset.ts'
 import { createUndoLinks } from './undo-links.ts'
 
@@ -20,6 +21,8 @@ export interface Recovery {
   notMe: NotMe
   loginLimit: LoginLimit
   invitations: Invitations
+  /** By a link, and a provider that is connected to the account in place of a password. */
+  byProvider: Partial<Record<EntryPurpose, EnterByProvider>>
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
@@ -47,14 +50,17 @@ interface RecoveryDeps
     Omit<NotMeDeps, 'resetLifetimeMs'>,
     Omit<InvitationsDeps, 'lifetimeMs'> {
   lifetimes: LinkLifetimes
+  /** Whether users have passwords: then these links are for a new one. */
+  acceptsPasswords: boolean
 }
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
-  const { links, limits, lifetimes } = deps
+  const { links, limits, lifetimes, acceptsPasswords } = deps
   const reset = createPasswordReset({ ...deps, lifetimeMs: lifetimes.resetMs })
   const loginLimit = createLoginLimit(deps)
   const undoLinks = createUndoLinks(deps)
   const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
+  const emailUndo = createEmailUndo(deps)
   /** By the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
@@ -69,8 +75,9 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     loginLimit,
     emailChangeRequests,
     emailChanges: createEmailChanges({ ...deps, undoLinks }),
-    emailUndo: createEmailUndo(deps),
+    emailUndo,
     invitations: createInvitations({ ...deps, lifetimeMs: lifetimes.inviteMs }),
+    byProvider: acceptsPasswords ? {} : { reset: reset.enterByProvider, undo: emailUndo.enterByProvider },
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }

@@ -10,6 +10,7 @@ import type { TakeOver } from '../users/take-over.ts'
 import { markEmailVerified } from '../users/email-proof-store.ts'
 import { findUserById, lockUser, updatePasswordHash, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
+import type { EnterByProvider } from './provider-entry.ts'
 import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-links.ts'
 
 interface EnteredPassword {
@@ -32,6 +33,8 @@ export interface PasswordReset extends ResetLinks {
   requireAccount(link: Link): Promise<UserRecord>
   /** Checks and hashes a new password; `unprocessable` when it breaks a rule, and the link stays good. */
   check(entered: EnteredPassword, caller: Caller): Promise<CheckedReset>
+  /** Without a password, which ends if there is one: nobody has proved to know it. */
+  enterByProvider: EnterByProvider
 }
 
 export interface PasswordResetDeps extends ResetLinksDeps {
@@ -53,13 +56,19 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
     return user
   }
 
+  const grantFor = ({ id: userId }: UserRecord, link: Link): SignInGrant => ({
+    userId,
+    authenticatedAtMs: clock.now(),
+    isStillValid: async (queries) => isAccountOf(await lockUser(queries, userId), link),
+  })
+
   const changeAccount = async (
     transaction: Transaction,
     { user, isOwnSession, provesEmail, passwordHash }: Reset,
   ): Promise<void> => {
     const { id: userId, emailLower } = user
     if (provesEmail && !isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
-    await updatePasswordHash(transaction, userId, passwordHash)
+    await updatePasswordHash(transaction, userId, passwordHash ?? null)
     const verified = provesEmail ? await markEmailVerified(transaction, userId, clock.now()) : 0
     await applySecurityEvent(transaction, 'password_reset', { userId })
     if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
@@ -75,16 +84,23 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
       // A second factor is asked for here: before the hash, and before anything changes.
       const passwordHash = await passwords.hash(accepted, caller)
       return {
-        grant: {
-          userId: user.id,
-          authenticatedAtMs: clock.now(),
-          isStillValid: async (queries) => isAccountOf(await lockUser(queries, user.id), link),
-        },
+        grant: grantFor(user, link),
         async apply(transaction) {
           await links.use(transaction, link)
-          const provesEmail = link.details.provesEmail !== 'no'
-          await changeAccount(transaction, { user, isOwnSession, provesEmail, passwordHash })
+          await changeAccount(transaction, { user, isOwnSession, provesEmail: provesEmail(link), passwordHash })
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
+        },
+      }
+    },
+
+    async enterByProvider({ link, proof, isOwnSession }) {
+      const user = await requireAccount(link)
+      return {
+        grant: grantFor(user, link),
+        async apply(transaction) {
+          await links.use(transaction, link)
+          await changeAccount(transaction, { user, isOwnSession, provesEmail: provesEmail(link) })
+          await proof.connect(transaction, user.id)
         },
       }
     },
@@ -95,8 +111,11 @@ interface Reset extends Pick<EnteredPassword, 'isOwnSession'> {
   user: UserRecord
   /** Whether the link can have come by the account's mail alone. */
   provesEmail: boolean
-  passwordHash: string
+  /** Undefined: the account has no password afterwards. */
+  passwordHash?: string
 }
+
+const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
 
 /** A link is good for the account as it was when it was made: with its address, and not disabled. */
 const isAccountOf = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>

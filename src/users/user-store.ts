@@ -120,7 +120,8 @@ export const updateDisabled = (db: Queries, id: string, disabled: boolean): Prom
 }
 
 /** An invited account is then one that its user can enter. */
-export const updatePasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
+/** `null` takes the password away. */
+export const updatePasswordHash = (db: Queries, id: string, hash: string | null): Promise<number> =>
   db.run('UPDATE users SET password_hash = ?, invited_at = NULL WHERE id = ?', hash, id)
 
 /** Changes nothing when the hash is no longer the one that was checked. */

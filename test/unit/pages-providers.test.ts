@@ -62,7 +62,7 @@ const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}
   })
 
 test('every failure of a sign-in with a provider has its own text, and says what to do next', () => {
-  assert.equal(PROBLEMS.length, 19)
+  assert.equal(PROBLEMS.length, 20)
   const titles = PROBLEMS.map((problem) => /<title>(.*)<\/title>/.exec(shown(problem))?.[1])
   assert.equal(new Set(titles).size, PROBLEMS.length)
   for (const problem of PROBLEMS) {

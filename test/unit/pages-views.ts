@@ -74,7 +74,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     pages.error({ status, message: text, requestId: text, retryAfterSeconds })
 
   const forgot = { csrfToken: text, returnTo: text, email: text, errors: {} }
-  const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, errors: {} }
+  const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, providers: undefined, errors: {} }
   const deadLinks = Object.fromEntries(
     PURPOSES.map((purpose, index) => {
       const state = STATES[index % STATES.length] ?? 'used'
@@ -174,6 +174,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.providerProblem({ ...problem, problem: 'email_domain_not_accepted' }),
     'provider connected elsewhere': (pages) =>
       pages.providerProblem({ ...problem, problem: 'linked_elsewhere', signedIn: true, intent: 'link' }),
+    'provider refused by a link': (pages) =>
+      pages.providerProblem({ ...problem, problem: 'other_email', entry: { purpose: 'invite', token: text } }),
     'provider unknown': (pages) => pages.providerProblem({ ...problem, problem: 'unreadable', provider: undefined }),
     welcome: (pages) => pages.welcome({ email: text, host: text, signupOpen: true, requestId: text }),
     'welcome, signed out': (pages) =>
@@ -184,6 +186,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'link sent': (pages) => pages.linkSent(),
     'reset password': (pages) => pages.resetPassword(reset),
     'reset password in place of another account': (pages) => pages.resetPassword({ ...reset, otherEmail: text }),
+    'reset without passwords': (pages) => pages.resetPassword({ ...reset, providers }),
     'reset password refused': (pages) => pages.resetPassword({ ...reset, errors: { password: 'password_common' } }),
     'other ways in': (pages) => pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked }),
     ...deadLinks,

@@ -8,7 +8,7 @@ import { sendToProvider } from './oauth/send-to-provider.ts'
 import { findOnlyProvider, STAYS } from './stay-at-login.ts'
 
 /**
- * How often a browser is sent on within a minute, before the page is shown: an application that never accepts the
+ * How often a browser is sent on within a minute, before the page is shown. Otherwise an application that never accepts
  * session, or a browser that does not keep it, would otherwise never end.
  */
 const MOST_TIMES = 5

@@ -38,15 +38,19 @@ interface Next {
 
 const toAccount = { words: 'Go to your account', href: '/auth/account' }
 
-const notMe: Next = {
-  advice: 'If something in your account is not yours, remove it on your account page, and change your password.',
+const notMe = (passwords: boolean): Next => ({
+  advice: passwords
+    ? 'If something in your account is not yours, remove it on your account page, and change your password.'
+    : 'If something in your account is not yours, remove it on your account page.',
   button: toAccount,
-}
+})
 
 /** The way to a new link, or to what the link was for. */
-const next = (appName: string): Record<DeadLinkView['purpose'], Next> => ({
+const next = (appName: string, passwords: boolean): Record<DeadLinkView['purpose'], Next> => ({
   reset: {
-    advice: 'If you still need a new password, we can send you another link.',
+    advice: passwords
+      ? 'If you still need a new password, we can send you another link.'
+      : 'If you still cannot log in, we can send you another link.',
     button: { words: 'Send me a new link', href: '/auth/password/forgot' },
   },
   verify: {
@@ -67,14 +71,14 @@ const next = (appName: string): Record<DeadLinkView['purpose'], Next> => ({
   invite: {
     advice: 'If you have an account already, log in. If not, ask the person who invited you for a new invitation.',
   },
-  not_me: notMe,
-  not_my_browser: notMe,
+  not_me: notMe(passwords),
+  not_my_browser: notMe(passwords),
 })
 
 export const deadLinkTexts = {
   reasons,
   next,
   /** While no mail is sent. */
-  resetWithoutMail: (appName: string): string =>
-    `If you still need a new password, ask whoever runs ${appName} for another link.`,
+  resetWithoutMail: (appName: string, passwords: boolean): string =>
+    `If you still ${passwords ? 'need a new password' : 'cannot log in'}, ask whoever runs ${appName} for another link.`,
 }

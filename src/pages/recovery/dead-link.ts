@@ -6,9 +6,9 @@ import type { DeadLinkView } from './views.ts'
 
 /** The page of a link that is not good: what became of it, and where there is a new one. */
 export const createDeadLinkPage = (layout: Layout) => {
-  const { appName, support, mailIsOn } = layout
-  const next = deadLinkTexts.next(appName)
-  const resetWithoutMail = { advice: deadLinkTexts.resetWithoutMail(appName), button: undefined }
+  const { appName, support, mailIsOn, passwords } = layout
+  const next = deadLinkTexts.next(appName, passwords)
+  const resetWithoutMail = { advice: deadLinkTexts.resetWithoutMail(appName, passwords), button: undefined }
 
   return ({ purpose, state }: DeadLinkView): string => {
     const { title, why } = deadLinkTexts.reasons[state]

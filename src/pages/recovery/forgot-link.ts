@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import type { Layout } from '../layout.ts'
 import { entryHref } from '../sign-in-links.ts'
-import { resetTexts } from './reset-texts.ts'
+import { resetTextsOf } from './reset-texts.ts'
 
 interface Carried {
   /** As it was typed, or that of the account. */
@@ -13,9 +13,12 @@ interface Carried {
  * What a user can do who has forgotten the password: ask for a link or, while no mail is sent, ask the people who run
  * the service.
  */
-export const forgotLink = ({ appName, mailIsOn, support }: Layout, { email, returnTo }: Carried): HtmlFragment =>
-  html`<p class="about">${
+export const forgotLink = (layout: Layout, { email, returnTo }: Carried): HtmlFragment => {
+  const { appName, mailIsOn, support } = layout
+  const words = resetTextsOf(layout)
+  return html`<p class="about">${
     mailIsOn
-      ? html`<a href="${entryHref('/auth/password/forgot', returnTo, email)}">${resetTexts.forgot}</a>`
-      : support.link(`${resetTexts.forgot} ${resetTexts.askOperator(appName)}`)
+      ? html`<a href="${entryHref('/auth/password/forgot', returnTo, email)}">${words.forgot}</a>`
+      : support.link(`${words.forgot} ${words.askOperator(appName)}`)
   }</p>`
+}

@@ -5,7 +5,7 @@ import { providerIcon } from '../provider-buttons.ts'
 import type { LinkedView } from '../provider-views.ts'
 import { texts } from '../texts.ts'
 import { dayOf } from '../time-text.ts'
-import { resetTexts } from './reset-texts.ts'
+import { resetTextsOf } from './reset-texts.ts'
 import type { OtherWaysInView } from './views.ts'
 
 const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragment =>
@@ -26,16 +26,17 @@ const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragmen
  * The page after a reset: what else gets into the account, with a button to remove each. Who had the old password may
  * have connected something.
  */
-export const createOtherWaysInPage =
-  (layout: Layout) =>
-  ({ csrfToken, returnTo, linked }: OtherWaysInView): string =>
+export const createOtherWaysInPage = (layout: Layout) => {
+  const words = resetTextsOf(layout)
+  return ({ csrfToken, returnTo, linked }: OtherWaysInView): string =>
     layout.panel({
-      title: resetTexts.waysIn,
-      body: html`<p>${resetTexts.waysInAbout}</p>
+      title: words.waysIn,
+      body: html`<p>${words.waysInAbout}</p>
 <form method="post" action="/auth/account/identities">
 ${csrfInput(csrfToken)}${returnToInput(`/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`)}
 <ul class="sessions logins">
 ${linked.map(row)}</ul>
 </form>
-<a class="first" href="${returnTo}">${resetTexts.goOn}</a>`,
+<a class="first" href="${returnTo}">${words.goOn}</a>`,
     })
+}

@@ -1,22 +1,13 @@
-import { html } from '../../lib/html.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { entryInputs, providerButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
-import { resetTexts } from './reset-texts.ts'
+import { resetTextsOf } from './reset-texts.ts'
 import type { ResetPasswordView } from './views.ts'
 
-/** The page of a link that sets a new password. It names the account above the button. */
-export const createResetPasswordPage =
-  (layout: Layout) =>
-  ({ csrfToken, token, email, otherEmail, errors, problem }: ResetPasswordView): string =>
-    layout.panel({
-      title: resetTexts.reset,
-      wrong: Boolean(problem ?? errors.password),
-      scripted: true,
-      body: html`${formProblem(problem, layout.support, !errors.password)}
-<p>${resetTexts.resetFor} <b>${email}</b>. ${resetTexts.resetAbout}</p>
-${otherEmail !== undefined && html`<p>${resetTexts.resetLeaves} <b>${otherEmail}</b>.</p>`}
-<form method="post" action="/auth/password/reset" novalidate>
+const passwordForm = ({ csrfToken, token, email, errors, problem }: ResetPasswordView, button: string): HtmlFragment =>
+  html`<form method="post" action="/auth/password/reset" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
 ${field({
@@ -29,6 +20,31 @@ ${field({
   problem: errors.password,
   focused: !problem || Boolean(errors.password),
 })}
-<button class="first">${resetTexts.resetButton}</button>
-</form>`,
+<button class="first">${button}</button>
+</form>`
+
+const providerForms = ({ csrfToken, token, providers = [] }: ResetPasswordView): HtmlFragment | undefined => {
+  const hiddenInputs = entryInputs({ purpose: 'reset', token })
+  return providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+}
+
+/**
+ * The page of a link that sets a new password, or connects a provider where there are no passwords. It names the account
+ * above the buttons.
+ */
+export const createResetPasswordPage = (layout: Layout) => {
+  const words = resetTextsOf(layout)
+  return (view: ResetPasswordView): string => {
+    const { email, otherEmail, providers, errors, problem } = view
+    const hasPasswords = providers === undefined
+    return layout.panel({
+      title: words.reset,
+      wrong: Boolean(problem ?? errors.password),
+      scripted: hasPasswords,
+      body: html`${formProblem(problem, layout.support, !errors.password)}
+<p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
+${otherEmail !== undefined && html`<p>${words.resetLeaves} <b>${otherEmail}</b>.</p>`}
+${hasPasswords ? passwordForm(view, words.resetButton) : providerForms(view)}`,
     })
+  }
+}

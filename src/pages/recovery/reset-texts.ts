@@ -1,5 +1,5 @@
 /** The texts of the pages for a new password by a link. */
-export const resetTexts = {
+const resetTexts = {
   forgot: 'Forgot your password?',
   forgotAbout: 'Enter your email address, and we send you a link to choose a new password.',
   forgotButton: 'Send me a link',
@@ -25,4 +25,20 @@ export const resetTexts = {
   waysInAbout:
     'Your new password is saved, and you are logged in. Besides the password, each of these gets into your account. Remove what is not yours.',
   goOn: 'All of this is mine',
-} as const
+}
+
+/** The same where users have no passwords: a link connects a provider to the account. */
+const WITHOUT_PASSWORDS: typeof resetTexts = {
+  ...resetTexts,
+  forgot: 'Can’t log in?',
+  forgotAbout: 'Enter your email address, and we send you a link that lets you into your account.',
+  sentAbout: 'If there is an account, we have sent a link. It is there to choose what you log in with.',
+  withoutMail: (appName: string): string => `Ask whoever runs ${appName} for a link that lets you into your account.`,
+  reset: 'Back into your account',
+  resetAbout: 'Choose what you log in with from now on. It logs out every device that was logged in.',
+  waysInAbout:
+    'You are logged in. Each of these gets into your account. Remove what is not yours, and what you no longer use.',
+}
+
+export const resetTextsOf = ({ passwords }: { passwords: boolean }): typeof resetTexts =>
+  passwords ? resetTexts : WITHOUT_PASSWORDS

@@ -27,6 +27,8 @@ export interface ResetPasswordView extends FormView {
   email: string
   /** Of another account that is signed in in this browser. */
   otherEmail: string | undefined
+  /** One of these is connected to the account, where the service accepts no passwords. */
+  providers: readonly ProviderView[] | undefined
   errors: { password?: FieldProblem | undefined }
 }
 

@@ -19,6 +19,7 @@ export const routeTable = (provider: string): Route[] => {
     providers,
     baseUrl,
     cookieTable,
+    recovery: {},
     usernames: true,
     passwords: true,
   } as unknown as RouteDeps)

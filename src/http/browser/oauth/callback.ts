@@ -1,6 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { AuthorizationFlow, PendingLink, ProviderProfile, ReadState } from '../../../oauth/oauth.ts'
+import { isEntryPurpose } from '../../../recovery/provider-entry.ts'
 import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -12,6 +13,7 @@ import {
   readCallbackParameters,
   requireCallbackParameters,
 } from './callback-parameters.ts'
+import { enterByLink } from './enter-by-link.ts'
 import type { LinkAccount } from './link-account.ts'
 import { orProblemPage, type RetryParams, startSessionBy } from './problem-page.ts'
 import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
@@ -27,7 +29,7 @@ interface Callback {
 /** The reason in the log of a sign-in that waits for a proof of the account. */
 const PROOF_REQUIRED = 'proof_required'
 
-const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect' } as const
+const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect', enter: 'login' } as const
 
 interface CallbackDeps extends ProviderRouteDeps {
   /** Leads to the "link account" page. */
@@ -85,9 +87,11 @@ export const createProviderCallback = (deps: CallbackDeps) => {
 
   const finish = async (context: RequestContext, callback: Callback): Promise<HttpResponse> => {
     const { flow, browserSecret, facts } = callback
-    const session = flow.intent === 'sign_in' ? undefined : await requireSessionOf(context, flow)
+    const isOfSession = flow.intent === 'link' || flow.intent === 'confirm'
+    const session = isOfSession ? await requireSessionOf(context, flow) : undefined
     Object.assign(facts, { userId: session?.userId, sessionId: session?.sessionId })
     const profile = await oauth.finish(flow, requireCallbackParameters(context.query), browserSecret)
+    if (flow.intent === 'enter') return enterByLink(deps, context, { flow, profile, facts })
     if (!session) return signIn(context, callback, profile)
     if (flow.intent === 'confirm') {
       const grant = await oauth.signInAs(profile, session.userId)
@@ -97,16 +101,18 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     return redirect(`${flow.returnTo}?done=linked`)
   }
 
-  /** Only the browser that the flow belongs to gets its pending link back, to try again. */
+  /** Only the browser that the flow belongs to gets its pending link or its link back, to try again. */
   const retryParamsOf = ({ flow, problem }: ReadState, browserSecret: string | undefined): RetryParams => {
     if (!flow) return { provider, returnTo: deps.homeUrl }
-    const { returnTo, pendingLink } = flow
-    const mayRetry = pendingLink && browserSecret && !problem
+    const { returnTo, pendingLink, entry } = flow
+    const isOfBrowser = browserSecret && !problem
     return {
       provider,
       returnTo,
-      intent: flow.intent === 'sign_in' ? undefined : flow.intent,
-      linkRequest: mayRetry ? oauth.sealLinkRequest({ pendingLink, returnTo }, browserSecret) : undefined,
+      intent: flow.intent === 'link' || flow.intent === 'confirm' ? flow.intent : undefined,
+      entry: isOfBrowser && isEntryPurpose(entry?.purpose) ? { ...entry, purpose: entry.purpose } : undefined,
+      linkRequest:
+        pendingLink && isOfBrowser ? oauth.sealLinkRequest({ pendingLink, returnTo }, browserSecret) : undefined,
     }
   }
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
-import type { ProviderView } from '../../../pages/pages.ts'
+import type { ProviderProblemView, ProviderView } from '../../../pages/pages.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { RouteDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
@@ -17,6 +17,8 @@ export interface RetryParams {
   provider: ProviderView | undefined
   returnTo: string
   intent?: 'link' | 'confirm' | undefined
+  /** The link that the user has followed. */
+  entry?: ProviderProblemView['entry']
   /** Sealed: the provider that is connected once the user has proved the account. */
   linkRequest?: string | undefined
 }
@@ -63,7 +65,7 @@ export const orProblemPage = async (
 const problemPage = async (
   deps: RouteDeps,
   context: RequestContext,
-  { provider, returnTo, intent, linkRequest }: RetryParams,
+  { provider, returnTo, intent, entry, linkRequest }: RetryParams,
   error: AppError,
   problem: SignInProblem,
 ): Promise<HttpResponse> => {
@@ -78,6 +80,7 @@ const problemPage = async (
     provider,
     problem,
     intent,
+    entry,
     // A link request that was refused would be refused again.
     pending: problem === 'unreadable' ? undefined : linkRequest,
     email: emailOf(error),

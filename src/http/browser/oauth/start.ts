@@ -2,22 +2,28 @@ import type { Awaitable } from '../../../lib/awaitable.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { NewAuthorizationFlow, ReadLinkRequest } from '../../../oauth/oauth.ts'
+import { type EntryPurpose, isEntryPurpose } from '../../../recovery/provider-entry.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
 import type { HttpResponse } from '../../response.ts'
+import { requireLink } from '../recovery/link-token.ts'
 import { requestedReturnTo } from '../start-session.ts'
 import { stayNoLonger } from '../stay-at-login.ts'
-import { orProblemPage } from './problem-page.ts'
+import { orProblemPage, type RetryParams } from './problem-page.ts'
 import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
 import { sendToProvider } from './send-to-provider.ts'
 
-type Intent = 'link' | 'confirm' | undefined
+type Intent = 'link' | 'confirm' | EntryPurpose | undefined
 
 const readIntent = ({ get }: RequestContext['form']): Intent => {
   const intent = get('intent')
-  if (intent === undefined || intent === 'link' || intent === 'confirm') return intent
-  throw new AppError('invalid_request', 'The field "intent" is link or confirm, or left out.', { field: 'intent' })
+  if (intent === undefined || intent === 'link' || intent === 'confirm' || isEntryPurpose(intent)) return intent
+  const message = 'The field "intent" is link, confirm, reset, undo or invite, or left out.'
+  throw new AppError('invalid_request', message, { field: 'intent' })
 }
+
+const retryOf = ({ form }: RequestContext, intent: Intent): Pick<RetryParams, 'intent' | 'entry'> =>
+  isEntryPurpose(intent) ? { entry: { purpose: intent, token: form.get('token') ?? '' } } : { intent }
 
 /** What the form of a provider's button asks for. */
 interface Start {
@@ -28,7 +34,7 @@ interface Start {
 
 /** `POST /auth/oauth/{name}`: sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderRouteDeps) => {
-  const { provider, oauth, sessions, requestMetrics } = deps
+  const { provider, oauth, sessions, recovery, requestMetrics } = deps
 
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
@@ -43,17 +49,30 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     return { provider: provider.name, intent: 'sign_in', ...link.request }
   }
 
-  const newFlow = (context: RequestContext, { returnTo, intent, link }: Start): Awaitable<NewAuthorizationFlow> =>
-    intent ? newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
+  /** A flow for the account of a link, which is not used up before the user is back. */
+  const newEntryFlow = async (
+    context: RequestContext,
+    purpose: EntryPurpose,
+    returnTo: string,
+  ): Promise<NewAuthorizationFlow> => {
+    if (!recovery.byProvider[purpose]) throw signInProblem('unreadable')
+    const { token } = await requireLink(deps, context, purpose)
+    return { provider: provider.name, intent: 'enter', returnTo, entry: { purpose, token } }
+  }
+
+  const newFlow = (context: RequestContext, { returnTo, intent, link }: Start): Awaitable<NewAuthorizationFlow> => {
+    if (isEntryPurpose(intent)) return newEntryFlow(context, intent, returnTo)
+    return intent ? newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
+  }
 
   return (context: RequestContext): Promise<HttpResponse> => {
     const returnTo = requestedReturnTo(context, deps)
     const intent = readIntent(context.form)
     const token = context.form.get('pending')
     const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
-    const retryParams = { provider, returnTo, intent, linkRequest: link?.request && token }
-    stayNoLonger(deps, context)
     const start = { returnTo, intent, link }
+    const retryParams = { provider, returnTo, ...retryOf(context, intent), linkRequest: link?.request && token }
+    stayNoLonger(deps, context)
     return orProblemPage(deps, context, retryParams, () =>
       countProviderFailure(requestMetrics, provider.name, () =>
         sendToProvider(deps, context, () => newFlow(context, start)),

@@ -1,3 +1,4 @@
+import type { ProviderProfile } from '../../../oauth/oauth.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -14,10 +15,14 @@ export const createOtherWaysIn = (deps: RouteDeps) => {
   const signInMethods = createSignInMethods(deps)
 
   return {
-    /** Where to send a user who has come back: to the page, where there is something to see on it. */
-    async before(userId: string, returnTo: string): Promise<string> {
+    /**
+     * Where to send a user who has come back: to the page, where there is something to see on it besides what they have
+     * just signed in with.
+     */
+    async before(userId: string, returnTo: string, own?: Pick<ProviderProfile, 'issuer' | 'subject'>): Promise<string> {
       const linked = await oauth.listIdentities(userId, true)
-      return linked.length === 0 ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
+      const others = linked.filter(({ issuer, subject }) => issuer !== own?.issuer || subject !== own.subject)
+      return others.length === 0 ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
     },
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {

@@ -11,7 +11,7 @@ import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: RouteDeps) => {
-  const { recovery, pages, accountLog } = deps
+  const { recovery, pages, passwords, providers, accountLog } = deps
   const otherWaysIn = createOtherWaysIn(deps)
 
   const render = async (
@@ -26,6 +26,7 @@ export const createResetPassword = (deps: RouteDeps) => {
       token,
       email,
       otherEmail: others[0]?.email,
+      providers: passwords ? undefined : providers,
       ...refusal,
     })
   }

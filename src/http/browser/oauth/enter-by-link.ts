@@ -1,0 +1,45 @@
+import { signInProblem } from '../../../oauth/errors.ts'
+import type { AuthorizationFlow, ProviderProfile } from '../../../oauth/oauth.ts'
+import { isEntryPurpose } from '../../../recovery/provider-entry.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, redirect } from '../../response.ts'
+import { returnToOf } from '../recovery/asking-browser.ts'
+import { createOtherWaysIn } from '../recovery/other-ways-in.ts'
+import { findBrowserSessions } from '../start-session.ts'
+import { startSessionBy } from './problem-page.ts'
+import type { ProviderRouteDeps } from './provider-route.ts'
+
+interface Entry {
+  flow: AuthorizationFlow
+  profile: ProviderProfile
+  facts: EventFacts
+}
+
+/**
+ * A user who has followed a link is back from the provider: one transaction uses the link up, connects the provider to
+ * the account of the link, and starts a session.
+ */
+export const enterByLink = async (
+  deps: ProviderRouteDeps,
+  context: RequestContext,
+  { flow: { entry }, profile, facts }: Entry,
+): Promise<HttpResponse> => {
+  const { oauth, recovery, accountLog, provider } = deps
+  const purpose = entry?.purpose
+  const enter = isEntryPurpose(purpose) ? recovery.byProvider[purpose] : undefined
+  if (!entry || !isEntryPurpose(purpose) || !enter) throw signInProblem('unreadable')
+  const link = await recovery.links.require([purpose], entry.token)
+  facts.event = EVENTS[purpose]
+  const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
+  const returnTo = await oauth.offer(profile, context, async (proof) => {
+    const { grant, apply: also } = await enter({ link, proof, isOwnSession, caller: context })
+    const returnTo = returnToOf(deps, context, link)
+    await startSessionBy(deps, context, grant, { returnTo, facts, also, browser: 'silent' })
+    return returnTo
+  })
+  accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })
+  return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))
+}
+
+const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'login' } as const

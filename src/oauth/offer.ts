@@ -1,0 +1,37 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { ProviderProof } from '../users/provider-proof.ts'
+import type { ConnectDeps } from './connect.ts'
+import { signInProblem } from './errors.ts'
+import { findIdentity, insertIdentity } from './identity-store.ts'
+import { newIdentity, type ProviderProfile } from './profile.ts'
+
+/** Offers a provider account for a transaction of another subject, which may connect it. */
+export const createOffer = ({ clock, notify, labelOf }: Omit<ConnectDeps, 'db'>) => {
+  const connect = async (
+    transaction: Transaction,
+    profile: ProviderProfile,
+    { userId, caller }: { userId: string; caller: Caller },
+  ): Promise<void> => {
+    // Looked for first: a transaction that has failed cannot say whose it is.
+    const connected = await findIdentity(transaction, profile)
+    if (connected && connected.userId !== userId) throw signInProblem('linked_elsewhere')
+    if (connected) return
+    const identity = newIdentity(profile, userId, clock.now())
+    await insertIdentity(transaction, identity)
+    const provider = labelOf(profile.provider)
+    await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
+  }
+
+  return async <T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T> => {
+    try {
+      return await use({
+        verifiedEmail: profile.emailVerified ? profile.email : undefined,
+        connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
+      })
+    } catch (error) {
+      // Another request has connected it at the same moment.
+      throw isUniqueViolation(error, 'identities.subject') ? signInProblem('linked_elsewhere', error) : error
+    }
+  }
+}

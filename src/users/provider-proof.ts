@@ -1,0 +1,13 @@
+import type { Email } from '../lib/email-address.ts'
+import type { Transaction } from '../storage/database.ts'
+
+/** An account at a provider, whose owner has just signed in there. */
+export interface ProviderProof {
+  /** Undefined where the provider has verified none. */
+  verifiedEmail: Email | undefined
+  /**
+   * Connects it to a user whose row the transaction has locked. Nothing is to be done where it is connected to them
+   * already; `conflict` where it is connected to another user.
+   */
+  connect: (transaction: Transaction, userId: string) => Promise<void>
+}
