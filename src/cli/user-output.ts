@@ -16,10 +16,10 @@ export const userToJson = (user: User) => ({
   invited: user.invitedAtMs !== undefined,
 })
 
-const verifiedText = ({ emailVerifiedAtMs }: User): string =>
-  emailVerifiedAtMs === undefined
-    ? 'no: the person who created the account may not own it'
-    : `since ${toMinute(emailVerifiedAtMs)} UTC`
+const verifiedText = ({ emailVerifiedAtMs, isSelfMade }: User): string => {
+  if (emailVerifiedAtMs !== undefined) return `since ${toMinute(emailVerifiedAtMs)} UTC`
+  return isSelfMade ? 'no: the person who created the account may not own it' : 'no'
+}
 
 const originText = ({ isSelfMade, invitedAtMs }: User): string => {
   if (invitedAtMs !== undefined) return `an invitation of ${toMinute(invitedAtMs)} UTC; nobody has entered it yet`

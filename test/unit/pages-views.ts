@@ -1,5 +1,6 @@
 import type {
   AccountView,
+  InvitationView,
   LinkAccountView,
   LoginView,
   Pages,
@@ -73,6 +74,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
     pages.error({ status, message: text, requestId: text, retryAfterSeconds })
 
+  const invitation: InvitationView = {
+    csrfToken: text,
+    token: text,
+    email: text,
+    otherEmail: undefined,
+    username: text,
+    byPassword: true,
+    providers: [],
+    errors: {},
+  }
   const forgot = { csrfToken: text, returnTo: text, email: text, errors: {} }
   const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, providers: undefined, errors: {} }
   const deadLinks = Object.fromEntries(
@@ -188,6 +199,14 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'reset password in place of another account': (pages) => pages.resetPassword({ ...reset, otherEmail: text }),
     'reset without passwords': (pages) => pages.resetPassword({ ...reset, providers }),
     'reset password refused': (pages) => pages.resetPassword({ ...reset, errors: { password: 'password_common' } }),
+    invitation: (pages) => pages.invitation(invitation),
+    'invitation in place of another account': (pages) =>
+      pages.invitation({ ...invitation, otherEmail: text, username: undefined }),
+    'invitation refused': (pages) =>
+      pages.invitation({ ...invitation, errors: { password: 'password_common', username: 'username_taken' } }),
+    'invitation held up': (pages) => pages.invitation({ ...invitation, problem: tooMany }),
+    'invitation by providers': (pages) => pages.invitation({ ...invitation, byPassword: false, providers }),
+    'invitation with providers': (pages) => pages.invitation({ ...invitation, providers }),
     'other ways in': (pages) => pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked }),
     ...deadLinks,
     'error 400': failure(400),

@@ -6,6 +6,7 @@ export const invitationTexts = {
   byBoth: 'Choose a password to log in with from now on, or continue with a provider that knows this address.',
   byProvider: 'Continue with a provider that knows this address.',
   leaves: 'You are logged in here with another account, which this logs out:',
+  usernameHint: '3 to 30 letters, digits, _ or -. You can change it later.',
   button: 'Save and log in',
   notYours: 'Not your address? Then close this page: nothing happens.',
 } as const

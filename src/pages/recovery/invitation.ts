@@ -12,7 +12,7 @@ ${field({
   type: 'text',
   autocomplete: 'nickname',
   value: username,
-  hint: texts.usernameHint,
+  hint: invitationTexts.usernameHint,
   maxLength: 30,
   problem: errors.username,
   focused: !errors.password && Boolean(errors.username),

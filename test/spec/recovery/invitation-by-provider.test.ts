@@ -65,7 +65,7 @@ describe('an invited user who comes with a provider that has verified the addres
     assertNoSession(agent, answer, 409)
   })
 
-  test('does not, while the account is disabled; deleted meanwhile, it is closed to them', async () => {
+  test('does not, while the account is disabled, and not after it was deleted on the way', async () => {
     const { email } = newPerson()
     await invite(service, email)
     await disableUser(service, email)

@@ -369,3 +369,15 @@ describe('at the same moment', () => {
     }
   })
 })
+
+test('§7 an invited user cannot try out which usernames are taken for long: 429', async (t) => {
+  const limited = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+  const { person } = await signedUp(limited)
+  const invited = newPerson()
+  const { token } = await invite(limited, invited.email)
+  const agent = createUserAgent(limited)
+  const statuses: number[] = []
+  for (let tries = 0; tries < 6; tries += 1)
+    statuses.push((await acceptBy(agent, token, invited.password, { username: person.username })).status)
+  assert.deepEqual(statuses, [409, 409, 409, 409, 409, 429])
+})

@@ -9,7 +9,7 @@ import { requireLink } from './link-token.ts'
 
 /** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.9). */
 export const createInvitation = (deps: RouteDeps) => {
-  const { recovery, pages, providers, usernames, passwords, homeUrl, accountLog } = deps
+  const { recovery, pages, providers, usernames, passwords, homeUrl, limits, accountLog } = deps
   const { invitations } = recovery
 
   const render = async (
@@ -31,7 +31,7 @@ export const createInvitation = (deps: RouteDeps) => {
     })
   }
 
-  const accept = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+  const start = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
     const { grant, apply: also } = await invitations.check({ link, password, username }, context)
@@ -40,6 +40,21 @@ export const createInvitation = (deps: RouteDeps) => {
     // The account was deleted since the link was read.
     if (!response) throw new DeadLinkError('invite', 'ended')
     return response
+  }
+
+  /** Limited, since a taken username shows that an account has it, and since each try costs a hash. */
+  const accept = (context: RequestContext, link: Link): Promise<HttpResponse> => {
+    const { userId } = link
+    const event: EventFacts = { event: 'invitation_accept', method: 'password', userId }
+    return accountLog.recordOutcome(context, event, (facts) =>
+      limits.attempt(
+        [
+          ['usernameOfUser', userId ?? ''],
+          ['passwordFormOfUser', userId ?? ''],
+        ],
+        () => start(context, link, facts),
+      ),
+    )
   }
 
   const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>
@@ -53,10 +68,9 @@ export const createInvitation = (deps: RouteDeps) => {
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const named = await requireLink(deps, context, 'invite')
-      const event: EventFacts = { event: 'invitation_accept', method: 'password', userId: named.link.userId }
       return orShowAgain(
         context,
-        () => accountLog.recordOutcome(context, event, (facts) => accept(context, named.link, facts)),
+        () => accept(context, named.link),
         (refusal) => render(context, named, refusal),
       )
     },
