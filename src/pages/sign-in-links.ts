@@ -16,7 +16,8 @@ export const entryHref = (
 ): string => {
   const fields: string[] = []
   const address = readEmail(email)
-  if (address) fields.push(`email=${encodeURIComponent(address.shown)}`)
+  // A query may contain @ (RFC 3986 section 3.4), and is easier to read with it.
+  if (address) fields.push(`email=${encodeURIComponent(address.shown).replace('%40', '@')}`)
   if (returnTo !== undefined) fields.push(`return_to=${encodeURIComponent(returnTo.toWellFormed())}`)
   return fields.length === 0 ? path : `${path}?${fields.join('&')}`
 }

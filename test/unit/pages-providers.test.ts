@@ -45,7 +45,7 @@ const firstOf = (page: string): Tag[] => tagsOf(page).filter(({ attributes }) =>
 
 const PROBLEMS = Object.keys(texts.providerProblems) as ProviderProblem[]
 const RETURN_TO = '/a?b=c&d=ü#e'
-const LOGIN = `/auth/login?email=sam%40example.com&return_to=${encodeURIComponent(RETURN_TO)}`
+const LOGIN = `/auth/login?email=sam@example.com&return_to=${encodeURIComponent(RETURN_TO)}`
 
 const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}): string =>
   pages.providerProblem({
@@ -157,7 +157,7 @@ test('an account is linked with its password or a connected provider, or reclaim
     /There is already an account with <b>sam@example\.com<\/b>\. To connect GitHub to it, show that it is yours\./,
   )
   assert.match(page, /<details>/)
-  assert.deepEqual(linksOf(page), [LOGIN.replace('email=sam%40example.com&', '')])
+  assert.deepEqual(linksOf(page), [LOGIN.replace('email=sam@example.com&', '')])
 })
 
 test('the page for linking offers only the methods that the account has', () => {

@@ -45,7 +45,7 @@ test('every form is shown again when its CSRF token alone is not good, except a 
   )
 })
 
-test('every form and page of the account asks for a session', () => {
+test('every form and page of the account asks for a session, but for the one that a link from a message opens', () => {
   const own = routes.filter(({ method, path }) => path.startsWith('/auth/account') && method === 'POST')
   const pages = routes.filter(({ method, path }) => /^\/auth\/account(?:\/confirm)?$/.test(path) && method === 'GET')
   assert.equal(pages.length, 2)

@@ -10,7 +10,7 @@ import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { pendingOn, startServiceWith } from '../../support/provider/provider-service.ts'
-import { signInBy } from '../../support/provider/provider-sign-in.ts'
+import { signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
 import { createUser, disableUser, showUser } from '../../support/service/operator-commands.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 import type { LogLine } from '../../support/service/service.ts'
@@ -154,8 +154,10 @@ describe('each event of an account is logged in one line', () => {
     const { person, id } = await signedUpWithFacts()
     const [visit] = byCorp(newOpenIdUser({ email: person.email }))
     const agent = createUserAgent(service)
-    const asked = await signInBy(agent, 'corp', visit)
-    const login = await eventOf(asked, 'login')
+    const { url } = await visit(await startAt(agent, 'corp'))
+    const callback = await agent.get(url.slice(new URL(url).origin.length))
+    const login = await eventOf(callback, 'login')
+    const asked = await agent.get(callback.location ?? '')
     assert.deepEqual([login.outcome, login.reason, login.user_id], ['failed', 'proof_required', id])
     const proved = await agent.post('/auth/oauth/corp/link', { pending: pendingOn(asked), password: person.password })
     const connect = await eventOf(proved, 'provider_connect')

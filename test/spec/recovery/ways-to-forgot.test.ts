@@ -31,7 +31,7 @@ describe('the link "Forgot your password?" with mail', async () => {
     const refused = await logIn(agent, { ...person, password: 'wrong' }, { return_to: '/members' })
     assertPage(refused, 401)
     const href = forgotHref(refused.text) ?? ''
-    assert.equal(href, `${FORGOT}?email=${encodeURIComponent(person.email)}&return_to=%2Fmembers`)
+    assert.equal(href, `${FORGOT}?email=${person.email}&return_to=%2Fmembers`)
     const shown = await agent.get(href)
     assertPage(shown)
     assert.ok(shown.text.includes(`value="${person.email}"`))
@@ -42,7 +42,7 @@ describe('the link "Forgot your password?" with mail', async () => {
     const { agent, person } = await signedUp(service)
     for (const path of ['/auth/account', '/auth/account/confirm']) {
       const { text } = await agent.get(path)
-      assert.equal(forgotHref(text), `${FORGOT}?email=${encodeURIComponent(person.email)}`, path)
+      assert.equal(forgotHref(text), `${FORGOT}?email=${person.email}`, path)
     }
   })
 
