@@ -31,6 +31,7 @@ import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
 import { createHasPassword } from './users/usable-password.ts'
 import { createUsers, type Users } from './users/users.ts'
+import { createMarkVerified } from './users/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
 interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
@@ -130,6 +131,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const { userChanged } = sessions.rules
   const accountDeps = { clock, applySecurityEvent, announceUpdate, userChanged }
   const enterInvited = createEnterInvited(accountDeps)
+  const markVerified = createMarkVerified({ clock, announceUpdate, userChanged })
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -168,6 +170,8 @@ export const createCore = (deps: CoreDeps): Core => {
     requireGoodPassword,
     applySecurityEvent,
     takeOver,
+    markVerified,
+    mode: config.emailVerification,
     ...sessions.rules,
     enterInvited,
     makeInvited: createMakeInvited(accountDeps),
@@ -188,7 +192,7 @@ export const createCore = (deps: CoreDeps): Core => {
     notify,
     takeOver,
     enterInvited,
-    announceUpdate,
+    markVerified,
     ...sessions.rules,
   })
   const pseudonymOf = (email: string): string =>

@@ -200,6 +200,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
     { name: 'signing keys', run: signingKeys.deleteRetired },
+    { name: 'pending signups', run: recovery.pendingSignups.deleteExpired },
     { name: 'links', run: recovery.links.deleteExpired },
     { name: 'mail', run: mail.deleteExpired },
     { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },

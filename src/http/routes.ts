@@ -19,6 +19,7 @@ import { createInvitation } from './browser/recovery/invitation.ts'
 import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
 import { createResetPassword } from './browser/recovery/reset-password.ts'
 import { createUndoEmail } from './browser/recovery/undo-email.ts'
+import { createSendVerification } from './browser/recovery/send-verification.ts'
 import { createVerifyEmail } from './browser/recovery/verify-email.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
@@ -79,12 +80,14 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: verifyEmail.submit, showAgain: verifyEmail.showAgain },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, handle: undoEmail.show },
     { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: undoEmail.submit, showAgain: undoEmail.showAgain },
+    { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', handle: createSendVerification(deps), showAgain: account.showAgain.button },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/email',           guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', needs: 'passwords', handle: toAccount },
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/email/verify',    guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
     // The application has this address. Only while it is being set up does a request for it reach svc.
     ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET',  path: '/', guard: 'none', responseKind: 'html', handle: createWelcome(deps) } satisfies Route] : []),

@@ -4,11 +4,13 @@ import type { Log } from './log.ts'
 export const ACCOUNT_EVENTS = [
   'login',
   'signup',
+  'signup_request',
   'logout',
   'reauthentication',
   'password_change',
   'password_reset_request',
   'password_reset',
+  'email_verification_request',
   'username_change',
   'email_change_request',
   'email_change_cancel',

@@ -1,20 +1,19 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
-import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
-import { markEmailVerified } from '../users/email-proof-store.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
+import type { MarkVerified } from '../users/verified-email.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'requireSession' | 'userChanged'>, ConnectDeps {
+interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
-  announceUpdate: AnnounceUpdate
   takeOver: TakeOver
+  markVerified: MarkVerified
   /** A grant for the user; `forbidden` when the profile belongs to another one. */
   signInAs: (profile: ProviderProfile, userId: string) => Promise<SignInGrant>
   /** `invalid_request` when the profile was fetched too long ago. */
@@ -31,7 +30,7 @@ export interface OwnSession {
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
-  const { clock, signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
+  const { signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
   const connect = createConnect(deps)
 
   /** A user who has proved both the account and its email owns the email. */
@@ -42,10 +41,7 @@ export const createLinking = (deps: LinkingDeps) => {
   ) => {
     const user = await findUserById(transaction, userId)
     if (!emailVerified || email?.lower !== user?.emailLower) return
-    if ((await markEmailVerified(transaction, userId, clock.now())) === 0) return
-    // A session that stays is cached with its user.
-    await deps.userChanged(transaction, userId)
-    await deps.announceUpdate(transaction, userId, ['email_verified'])
+    await deps.markVerified(transaction, userId)
   }
 
   const linkIf = (

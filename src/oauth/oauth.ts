@@ -4,7 +4,6 @@ import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
-import type { AnnounceUpdate } from '../users/announcement.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
 import type { ProviderProof } from '../users/provider-proof.ts'
@@ -12,6 +11,7 @@ import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
 import type { HasPassword } from '../users/usable-password.ts'
 import type { Users } from '../users/users.ts'
+import type { MarkVerified } from '../users/verified-email.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
@@ -93,14 +93,13 @@ export interface OAuth {
   deleteExpired(): Promise<number>
 }
 
-export interface OAuthDeps
-  extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication' | 'userChanged'> {
+export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
   db: Database
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
-  announceUpdate: AnnounceUpdate
   takeOver: TakeOver
   enterInvited: EnterInvited
+  markVerified: MarkVerified
   clock: Clock
   rootSecret: RootSecret
   baseUrl: string

@@ -23,6 +23,7 @@ import { createInvitationPage } from './recovery/invitation.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
 import { createResetPasswordPage } from './recovery/reset-password.ts'
 import { createUndoEmailPage, createUndoneButDisabledPage } from './recovery/undo-email.ts'
+import { createVerificationPages, type VerificationPages } from './recovery/verification-pages.ts'
 import type {
   DeadLinkView,
   ForgotPasswordView,
@@ -51,12 +52,13 @@ export type { Asset } from './assets.ts'
 export type { ProviderTargets } from './content-security-policy.ts'
 export type { Branding } from './branding.ts'
 export type * from './recovery/email-views.ts'
+export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
 
 /** All pages. Each function takes a view and returns a whole document. */
-export interface Pages {
+export interface Pages extends VerificationPages {
   /** Stylesheet, script and icons; their paths change with their content. */
   assets: Asset[]
   /** The `Content-Security-Policy` header of a page that may have been opened on these hosts. */
@@ -118,6 +120,7 @@ export const createPages = ({
     forgotWithoutMail: createForgotWithoutMailPage(layout),
     linkSent: createLinkSentPage(layout),
     resetPassword: createResetPasswordPage(layout),
+    ...createVerificationPages(layout),
     otherWaysIn: createOtherWaysInPage(layout),
     notMe: createNotMePage(layout),
     invitation: createInvitationPage(layout),

@@ -153,6 +153,8 @@ export const texts = {
     confirmed: 'Thank you. You can make your changes now.',
     email_requested: 'We have sent a link to your new address. Open it to make the change.',
     email_cancelled: 'Your email address stays as it is.',
+    email_verified: 'Your email address is confirmed.',
+    verification_sent: 'We have sent you a message. Open the link in it to confirm your email address.',
     session: 'The session was logged out.',
     sessions: 'All other sessions were logged out.',
   },

@@ -101,6 +101,8 @@ export interface AccountView extends FormView, AccountEmailView {
     | 'confirmed'
     | 'email_requested'
     | 'email_cancelled'
+    | 'email_verified'
+    | 'verification_sent'
     | undefined
   /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
   username?: { value: string; error?: FieldProblem | undefined } | undefined

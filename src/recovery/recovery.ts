@@ -12,6 +12,8 @@ import { createNotMe, type NotMe, type NotMeDeps } from './not-me.ts'
 import type { EnterByProvider, EntryPurpose } from './provider-entry.ts'
 import { createPasswordReset, type PasswordReset, type PasswordResetDeps } from './reset.ts'
 import { createUndoLinks } from './undo-links.ts'
+import { createPendingSignups, type PendingSignups, type PendingSignupsDeps } from './pending-signups.ts'
+import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 
 /** Ways back into an account, and proofs of an address. */
 export interface Recovery {
@@ -23,6 +25,8 @@ export interface Recovery {
   invitations: Invitations
   /** By a link, and a provider that is connected to the account in place of a password. */
   byProvider: Partial<Record<EntryPurpose, EnterByProvider>>
+  verification: Verification
+  pendingSignups: PendingSignups
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
@@ -43,20 +47,22 @@ interface LinkLifetimes {
 }
 
 interface RecoveryDeps
-  extends Omit<PasswordResetDeps, 'lifetimeMs'>,
+  extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users'>,
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
     EmailUndoDeps,
     LoginLimitDeps,
     Omit<NotMeDeps, 'resetLifetimeMs'>,
-    Omit<InvitationsDeps, 'lifetimeMs'> {
+    Omit<InvitationsDeps, 'lifetimeMs' | 'users'> {
   lifetimes: LinkLifetimes
   /** Whether users have passwords: then these links are for a new one. */
   acceptsPasswords: boolean
+  users: InvitationsDeps['users'] & PendingSignupsDeps['users']
 }
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes, acceptsPasswords } = deps
   const reset = createPasswordReset({ ...deps, lifetimeMs: lifetimes.resetMs })
+  const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: lifetimes.verifyMs })
   const loginLimit = createLoginLimit(deps)
   const undoLinks = createUndoLinks(deps)
   const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
@@ -64,6 +70,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
   /** By the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
+    signup: pendingSignups,
     new_email: emailChangeRequests,
     login_limited: loginLimit,
   }
@@ -71,6 +78,8 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     links,
     limits,
     reset,
+    pendingSignups,
+    verification: createVerification({ ...deps, lifetimeMs: lifetimes.verifyMs }),
     notMe: createNotMe({ ...deps, resetLifetimeMs: lifetimes.resetMs }),
     loginLimit,
     emailChangeRequests,

@@ -1,39 +1,22 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { Email } from '../lib/email-address.ts'
-import { AppError, checkAll } from '../lib/errors.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Announce } from './announcement.ts'
-import { requireEmail } from './email.ts'
-import type { EmailDomains } from './email-domains.ts'
-import type { RequireGoodPassword } from './password-rules.ts'
+import { type CheckedSignup, type NewUser, type NewUserRules, requireNewUser } from './new-user.ts'
 import type { Passwords } from './passwords.ts'
 import { requireRoles } from './roles.ts'
-import { takenError } from './taken.ts'
-import { insertUser, type User, type UserRecord } from './user-store.ts'
-import { localPart, requireUsername, usernameFrom, usernamesFor } from './username.ts'
+import { takenError, usernameTaken } from './taken.ts'
+import { findUserByUsername, insertUser, type User, type UserRecord } from './user-store.ts'
+import { localPart, usernameFrom, usernamesFor } from './username.ts'
 
-interface RegistrationDeps {
+interface RegistrationDeps extends NewUserRules {
   db: Database
   clock: Clock
   passwords: Passwords
-  requireGoodPassword: RequireGoodPassword
-  emailDomains: Pick<EmailDomains, 'requireEmail'>
   announce: Announce
-}
-
-export interface NewUser {
-  email: string
-  /** Left out where the service accepts none. */
-  password?: string | undefined
-  /** Made from the email's local part when left out or empty. */
-  username?: string | undefined
-  roles?: string[]
-  /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
-  emailVerified?: boolean
-  /** Whether the user signs up, and no operator vouches for the domain of the email. */
-  isSelfMade?: boolean
 }
 
 /** What an account is made from when a provider says who the user is. */
@@ -60,9 +43,10 @@ export const createRegistration = (deps: RegistrationDeps) => {
   const { db, clock, passwords, announce } = deps
 
   /** `conflict` when email or username is taken. */
-  const insert = async (user: UserRecord, also?: AlsoInsert): Promise<UserRecord> => {
+  const insert = async (user: UserRecord, { first, also }: MoreWork = {}): Promise<UserRecord> => {
     try {
       await db.inTransaction(async (transaction) => {
+        await first?.(transaction)
         await insertUser(transaction, user)
         await also?.(transaction, user.id)
         await announce(transaction, 'user.created', user.id)
@@ -73,11 +57,11 @@ export const createRegistration = (deps: RegistrationDeps) => {
     }
   }
 
-  const insertWithFreeUsername = async (user: UserRecord, wanted: string, also?: AlsoInsert): Promise<UserRecord> => {
+  const insertWithFreeUsername = async (user: UserRecord, wanted: string, more: MoreWork): Promise<UserRecord> => {
     let refusal: unknown
     for (const username of usernamesFor(wanted)) {
       try {
-        return await insert({ ...user, username }, also)
+        return await insert({ ...user, username }, more)
       } catch (error) {
         if (!(error instanceof AppError) || error.reason !== 'username_taken') throw error
         refusal = error
@@ -85,6 +69,12 @@ export const createRegistration = (deps: RegistrationDeps) => {
     }
     throw refusal
   }
+
+  /** With this username, or with a free one that is made from the email. */
+  const insertAs = (user: UserRecord, username: string | undefined, more: MoreWork): Promise<UserRecord> =>
+    username === undefined
+      ? insertWithFreeUsername(user, localPart(user.emailLower), more)
+      : insert({ ...user, username }, more)
 
   const recordOf = (email: Email): UserRecord => ({
     id: randomUUIDv7(),
@@ -102,8 +92,8 @@ export const createRegistration = (deps: RegistrationDeps) => {
 
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
-    async create(given: NewUser, caller?: Caller): Promise<UserRecord> {
-      const { email, username, password } = requireAccount(given, deps)
+    async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
+      const { email, username, password } = requireNewUser(given, deps)
       const user: UserRecord = {
         ...recordOf(email),
         passwordHash: password === undefined ? null : await passwords.hash(password, caller),
@@ -111,37 +101,46 @@ export const createRegistration = (deps: RegistrationDeps) => {
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
         isSelfMade: given.isSelfMade ?? false,
       }
-      return username === undefined
-        ? insertWithFreeUsername(user, localPart(email.lower))
-        : insert({ ...user, username })
+      return insertAs(user, username, { also })
+    },
+
+    /**
+     * Checks and hashes what a signup has entered; `unprocessable` for a bad field, `conflict` for a taken username.
+     * Whether the email is taken is not looked up.
+     */
+    async checkSignup(given: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup> {
+      const { email, username, password = '' } = requireNewUser({ ...given, isSelfMade: true }, deps)
+      if (username !== undefined && (await findUserByUsername(db, username))) throw usernameTaken()
+      return { email, username, passwordHash: await passwords.hash(password, caller) }
+    },
+
+    /**
+     * Creates the account of a signup whose email was verified; `conflict` for a taken email or username. `first` begins
+     * the transaction.
+     */
+    createVerified({ email, username, passwordHash }: CheckedSignup, first: Begin): Promise<UserRecord> {
+      const user = { ...recordOf(email), passwordHash, emailVerifiedAtMs: clock.now() }
+      return insertAs(user, username, { first })
     },
 
     /** Creates an account that nobody can enter yet; `conflict` for a taken email or username. */
     createInvited({ email, username, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
       const user = { ...recordOf(email), roles, isSelfMade: false, invitedAtMs: clock.now() }
-      return username === undefined
-        ? insertWithFreeUsername(user, localPart(email.lower), also)
-        : insert({ ...user, username }, also)
+      return insertAs(user, username, { also })
     },
 
     /** Creates an account without a password; `conflict` for a taken email. */
     createFromProfile({ email, name }: ProviderUser, also: AlsoInsert): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
-      return insertWithFreeUsername({ ...recordOf(email), emailVerifiedAtMs: clock.now() }, wanted, also)
+      return insertWithFreeUsername({ ...recordOf(email), emailVerifiedAtMs: clock.now() }, wanted, { also })
     },
   }
 }
 
-const requireAccount = (
-  { email, password, username, isSelfMade }: NewUser,
-  { requireGoodPassword, emailDomains }: RegistrationDeps,
-) => {
-  // A user who chooses no username most likely gets the first one that is generated.
-  const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
-  return checkAll({
-    email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
-    username: () => (username ? requireUsername(username) : undefined),
-    password: () =>
-      password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
-  })
+/** What begins the transaction that creates an account, and may refuse it. */
+export type Begin = (transaction: Transaction) => Promise<unknown>
+
+interface MoreWork {
+  first?: Begin | undefined
+  also?: AlsoInsert | undefined
 }

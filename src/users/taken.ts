@@ -8,12 +8,11 @@ export const emailTaken = (cause?: unknown): AppError =>
     cause,
   })
 
+export const usernameTaken = (cause?: unknown): AppError =>
+  new AppError('conflict', 'This username is taken.', { field: 'username', reason: 'username_taken', cause })
+
 /** The same error, or `conflict` where it says that the email or the username is taken. */
 export const takenError = (error: unknown): unknown => {
   if (isUniqueViolation(error, 'users.email_lower')) return emailTaken(error)
-  if (isUniqueViolation(error, 'users.username')) {
-    const details = { field: 'username', reason: 'username_taken', cause: error }
-    return new AppError('conflict', 'This username is taken.', details)
-  }
-  return error
+  return isUniqueViolation(error, 'users.username') ? usernameTaken(error) : error
 }

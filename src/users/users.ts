@@ -6,17 +6,12 @@ import { createAdministration } from './administration.ts'
 import type { Notify } from './account-notice.ts'
 import type { Announce, AnnounceUpdate } from './announcement.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
+import type { CheckedSignup, NewUser } from './new-user.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import {
-  type AlsoInsert,
-  createRegistration,
-  type InvitedUser,
-  type NewUser,
-  type ProviderUser,
-} from './registration.ts'
+import { type AlsoInsert, type Begin, createRegistration, type InvitedUser, type ProviderUser } from './registration.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
 import type { HasPassword } from './usable-password.ts'
 import {
@@ -31,6 +26,7 @@ import { findUsers, type UserPage } from './user-list-store.ts'
 import { renameUser } from './username-change.ts'
 
 export type { UserFilter } from './user-list-store.ts'
+export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
@@ -38,7 +34,11 @@ export interface Users {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
   create(newUser: NewUser, caller?: Caller): Promise<User>
   /** For a user who then signs in to the account. */
-  signUp(newUser: NewUser, caller?: Caller): Promise<SignInGrant>
+  signUp(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<SignInGrant>
+  /** Checks and hashes what a signup has entered, and looks up nothing but the username. */
+  checkSignup(newUser: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup>
+  /** For a user who has verified the email, and then signs in to the account. `first` begins the transaction. */
+  createVerified(signup: CheckedSignup, first: Begin): Promise<SignInGrant>
   /** Without a password, with an email that a provider has verified. */
   createFromProfile(providerUser: ProviderUser, also: AlsoInsert): Promise<User>
   /** Without a password, for a user who was invited, and whose email nobody has proved yet. */
@@ -113,7 +113,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     requireRecentAuthentication,
     userChanged,
   } = deps
-  const { create, ...registration } = createRegistration(deps)
+  const { create, createVerified, ...registration } = createRegistration(deps)
   const { authenticate, grantFor, requireOwnPassword } = createAuthentication(deps)
 
   /** Deletes a user unless `requirePermission` throws. */
@@ -135,12 +135,16 @@ export const createUsers = (deps: UsersDeps): Users => {
     })
 
   return {
-    create,
+    create: (newUser, caller) => create(newUser, caller),
     ...registration,
     authenticate,
 
-    async signUp(newUser, caller) {
-      return grantFor(await create({ ...newUser, isSelfMade: true }, caller))
+    async signUp(newUser, caller, also) {
+      return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))
+    },
+
+    async createVerified(signup, first) {
+      return grantFor(await createVerified(signup, first))
     },
 
     changeOrSetPassword: createPasswordChange({ ...deps, requireOwnPassword }),

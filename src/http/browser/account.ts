@@ -27,6 +27,8 @@ const DONE: readonly string[] = [
   'confirmed',
   'email_requested',
   'email_cancelled',
+  'email_verified',
+  'verification_sent',
 ] satisfies Done[]
 const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
 

@@ -2,9 +2,7 @@ import type { Awaitable } from '../../lib/awaitable.ts'
 import { readEmail } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
-import type { Device } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
-import { TooManyTries } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, loginFailure } from '../request-metrics.ts'
 import { type HttpResponse, page } from '../response.ts'
@@ -12,6 +10,8 @@ import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
 import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
+import { limitLogin } from './login-limits.ts'
+import { askToProveEmail } from './recovery/check-mail.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 import { createStraightOn } from './straight-on.ts'
@@ -25,7 +25,7 @@ const noticeOf = (context: RequestContext): LoginView['notice'] => {
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
 export const createLogin = (deps: EntryDeps) => {
-  const { redirectSignedIn, users, recovery, pages, limits, requestMetrics, passwords, providers, accountLog } = deps
+  const { redirectSignedIn, users, pages, requestMetrics, passwords, providers, accountLog } = deps
   const { isOpen: signupOpen } = signupWays(deps)
   const straightOn = createStraightOn(deps)
 
@@ -46,35 +46,14 @@ export const createLogin = (deps: EntryDeps) => {
       Object.assign(facts, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
-    const response = await startSession(deps, context, { grant: result, returnTo: form.returnTo, facts })
+    const signIn = { grant: result, returnTo: form.returnTo, facts }
+    const response = (await askToProveEmail(deps, context, signIn)) ?? (await startSession(deps, context, signIn))
     if (!response) throw wrongCredentials()
     return response
   }
 
-  /** Tells the owner of the account, if there is one, that someone tries passwords. */
-  const tellWhenLimited = async <T>(emailLower: string, device: Device, action: () => Promise<T>): Promise<T> => {
-    try {
-      return await action()
-    } catch (error) {
-      if (error instanceof TooManyTries && error.limit === 'login')
-        await recovery.loginLimit.reached(emailLower, device)
-      throw error
-    }
-  }
-
-  const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { network, device } = context
-    const emailLower = readEmail(form.email)?.lower ?? ''
-    return tellWhenLimited(emailLower, device, () =>
-      limits.attempt(
-        [
-          ['loginOfAddress', network],
-          ['login', `${emailLower} ${network}`],
-        ],
-        () => checkPassword(context, form, facts),
-      ),
-    )
-  }
+  const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> =>
+    limitLogin(deps, context, readEmail(form.email)?.lower ?? '', () => checkPassword(context, form, facts))
 
   const logIn = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
     requireFilled(form)

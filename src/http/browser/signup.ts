@@ -1,6 +1,7 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
 import type { SignupView } from '../../pages/pages.ts'
 import { emailTaken } from '../../users/taken.ts'
+import type { AlsoInsert } from '../../users/users.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, signupFailure } from '../request-metrics.ts'
@@ -9,6 +10,7 @@ import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
 import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
+import { askingBrowserOf } from './recovery/check-mail.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
 import { requestedReturnTo, startSession } from './start-session.ts'
 
@@ -27,6 +29,7 @@ interface SignupForm extends Typed {
 export const createSignup = (deps: EntryDeps) => {
   const { redirectSignedIn, users, pages, limits, requestMetrics, usernames, providers, accountLog, emailDomains } =
     deps
+  const { verification, pendingSignups } = deps.recovery
   const ways = signupWays(deps)
 
   const view = (context: RequestContext, returnTo: string, typed: Typed): SignupView => ({
@@ -46,11 +49,23 @@ export const createSignup = (deps: EntryDeps) => {
       pages.signup(view(context, returnTo, { email: carriedEmail(context), username: usernames ? '' : undefined })),
     )
 
+  const limited = <T>({ network }: RequestContext, action: () => Promise<T>): Promise<T> =>
+    limits.attempt([['signupOfAddress', network]], action)
+
+  /** Whether the email is taken is looked up later: nothing here may depend on it, not even the log line. */
+  const askToConfirm = async (context: RequestContext, { returnTo, ...typed }: SignupForm): Promise<HttpResponse> => {
+    const browser = askingBrowserOf(deps, context, returnTo)
+    await limited(context, async () => pendingSignups.ask(await users.checkSignup(typed, context), browser))
+    const view = { email: typed.email.trim(), after: 'signup' as const, returnTo: returnToParameter(returnTo, deps) }
+    return page(200, pages.checkMail(view))
+  }
+
   const createAccount = async (context: RequestContext, form: SignupForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { email, username, password, returnTo } = form
-    const grant = await limits.attempt([['signupOfAddress', context.network]], () =>
-      users.signUp({ email, username, password }, context),
-    )
+    const { returnTo, ...typed } = form
+    const browser = verification.mode === 'off' ? undefined : askingBrowserOf(deps, context, returnTo)
+    const sendMessage: AlsoInsert = async (transaction, userId) =>
+      browser && verification.send(transaction, userId, browser)
+    const grant = await limited(context, () => users.signUp(typed, context, sendMessage))
     const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'not_yet' })
     // An operator has invited the owner of the address at this moment, and the account is theirs.
     if (!response) throw emailTaken()
@@ -58,7 +73,10 @@ export const createSignup = (deps: EntryDeps) => {
   }
 
   const signUp = (context: RequestContext, form: SignupForm): Promise<HttpResponse> => {
-    const event: EventFacts = { event: 'signup', method: 'password', email: form.email }
+    const about = { method: 'password', email: form.email }
+    if (verification.mode === 'required')
+      return accountLog.recordOutcome(context, { event: 'signup_request', ...about }, () => askToConfirm(context, form))
+    const event: EventFacts = { event: 'signup', ...about }
     return accountLog.recordOutcome(context, event, (facts) => createAccount(context, form, facts))
   }
 

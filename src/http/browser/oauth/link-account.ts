@@ -3,6 +3,7 @@ import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { orShowAgain } from '../form-problems.ts'
+import { limitLogin } from '../login-limits.ts'
 import { startSession } from '../start-session.ts'
 import { startSessionBy } from './problem-page.ts'
 import { createProofPage, type LinkForm, type ProofPage } from './proof-page.ts'
@@ -15,7 +16,7 @@ export interface LinkAccount extends Pick<ProofPage, 'askForProof' | 'show' | 's
 
 /** The "link account" page (`proof-page.ts`) and its forms. */
 export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
-  const { provider, oauth, users, limits, accountLog } = deps
+  const { provider, oauth, users, accountLog } = deps
   const { askForProof, show, showAgain, handleForm, render } = createProofPage(deps)
 
   const checkPassword = async (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> => {
@@ -31,16 +32,8 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     return response
   }
 
-  const checkWithinLimits = (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { network } = context
-    return limits.attempt(
-      [
-        ['loginOfAddress', network],
-        ['login', `${form.account.email.toLowerCase()} ${network}`],
-      ],
-      () => checkPassword(context, form, facts),
-    )
-  }
+  const checkWithinLimits = (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> =>
+    limitLogin(deps, context, form.account.email.toLowerCase(), () => checkPassword(context, form, facts))
 
   const logIn = (context: RequestContext, form: LinkForm): Promise<HttpResponse> => {
     const event: EventFacts = { event: 'login', method: 'password', userId: form.account.userId }

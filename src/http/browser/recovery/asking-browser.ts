@@ -17,7 +17,7 @@ export const markAskingBrowser = (
 }
 
 /** Whether this browser asked for the link. Anybody can open a link, and in any browser. */
-const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
+export const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
   details.browser !== undefined && cookies.link !== undefined && hashToken(cookies.link) === details.browser
 
 /** Where a user goes who came by the link: only the browser that asked for it may say, elsewhere it is the home page. */

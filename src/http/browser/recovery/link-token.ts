@@ -2,6 +2,8 @@ import { AppError } from '../../../lib/errors.ts'
 import type { Link, LinkPurpose } from '../../../recovery/link.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import type { Refusal } from '../form-problems.ts'
 
 /** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
 const requireToken = ({ form, query }: RequestContext): string => {
@@ -16,6 +18,13 @@ const requireToken = ({ form, query }: RequestContext): string => {
 export interface NamedLink {
   link: Link
   token: string
+}
+
+/** What a live link of one purpose shows, and what its form does. */
+export interface LinkHandlers {
+  show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
+  submit(context: RequestContext, named: NamedLink): Promise<HttpResponse>
+  showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
 }
 
 /**

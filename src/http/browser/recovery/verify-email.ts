@@ -2,16 +2,10 @@ import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { ShowAgain } from '../../route.ts'
-import type { Refusal } from '../form-problems.ts'
 import { createConfirmNewEmail } from './confirm-new-email.ts'
-import { type NamedLink, requireLink } from './link-token.ts'
-
-/** What a live link of one purpose shows, and what its form does. */
-interface LinkHandlers {
-  show(context: RequestContext, named: NamedLink): Promise<HttpResponse>
-  submit(context: RequestContext, named: NamedLink): Promise<HttpResponse>
-  showAgain(context: RequestContext, named: NamedLink, refusal: Refusal): Promise<string>
-}
+import { createConfirmSignup } from './confirm-signup.ts'
+import { type LinkHandlers, requireLink } from './link-token.ts'
+import { createVerifyAccount } from './verify-account.ts'
 
 interface VerifyEmail {
   show(context: RequestContext): Promise<HttpResponse>
@@ -24,10 +18,14 @@ interface VerifyEmail {
  * what follows.
  */
 export const createVerifyEmail = (deps: RouteDeps): VerifyEmail => {
-  const handlers: Record<'new_email', LinkHandlers> = { new_email: createConfirmNewEmail(deps) }
+  const handlers: Record<'verify' | 'signup' | 'new_email', LinkHandlers> = {
+    verify: createVerifyAccount(deps),
+    signup: createConfirmSignup(deps),
+    new_email: createConfirmNewEmail(deps),
+  }
 
   const requireNamed = async (context: RequestContext) => {
-    const named = await requireLink(deps, context, 'new_email')
+    const named = await requireLink(deps, context, 'verify', 'signup', 'new_email')
     return { named, handler: handlers[named.link.purpose as keyof typeof handlers] }
   }
 

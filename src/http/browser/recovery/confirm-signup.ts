@@ -1,0 +1,70 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { Link } from '../../../recovery/link.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { countOutcome, signupFailure } from '../../request-metrics.ts'
+import { type HttpResponse, page } from '../../response.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
+import { isAskingBrowser, returnToOf } from './asking-browser.ts'
+import type { LinkHandlers, NamedLink } from './link-token.ts'
+
+/**
+ * The link of a signup that waits for it (`SVC_EMAIL_VERIFICATION=required`). The password of the signup counts in the
+ * browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of another
+ * person, whose press must not make an account with the attacker's password.
+ */
+export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
+  const { recovery, pages, accountLog, requestMetrics, usernames } = deps
+  const { pendingSignups } = recovery
+
+  const render = async (context: RequestContext, { link, token }: NamedLink, refusal?: Refusal): Promise<string> => {
+    const { email, username = '' } = await pendingSignups.require(link)
+    const [session] = await findBrowserSessions(deps, context)
+    const entered = context.form.get('username') ?? username
+    // The field is there once the username of the signup turned out to be taken.
+    const asksForUsername = usernames && (context.form.get('username') !== undefined || refusal?.errors.username)
+    return pages.confirmSignup({
+      csrfToken: context.csrfToken,
+      token,
+      email,
+      otherEmail: session?.email,
+      choosesPassword: !isAskingBrowser(context, link),
+      username: asksForUsername ? entered : undefined,
+      errors: {},
+      ...refusal,
+    })
+  }
+
+  const confirm = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
+    const password = isAskingBrowser(context, link) ? undefined : (context.form.get('password') ?? '')
+    const username = usernames ? context.form.get('username') : undefined
+    const grant = await pendingSignups.confirm({ link, password, username }, context)
+    const returnTo = returnToOf(deps, context, link)
+    const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'silent' })
+    if (!response) throw new AppError('internal_error', 'The session could not be started.')
+    return response
+  }
+
+  const confirmAndCount = (context: RequestContext, link: Link): Promise<HttpResponse> => {
+    const event: EventFacts = { event: 'signup', method: 'password', email: link.emailLower }
+    const action = () => accountLog.recordOutcome(context, event, (facts) => confirm(context, link, facts))
+    return countOutcome(action, signupFailure, requestMetrics?.countSignup)
+  }
+
+  return {
+    showAgain: render,
+    show: async (context, named) => page(200, await render(context, named)),
+
+    submit: (context, named) =>
+      orShowAgain(
+        context,
+        () => confirmAndCount(context, named.link),
+        async (refusal) =>
+          refusal.errors.email
+            ? pages.emailTaken({ email: (await pendingSignups.require(named.link)).email })
+            : render(context, named, refusal),
+      ),
+  }
+}

@@ -1,0 +1,132 @@
+import { type HtmlFragment, html } from '../../lib/html.ts'
+import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import type { Layout } from '../layout.ts'
+import { texts } from '../texts.ts'
+import { verificationTexts as own } from './verification-texts.ts'
+import type { ConfirmEmailView, ConfirmSignupView, ProveAccountView } from './verification-views.ts'
+
+const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
+  html`${csrfInput(csrfToken)}${tokenInput(token)}`
+
+const leaves = ({ otherEmail }: ConfirmEmailView): HtmlFragment | undefined =>
+  otherEmail === undefined ? undefined : html`<p>${own.leaves} <b>${otherEmail}</b>.</p>`
+
+/** In the browser that asked for the link: a press is enough. */
+export const createConfirmEmailPage =
+  (layout: Layout) =>
+  (view: ConfirmEmailView): string =>
+    layout.panel({
+      title: own.confirm,
+      body: html`<p>${own.confirmAbout} <b>${view.email}</b></p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify">
+${hiddenInputs(view)}
+<button class="first">${own.confirmButton}</button>
+</form>`,
+    })
+
+const passwordForm = (view: ProveAccountView): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${field({
+  name: 'password',
+  label: texts.password,
+  type: 'password',
+  autocomplete: 'current-password',
+  problem: view.errors.password,
+  focused: Boolean(view.errors.password),
+})}
+<button class="first">${own.proveButton}</button>
+</form>`
+
+const newPasswordField = (name: 'password' | 'new_password', view: ProveAccountView | ConfirmSignupView) =>
+  field({
+    name,
+    label: texts.newPassword,
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: texts.newPasswordHint,
+    minLength: 8,
+    problem: 'new_password' in view.errors ? view.errors.new_password : view.errors.password,
+    focused: Boolean('new_password' in view.errors ? view.errors.new_password : view.errors.password),
+  })
+
+const takeOverForm = (view: ProveAccountView): HtmlFragment =>
+  html`<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+<div>
+<p>${own.takeOverAbout}</p>
+<ul class="ends">
+${own.takeOverEnds.map(
+  (consequence) => html`<li>${consequence}</li>
+`,
+)}</ul>
+</div>
+${ownerInput(view.email)}
+${newPasswordField('new_password', view)}
+<button class="second">${own.takeOverButton}</button>
+</form>`
+
+const takeOverSection = (view: ProveAccountView): HtmlFragment =>
+  view.hasPassword
+    ? html`<details${view.errors.new_password && html` open`}>
+<summary class="quiet">${own.takeOverOpen}</summary>
+${takeOverForm(view)}
+</details>`
+    : takeOverForm(view)
+
+const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
+  if (!passwords) return own.proveBySession
+  return hasPassword ? own.proveByPassword : own.proveByTakeOver
+}
+
+/** In another browser: an attacker may have made the account, and a press would make their password good. */
+export const createProveAccountPage =
+  (layout: Layout) =>
+  (view: ProveAccountView): string =>
+    layout.panel({
+      title: own.confirm,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
+      scripted: view.passwords,
+      below: html`<a href="/auth/login">${own.backToLogin}</a>`,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}
+<p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
+${leaves(view)}
+${view.passwords && view.hasPassword && passwordForm(view)}
+${view.passwords && takeOverSection(view)}`,
+    })
+
+/** The last step of a signup. */
+export const createConfirmSignupPage =
+  (layout: Layout) =>
+  (view: ConfirmSignupView): string =>
+    layout.panel({
+      title: own.finish,
+      wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
+      scripted: view.choosesPassword,
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
+<p>${own.finishAbout} <b>${view.email}</b>. ${view.choosesPassword && own.finishChoose}</p>
+${leaves(view)}
+<form method="post" action="/auth/email/verify" novalidate>
+${hiddenInputs(view)}
+${ownerInput(view.email)}
+${view.choosesPassword && newPasswordField('password', view)}
+${view.username !== undefined && usernameField(view.username, view)}
+<button class="first">${own.finishButton}</button>
+</form>`,
+    })
+
+const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragment =>
+  field({
+    name: 'username',
+    label: texts.username,
+    type: 'text',
+    autocomplete: 'nickname',
+    value,
+    hint: texts.usernameHint,
+    optional: true,
+    maxLength: 30,
+    problem: errors.username,
+    focused: Boolean(errors.username) && !errors.password,
+  })

@@ -1,0 +1,49 @@
+/** The texts of the pages on which an email is proved. */
+export const verificationTexts = {
+  checkMail: 'Check your mail',
+  sentTo: 'We have sent a message to',
+  sentAfterSignup: 'Open the link in it to go on. Your account is made then.',
+  sentAfterLogin: 'Open the link in it to go on. You are logged in then.',
+  sentAdvice: (appName: string): string =>
+    `Nothing there after a few minutes? Look among the spam. If that does not help, ask whoever runs ${appName}.`,
+  sameBrowser: 'It is easiest in this browser, on this device.',
+  signupAgain: 'Send it again, or use another address',
+  backToLogin: 'Back to login',
+
+  confirm: 'Confirm your email address',
+  confirmAbout: 'Is this your email address?',
+  confirmButton: 'Yes, it is mine',
+  leaves: 'You are logged in here with another account, which this logs out:',
+
+  proveAbout: 'You have opened the link in another browser than the one that asked for it. To confirm',
+  proveByPassword: 'enter the password of the account.',
+  proveBySession: 'log in to the account in this browser, and open the link again.',
+  proveByTakeOver: 'choose a password. The account is yours then.',
+  proveButton: 'Confirm and log in',
+  takeOverOpen: 'I don’t have that password, or I never made this account',
+  takeOverAbout:
+    'Nobody has shown yet that this email address is theirs, and you read its mail. So you can take the account over:',
+  takeOverEnds: [
+    'The old password stops working.',
+    'All devices are logged out.',
+    'Connections to other services are removed.',
+    'Roles that were given to the account are taken away.',
+    'What is in the account stays, and is yours.',
+  ],
+  takeOverButton: 'Take over and end all other access',
+
+  finish: 'Finish your account',
+  finishAbout: 'Your account will have the email address',
+  finishChoose: 'You have opened the link in another browser than the one of the signup, so choose a password here.',
+  finishButton: 'Create account',
+
+  confirmed: 'Your email address is confirmed',
+  confirmedAbout: 'There is nothing left to do here.',
+
+  taken: 'This address has an account',
+  takenAbout: 'An account was made since you signed up. It has the email address',
+  takenAdvice: 'Log in to it. If you do not know its password, choose a new one.',
+  forgot: 'Forgot your password?',
+
+  sendAgain: 'Send the message again',
+} as const

@@ -1,0 +1,54 @@
+import type { Email } from '../lib/email-address.ts'
+import { checkAll } from '../lib/errors.ts'
+import { requireEmail } from './email.ts'
+import type { EmailDomains } from './email-domains.ts'
+import type { RequireGoodPassword } from './password-rules.ts'
+import { localPart, requireUsername, usernamesFor } from './username.ts'
+
+export interface NewUser {
+  email: string
+  /** Left out where the service accepts none. */
+  password?: string | undefined
+  /** Made from the email's local part when left out or empty. */
+  username?: string | undefined
+  roles?: string[]
+  /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
+  emailVerified?: boolean
+  /** Whether the user signs up, and no operator vouches for the domain of the email. */
+  isSelfMade?: boolean
+}
+
+/** What a user has entered to sign up, checked and hashed. There is no account yet. */
+export interface CheckedSignup {
+  email: Email
+  /** Undefined: made from the email. */
+  username: string | undefined
+  passwordHash: string
+}
+
+/** The rules about what is entered. */
+export interface NewUserRules {
+  requireGoodPassword: RequireGoodPassword
+  emailDomains: Pick<EmailDomains, 'requireEmail'>
+}
+
+interface Account {
+  email: Email
+  username: string | undefined
+  password: string | undefined
+}
+
+/** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
+export const requireNewUser = (
+  { email, password, username, isSelfMade }: NewUser,
+  { requireGoodPassword, emailDomains }: NewUserRules,
+): Account => {
+  // A user who chooses no username most likely gets the first one that is generated.
+  const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
+  return checkAll({
+    email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
+    username: () => (username ? requireUsername(username) : undefined),
+    password: () =>
+      password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
+  })
+}

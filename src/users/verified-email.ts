@@ -1,0 +1,25 @@
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { AnnounceUpdate } from './announcement.ts'
+import { markEmailVerified } from './email-proof-store.ts'
+
+interface VerifiedEmailDeps extends Pick<SessionRules, 'userChanged'> {
+  clock: Clock
+  announceUpdate: AnnounceUpdate
+}
+
+/**
+ * Marks the email of an account as verified, for a user who has proved the account and the email, each by itself; in
+ * their transaction, which has locked the user. The first verification counts.
+ */
+export type MarkVerified = (transaction: Transaction, userId: string) => Promise<void>
+
+export const createMarkVerified =
+  ({ clock, userChanged, announceUpdate }: VerifiedEmailDeps): MarkVerified =>
+  async (transaction, userId) => {
+    if ((await markEmailVerified(transaction, userId, clock.now())) === 0) return
+    // A session that stays is cached with its user.
+    await userChanged(transaction, userId)
+    await announceUpdate(transaction, userId, ['email_verified'])
+  }
