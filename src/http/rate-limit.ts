@@ -95,6 +95,8 @@ export interface RateLimits {
    * limits is reached, `action` does not run, nothing is counted, and the error is `rate_limited`.
    */
   attempt: <T>(limits: LimitedBy[], action: () => Promise<T>) => Promise<T>
+  /** Begins to count from zero. */
+  forget: (limits: LimitedBy[]) => void
 }
 
 /**
@@ -167,6 +169,10 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
       } finally {
         for (const entry of entries) leave(entry, thrown)
       }
+    },
+
+    forget(limits) {
+      for (const [name, key] of limits) counters.delete(entryOf(name, key).id)
     },
   }
 }

@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, newPerson, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, logIn, newAgent as newAgentOf, newPerson, signedUp } from '../../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertErrorPage,
@@ -20,6 +20,7 @@ import {
   resetBy,
   resetMailFor,
   resetMails,
+  resetTokenOf,
   tokenOf,
   withNewPassword,
 } from '../../support/recovery/reset.ts'
@@ -202,4 +203,15 @@ test('five requests an hour for one address, thirty from one network; past that 
   pages.add(withoutTokens((await askForLink(agent, person.email)).text))
   assert.equal(await asked(), 6)
   assert.equal(pages.size, 1)
+})
+
+test('a reset lets the user log in again at once, however many wrong passwords there were', async (t) => {
+  const limited = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const { person } = await signedUp(limited)
+  const next = withNewPassword(person)
+  const login = (password: string) => logIn(newAgentOf(limited), { ...person, password })
+  for (let tries = 0; tries < 10; tries += 1) assert.equal((await login('wrong')).status, 401)
+  assert.equal((await login(person.password)).status, 429)
+  assertRedirect(await resetBy(createUserAgent(limited), await resetTokenOf(limited, person.email), next.password), '/')
+  assert.equal((await login(next.password)).status, 303)
 })

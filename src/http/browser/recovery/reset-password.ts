@@ -4,6 +4,7 @@ import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { forgetWrongPasswords } from '../login-limits.ts'
 import { findBrowserSessions, startSession } from '../start-session.ts'
 import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
@@ -39,6 +40,7 @@ export const createResetPassword = (deps: RouteDeps) => {
     const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
     // The account was disabled, or has another address, since the link was read.
     if (!response) throw new DeadLinkError('reset', 'ended')
+    forgetWrongPasswords(deps, context, { userId: grant.userId, emailLower: link.emailLower })
     return redirect(await otherWaysIn.before(grant.userId, returnTo))
   }
 
