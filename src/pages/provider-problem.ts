@@ -93,8 +93,8 @@ export const createProviderProblemPage =
   (view: ProviderProblemView): string => {
     const { title, why } = texts.providerProblems[view.problem]
     const label = view.provider?.label ?? texts.providerUnnamed
-    const { email, canSignUp, acceptedDomains } = view
-    const about = { label, email, appName: layout.appName, canSignUp, acceptedDomains }
+    const { email, canSignUp, accepted } = view
+    const about = { label, email, appName: layout.appName, canSignUp, accepted }
     return layout.panel({
       title: title(about),
       over: over(view),

@@ -9,7 +9,8 @@ interface About {
   appName: string
   /** Whether the user can create an account with a password instead. */
   canSignUp: boolean
-  acceptedDomains: readonly string[]
+  /** What would be accepted: domains, or the email of the link. */
+  accepted: readonly string[]
 }
 
 interface Words {
@@ -80,8 +81,8 @@ export const providerProblems: Record<ProviderProblem, Words> = {
   },
   email_domain_not_accepted: {
     title: () => 'That address isn’t accepted here',
-    why: ({ label, email, acceptedDomains }) =>
-      `Accounts here have an email address of ${anyOf(acceptedDomains)}, and ${address(email)} is none. Choose another account at ${label}.`,
+    why: ({ label, email, accepted }) =>
+      `Accounts here have an email address of ${anyOf(accepted)}, and ${address(email)} is none. Choose another account at ${label}.`,
   },
   signup_closed: {
     title: () => 'New accounts aren’t open',
@@ -99,8 +100,8 @@ export const providerProblems: Record<ProviderProblem, Words> = {
   },
   other_email: {
     title: () => 'Not the address of your link',
-    why: ({ label }) =>
-      `The link is for another email address than ${label} confirms as yours. Choose another account at ${label}, or open the link again and go on another way.`,
+    why: ({ label, accepted }) =>
+      `Your link is for ${accepted.join()}, and ${label} does not say that this address is yours. Choose another account at ${label}, or open the link again and go on another way.`,
   },
   other_account: {
     title: () => 'Not the account we expected',

@@ -49,8 +49,8 @@ export interface ProviderProblemView {
   requestId: string
   /** The email that the provider sent. */
   email?: string | undefined
-  /** The domains of which the email must be. */
-  acceptedDomains: readonly string[]
+  /** What would be accepted: the domains of which the email must be, or the email of the link. */
+  accepted: readonly string[]
   retryAfterSeconds?: number | undefined
 }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../lib/bounded-queue.ts'
-import { checkAll } from '../lib/errors.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
@@ -9,6 +9,7 @@ import { findUserById, lockUserToChange, type UserRecord } from '../users/user-s
 import { requireUsername } from '../users/username.ts'
 import { createInvite, type InviteDeps, type Invited, type NewInvitation } from './invite.ts'
 import { DeadLinkError, type Link } from './link.ts'
+import type { EnterByProvider } from './provider-entry.ts'
 
 /** What an invited user enters. */
 interface Acceptance {
@@ -33,6 +34,8 @@ export interface Invitations {
   requireAccount(link: Link): Promise<UserRecord>
   /** Checks and hashes the first password; `unprocessable` when it breaks a rule, and the link stays good. */
   check(acceptance: Acceptance, caller: Caller): Promise<CheckedAcceptance>
+  /** In place of a password: `forbidden` unless the provider has verified the address of the invitation. */
+  enterByProvider: EnterByProvider
 }
 
 export interface InvitationsDeps extends InviteDeps {
@@ -58,6 +61,13 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
       throw new DeadLinkError('invite', 'ended')
   }
 
+  /** Always valid, because `apply` checks the account in the same transaction, and says what is wrong. */
+  const grantFor = ({ id: userId }: UserRecord): SignInGrant => ({
+    userId,
+    authenticatedAtMs: clock.now(),
+    isStillValid: async () => true,
+  })
+
   return {
     invite: createInvite(deps),
     requireAccount,
@@ -70,13 +80,20 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
       })
       const passwordHash = await passwords.hash(chosen.password, caller)
       return {
-        grant: {
-          userId: user.id,
-          authenticatedAtMs: clock.now(),
-          // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
-          isStillValid: async () => true,
-        },
+        grant: grantFor(user),
         apply: (transaction) => enter(transaction, { link, userId: user.id, passwordHash, username: chosen.username }),
+      }
+    },
+
+    async enterByProvider({ link, proof }) {
+      const user = await requireAccount(link)
+      if (proof.verifiedEmail?.lower !== link.emailLower) throw otherEmail(user.email)
+      return {
+        grant: grantFor(user),
+        async apply(transaction) {
+          await enter(transaction, { link, userId: user.id })
+          await proof.connect(transaction, user.id)
+        },
       }
     },
   }
@@ -92,3 +109,6 @@ interface Entry {
 /** A link is good for the account as it was when it was made: with its address, not disabled, and not entered yet. */
 const isInvited = (user: UserRecord | undefined, { emailLower }: Link): user is UserRecord =>
   user !== undefined && !user.disabled && user.invitedAtMs !== undefined && user.emailLower === emailLower
+
+const otherEmail = (email: string): AppError =>
+  new AppError('forbidden', `This invitation is for ${email}.`, { reason: 'other_email', values: [email] })

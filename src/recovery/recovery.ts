@@ -74,6 +74,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     new_email: emailChangeRequests,
     login_limited: loginLimit,
   }
+  const invitations = createInvitations({ ...deps, lifetimeMs: lifetimes.inviteMs })
   return {
     links,
     limits,
@@ -85,8 +86,11 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     emailChangeRequests,
     emailChanges: createEmailChanges({ ...deps, undoLinks }),
     emailUndo,
-    invitations: createInvitations({ ...deps, lifetimeMs: lifetimes.inviteMs }),
-    byProvider: acceptsPasswords ? {} : { reset: reset.enterByProvider, undo: emailUndo.enterByProvider },
+    invitations,
+    byProvider: {
+      invite: invitations.enterByProvider,
+      ...(acceptsPasswords ? {} : { reset: reset.enterByProvider, undo: emailUndo.enterByProvider }),
+    },
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }

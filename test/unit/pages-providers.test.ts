@@ -57,7 +57,7 @@ const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}
     requestId: 'r-1',
     email: 'sam@example.com',
     canSignUp: true,
-    acceptedDomains: ['corp.example', 'staff.example'],
+    accepted: ['corp.example', 'staff.example'],
     ...more,
   })
 
@@ -101,7 +101,7 @@ test('if another attempt makes sense, the page offers it first and keeps all par
 
 test('no heading takes more than two lines of a small phone', () => {
   for (const { title } of Object.values(texts.providerProblems)) {
-    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme', canSignUp: true, acceptedDomains: [] })
+    const text = title({ label: 'GitHub', email: undefined, appName: 'Acme', canSignUp: true, accepted: [] })
     assert.match(text, /^.{1,18}( .{1,18})?$/)
   }
 })

@@ -65,7 +65,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     requestId: text,
     email: text,
     canSignUp: true,
-    acceptedDomains: [text],
+    accepted: [text],
     pending: text,
     retryAfterSeconds: 5,
   }

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { entryInputs, orLine, providerButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
 import { invitationTexts } from './invitation-texts.ts'
 import type { InvitationView } from './views.ts'
@@ -39,6 +40,12 @@ ${field({
 `
 }
 
+const providerForms = ({ csrfToken, token, byPassword, providers }: InvitationView): HtmlFragment | undefined => {
+  const hiddenInputs = entryInputs({ purpose: 'invite', token })
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  return buttons && html`${byPassword && orLine()}${buttons}`
+}
+
 const wayIn = ({ byPassword, providers }: InvitationView): string => {
   if (!byPassword) return invitationTexts.byProvider
   return providers.length > 0 ? invitationTexts.byBoth : invitationTexts.byPassword
@@ -58,6 +65,6 @@ export const createInvitationPage =
       body: html`${formProblem(problem, layout.support, !wrongField)}
 <p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${wayIn(view)}</p>
 ${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
-${byPassword && passwordForm(view)}`,
+${byPassword && passwordForm(view)}${providerForms(view)}`,
     })
   }

@@ -2,12 +2,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, newPerson } from '../../support/client/accounts.ts'
-import { assertErrorPage, assertPage, assertRedirect } from '../../support/client/assertions.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import {
+  assertCanLogIn,
+  assertErrorPage,
+  assertPage,
+  assertRedirect,
+  assertSignedOut,
+} from '../../support/client/assertions.ts'
+import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-provider-users.ts'
-import { assertNoSession, PATIENT, startServiceWith } from '../../support/provider/provider-service.ts'
+import { assertNoSession, PATIENT, startServiceWith, statusesOf } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
 import { acceptBy, invite, openInvitation } from '../../support/recovery/invitation.ts'
 import { tokenOf } from '../../support/recovery/reset.ts'
@@ -26,6 +32,10 @@ const signInByCorp = async (person: OpenIdUser) => {
   const agent = newAgent()
   return { agent, answer: await signInBy(agent, 'corp', byCorp(person), { return_to: '/kept' }) }
 }
+
+/** Continues with the provider from the page of an invitation. */
+const enterBy = (agent: UserAgent, token: string, person: OpenIdUser) =>
+  signInBy(agent, 'corp', byCorp(person), { intent: 'invite', token })
 
 describe('an invited user who comes with a provider that has verified the address', () => {
   test('enters the account at once, without a proof and while signup is closed; the link is no longer good', async () => {
@@ -114,6 +124,112 @@ describe('an invited user who comes with a provider that has verified the addres
       assert.match(text, answer.status === 303 ? /signs in with +corp \(/ : /signs in with +password\n/)
     }
   })
+})
+
+describe('continuing with a provider on the page of an invitation', () => {
+  test('connects it to the account and logs in; the link is used up with that, and not before', async () => {
+    const { email } = newPerson()
+    const { user, token } = await invite(service, email.toUpperCase(), '--role', 'editor')
+    const agent = newAgent()
+    const page = await openInvitation(agent, token)
+    assert.match(page.text, new RegExp(`/auth/oauth/corp"[^]*name="intent" value="invite"[^]*value="${token}"`))
+    const person = newOpenIdUser({ email })
+    const cancelled = await corp.visit(await startAt(agent, 'corp', { intent: 'invite', token }), { answer: 'cancel' })
+    assertNoSession(agent, await returnFromProvider(agent, cancelled), 403)
+    assertPage(await openInvitation(newAgent(), token))
+
+    assertRedirect(await enterBy(agent, token, person), '/')
+    const { id, roles } = await currentUser(agent)
+    assert.deepEqual([id, roles], [user.id, ['editor']])
+    assert.equal(claimsOf(accessToken(agent)).email_verified, true)
+    assertPage(await openInvitation(newAgent(), token), 410)
+    assertPage(await newAgent().post('/auth/oauth/corp', { intent: 'invite', token }), 410)
+    const later = await signInByCorp(person)
+    assert.equal((await currentUser(later.agent)).id, id)
+  })
+
+  test('with another address, or one that the provider has not verified: 403, which says whom the link is for', async () => {
+    const { email } = newPerson()
+    const { user, token } = await invite(service, email)
+    for (const person of [newOpenIdUser(), newOpenIdUser({ email, email_verified: false })]) {
+      const agent = newAgent()
+      const answer = await enterBy(agent, token, person)
+      assertNoSession(agent, answer, 403)
+      assert.ok(answer.text.includes(`Your link is for ${email}`), answer.text)
+    }
+    assert.equal(Object(await showUser(service, user.id)).invited, true)
+    assertRedirect(await enterBy(newAgent(), token, newOpenIdUser({ email })), '/')
+  })
+
+  test('replaces the session of another account in the browser, and no other', async () => {
+    const [first, second] = [newPerson(), newPerson()]
+    const agent = newAgent()
+    assertRedirect(await acceptBy(agent, (await invite(service, first.email)).token, first.password), '/')
+    const copy = agent.copy()
+    const { user, token } = await invite(service, second.email)
+    assert.ok((await openInvitation(agent, token)).text.includes(first.email))
+    assertRedirect(await enterBy(agent, token, newOpenIdUser({ email: second.email })), '/')
+    assert.equal((await currentUser(agent)).id, user.id)
+    await assertSignedOut(copy)
+    await assertCanLogIn(service, first)
+  })
+
+  test('an account at the provider that is connected to another user: 409, and the invitation stays', async () => {
+    const { email } = newPerson()
+    const person = newOpenIdUser({ email })
+    await invite(service, email)
+    assertRedirect((await signInByCorp(person)).answer, '/kept')
+    const other = newPerson()
+    await runCommandOf(service, ['users', 'set-email', email, newPerson().email, '--verified'])
+    const { token } = await invite(service, other.email)
+    const agent = newAgent()
+    const answer = await enterBy(agent, token, { ...person, email: other.email })
+    assertNoSession(agent, answer, 409)
+    assertPage(await openInvitation(newAgent(), token))
+  })
+
+  test('disabled or entered by password while at the provider: 410, and the provider is not connected', async () => {
+    for (const meanwhile of ['disabled', 'entered'] as const) {
+      const person = newPerson()
+      const { user, token } = await invite(service, person.email)
+      const agent = newAgent()
+      const visitor = newOpenIdUser({ email: person.email })
+      const callback = await byCorp(visitor)(await startAt(agent, 'corp', { intent: 'invite', token }))
+      if (meanwhile === 'disabled') await disableUser(service, user.id)
+      else assertRedirect(await acceptBy(newAgent(), token, person.password), '/')
+      assertNoSession(agent, await returnFromProvider(agent, callback), 410)
+      assert.doesNotMatch(await runCommandOf(service, ['users', 'show', user.id]), /corp \(/)
+    }
+  })
+
+  test('at the same moment as the password is sent: one of them is first', async () => {
+    for (let round = 0; round < 4; round += 1) {
+      const person = newPerson()
+      const { token } = await invite(service, person.email)
+      const agent = newAgent()
+      const visitor = newOpenIdUser({ email: person.email })
+      const callback = await byCorp(visitor)(await startAt(agent, 'corp', { intent: 'invite', token }))
+      const answers = await Promise.all([
+        returnFromProvider(agent, callback),
+        acceptBy(newAgent(), token, person.password),
+      ])
+      assert.deepEqual(statusesOf(answers), [303, 410])
+    }
+  })
+})
+
+test('without passwords, the page of an invitation offers the providers alone', async (t) => {
+  const passwordless = await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off' } })
+  const { email, password } = newPerson()
+  const { token } = await invite(passwordless, email)
+  const agent = createUserAgent(passwordless)
+  const page = await openInvitation(agent, token)
+  assertPage(page)
+  assert.doesNotMatch(page.text, /type="password"/)
+  assertErrorPage(await acceptBy(agent, token, password), 404)
+  const visit = (url: string) => corp.visit(url, { person: newOpenIdUser({ email }) })
+  assertRedirect(await signInBy(agent, 'corp', visit, { intent: 'invite', token }), '/')
+  assert.equal((await currentUser(agent)).email, email)
 })
 
 describe('svc users invite --mail', () => {

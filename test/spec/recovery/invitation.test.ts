@@ -231,6 +231,17 @@ describe('inviting again', () => {
     ])
   })
 
+  test('after a correction of the address: the former link ends, and the account stays the same', async () => {
+    const [typo, person] = [newPerson(), newPerson()]
+    const first = await invite(service, typo.email, '--role', 'editor')
+    await runCommandOf(service, ['users', 'set-email', typo.email, person.email])
+    const second = await invite(service, person.email)
+    assert.deepEqual([second.user.id, second.user.roles], [first.user.id, ['editor']])
+    assertDeadLink(await openInvitation(newAgent(), first.token), 'This link no longer works')
+    assertRedirect(await acceptBy(newAgent(), second.token, person.password), '/')
+    await assertCanLogIn(service, person)
+  })
+
   test('five links live at most: the oldest gives way', async () => {
     const { email } = newPerson()
     const tokens: string[] = []

@@ -42,4 +42,4 @@ export const enterByLink = async (
   return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))
 }
 
-const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'login' } as const
+const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const

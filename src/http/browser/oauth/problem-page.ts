@@ -84,7 +84,7 @@ const problemPage = async (
     // A link request that was refused would be refused again.
     pending: problem === 'unreadable' ? undefined : linkRequest,
     email: emailOf(error),
-    acceptedDomains: error.values,
+    accepted: error.values,
     canSignUp: signupWays(deps).byPassword,
     signedIn,
     requestId: context.requestId,
