@@ -107,7 +107,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       const address = await listen(server, listenOptions(config, sharesPort))
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       core.webhooks.start()
-      core.mail.start()
+      await core.mail.start()
       cleanup.start()
       return address
     },

@@ -2,6 +2,7 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { handOver } from './hand-over.ts'
+import type { MailOutcome } from './mail-outcome.ts'
 import type { MailSettings } from './mail-settings.ts'
 import type { Message } from './message.ts'
 import type { OutboxMessage } from './outbox-message.ts'
@@ -12,10 +13,6 @@ import { retryDelayMs } from './retry-policy.ts'
 import type { ContentSealing } from './sealed-content.ts'
 import type { SmtpClient } from './smtp/smtp-client.ts'
 import { SmtpError } from './smtp/smtp-error.ts'
-
-/** What became of a message: `retried` failed, and there will be another attempt; `dropped` had none. */
-export const MAIL_OUTCOMES = ['sent', 'retried', 'failed', 'dropped'] as const
-export type MailOutcome = (typeof MAIL_OUTCOMES)[number]
 
 export interface AttemptDeps {
   db: Database

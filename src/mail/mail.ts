@@ -4,21 +4,19 @@ import type { Log } from '../lib/log.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import type { MailOutcome } from './attempt.ts'
 import type { MailSettings } from './mail-settings.ts'
-import { deleteExpired } from './expiry.ts'
+import type { MailOutcome } from './mail-outcome.ts'
 import { findLatestMessages, findMailLoad, forgetClosedMessagesOf, type MailLoad } from './outbox-history-store.ts'
 import type { OutboxMessage } from './outbox-message.ts'
 import { insertMessage } from './outbox-store.ts'
 import type { MailRequest, OutgoingMessage, PrepareMessage } from './outgoing-message.ts'
 import { toNewMessage } from './preparation.ts'
 import { createRequestBound } from './request-bound.ts'
-import { resend } from './resending.ts'
 import { createContentSealing } from './sealed-content.ts'
-import { createSender } from './sender.ts'
-import { type MailTestResult, sendTestMessage } from './test-message.ts'
+import type { Sender } from './sender.ts'
+import type { MailTestResult } from './test-message.ts'
 
-export { MAIL_OUTCOMES, type MailOutcome } from './attempt.ts'
+export { MAIL_OUTCOMES, type MailOutcome } from './mail-outcome.ts'
 export type { MailRequest, OutgoingMessage } from './outgoing-message.ts'
 export type { OutboxMessage } from './outbox-message.ts'
 export type { SmtpStep } from './smtp/smtp-error.ts'
@@ -39,8 +37,8 @@ export interface Mail {
   request(transaction: Transaction, request: MailRequest): Promise<void>
 
   // Sending.
-  /** Begins to send in the background. */
-  start(): void
+  /** Begins to send in the background, if mail is on. */
+  start(): Promise<void>
   /** Begins no more attempts; resolves when the running one has ended, or was aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>
   /** What waits to be sent; undefined while mail is off. */
@@ -80,7 +78,7 @@ interface MailDeps {
 export const createMail = (deps: MailDeps): Mail => {
   const { db, clock, log, rootSecret, settings, isLinkLive } = deps
   const sealing = createContentSealing(rootSecret)
-  const sender = settings && createSender({ ...deps, settings, sealing })
+  let sender: Sender | undefined
   const isFull = createRequestBound(log)
 
   const requireSettings = (): MailSettings => {
@@ -92,13 +90,13 @@ export const createMail = (deps: MailDeps): Mail => {
     isOn: settings !== undefined,
 
     async write(transaction, message) {
-      if (!sender) return
+      if (!settings) return
       await insertMessage(transaction, toNewMessage(message, { id: randomUUIDv7(), sealing, nowMs: clock.now() }))
-      transaction.afterCommit(sender.wake)
+      transaction.afterCommit(() => sender?.wake())
     },
 
     async request(transaction, { to: recipient, details, purpose, expiresAtMs }) {
-      if (!sender || (await isFull(transaction))) return
+      if (!settings || (await isFull(transaction))) return
       const id = randomUUIDv7()
       const contentSealed = sealing.seal(details, id)
       const row = { id, purpose, recipient, contentSealed, expiresAtMs, createdAtMs: clock.now() }
@@ -106,22 +104,35 @@ export const createMail = (deps: MailDeps): Mail => {
       await insertMessage(transaction, { ...row, userId: undefined, linkId: undefined, state: 'requested' })
     },
 
-    start: () => sender?.start(),
+    async start() {
+      if (!settings) return
+      // Only now: neither a command nor a service without mail needs what sends.
+      const { createSender } = await import('./sender.ts')
+      sender = createSender({ ...deps, settings, sealing })
+      sender.start()
+    },
     stop: async (patienceMs) => sender?.stop(patienceMs),
     load: async () => settings && findMailLoad(db, clock.now()),
 
-    sendTest: (to) => sendTestMessage(requireSettings(), clock, to),
+    async sendTest(to) {
+      const { sendTestMessage } = await import('./test-message.ts')
+      return sendTestMessage(requireSettings(), clock, to)
+    },
 
     list: (limit) => findLatestMessages(db, limit),
 
     async resend(id) {
       requireSettings()
+      const { resend } = await import('./resending.ts')
       const message = await resend({ db, clock, isLinkLive }, id)
       sender?.wake()
       return message
     },
 
     forget: forgetClosedMessagesOf,
-    deleteExpired: () => deleteExpired(db, clock.now()),
+    async deleteExpired() {
+      const { deleteExpired } = await import('./expiry.ts')
+      return deleteExpired(db, clock.now())
+    },
   }
 }

@@ -20,7 +20,7 @@ const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
 
 /** Sends due messages, one after the other. Of several processes, one does so at a time. */
-interface Sender {
+export interface Sender {
   start(): void
   /** Looks for due messages shortly, once it has been started. */
   wake(): void

@@ -29,7 +29,7 @@ type Process = {
   secret?: typeof rootSecret
 }
 
-const startMail = ({ db, smtp, prepare, clock = systemClock, secret = rootSecret }: Process, t: TestContext) => {
+const startMail = async ({ db, smtp, prepare, clock = systemClock, secret = rootSecret }: Process, t: TestContext) => {
   let logs = ''
   const server = readSmtpUrl(smtp.url)
   assert.ok(server)
@@ -42,7 +42,7 @@ const startMail = ({ db, smtp, prepare, clock = systemClock, secret = rootSecret
     prepare,
     isLinkLive: async () => true,
   })
-  mail.start()
+  await mail.start()
   t.after(() => mail.stop(0))
   return Object.assign(mail, { logs: () => logs })
 }
@@ -71,7 +71,7 @@ test('a request that cannot be looked up is tried again later, and holds up no o
     if (isBroken && asked.to.startsWith('refused')) throw new AppError('conflict', 'A rule of svc.')
     return answer(transaction, asked)
   }
-  const mail = startMail({ db, smtp, prepare, clock }, t)
+  const mail = await startMail({ db, smtp, prepare, clock }, t)
   const broken = await request(db, mail, 'broken@example.com')
   const refused = await request(db, mail, 'refused@example.com')
   await smtp.receivedFor(await request(db, mail))
@@ -91,7 +91,7 @@ test('two processes make one message of each request', async (t) => {
     looked.push(asked.to)
     return answer(transaction, asked)
   }
-  const mails = [startMail({ db, smtp, prepare }, t), startMail({ db: other, smtp, prepare }, t)]
+  const mails = [await startMail({ db, smtp, prepare }, t), await startMail({ db: other, smtp, prepare }, t)]
   const asked = await Promise.all(
     Array.from({ length: 40 }, (_, index) => request(db, mails[index % 2] ?? assert.fail())),
   )
@@ -108,19 +108,16 @@ test('a message of the previous root secret is sent, one of a secret that is gon
   const { db } = await freshDatabase(t)
   const smtp = await startSmtpServer({ t })
   const [current, previous] = [randomBytes(32), randomBytes(32)]
-  const write = (secret: typeof rootSecret, to: string) => {
-    const mail = startMail({ db, smtp, prepare: answer, secret }, t)
-    return mail
-      .stop(0)
-      .then(() =>
-        db.inTransaction((transaction) =>
-          mail.write(transaction, { to, userId: undefined, message: sample('reset'), expiresAtMs: Date.now() + HOUR }),
-        ),
-      )
+  const write = async (secret: typeof rootSecret, to: string) => {
+    const mail = await startMail({ db, smtp, prepare: answer, secret }, t)
+    await mail.stop(0)
+    await db.inTransaction((transaction) =>
+      mail.write(transaction, { to, userId: undefined, message: sample('reset'), expiresAtMs: Date.now() + HOUR }),
+    )
   }
   await write(createRootSecret({ current: randomBytes(32) }), 'lost@example.com')
   await write(createRootSecret({ current: previous }), 'kept@example.com')
-  startMail({ db, smtp, prepare: answer, secret: createRootSecret({ current, previous }) }, t)
+  await startMail({ db, smtp, prepare: answer, secret: createRootSecret({ current, previous }) }, t)
   await smtp.receivedFor('kept@example.com')
   const stateOf = async (address: string) =>
     (await findLatestMessages(db, 10)).find(({ recipient }) => recipient === address)?.state

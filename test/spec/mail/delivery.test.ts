@@ -15,12 +15,13 @@ const DAY = 24 * HOUR
 describe('a message', { concurrency: 2 }, () => {
   test('is sent after the commit, with text, HTML and the headers of an automatic message', async (t) => {
     const smtp = await startSmtpServer({ t })
-    const service = await startService({ t, env: mailEnv(smtp) })
+    const sender = { SVC_MAIL_FROM: '"Example, \\"A\\" & Söhne" <svc@example.com>' }
+    const service = await startService({ t, env: { ...mailEnv(smtp), ...sender } })
     const outbox = await openOutbox(service, t)
     const to = await outbox.write({ message: sample('reset') })
     const mail = await smtp.receivedFor(to)
     assert.equal(mail.sender, 'svc@example.com')
-    assert.deepEqual(mail.headers('from'), ['Svc Test <svc@example.com>'])
+    assert.deepEqual(mail.from, { name: 'Example, "A" & Söhne', address: 'svc@example.com' })
     assert.deepEqual(mail.headers('to'), [to])
     assert.deepEqual(mail.headers('auto-submitted'), ['auto-generated'])
     assert.match(mail.source, /^Content-Type: multipart\/alternative;/m)

@@ -11,6 +11,8 @@ export type ReceivedMail = {
   /** The addresses of the envelope: the sender's, and the one that it was delivered to. */
   sender: string
   to: string
+  /** The `From` header, decoded. */
+  from: { name: string; address: string }
   subject: string
   text: string
   html: string
@@ -82,10 +84,11 @@ const decodeAttribute = (text: string): string => text.replaceAll('&amp;', '&').
 type Envelope = Pick<ReceivedMail, 'sender' | 'to' | 'user' | 'isEncrypted' | 'connection'>
 
 const toMail = async (source: Buffer, envelope: Envelope): Promise<ReceivedMail> => {
-  const { subject = '', text = '', html = '', headers } = await PostalMime.parse(source)
+  const { subject = '', text = '', html = '', from, headers } = await PostalMime.parse(source)
   const links = [...text.matchAll(URLS)].map(([url]) => url)
   return {
     ...envelope,
+    from: { name: from?.name ?? '', address: from?.address ?? '' },
     subject,
     text,
     html,
