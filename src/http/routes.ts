@@ -79,7 +79,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/email/verify',            guard: 'none',                         responseKind: 'html', holdsToken: true, handle: verifyEmail.show },
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: verifyEmail.submit, showAgain: verifyEmail.showAgain },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, handle: undoEmail.show },
-    { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: undoEmail.submit, showAgain: undoEmail.showAgain },
+    { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: undoEmail.submit, showAgain: undoEmail.showAgain },
     { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', handle: createSendVerification(deps), showAgain: account.showAgain.button },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/email',           guard: 'none',                         responseKind: 'html', handle: toAccount },

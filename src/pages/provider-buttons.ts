@@ -50,6 +50,13 @@ export const providerButtons = ({ csrfToken, providers, hiddenInputs, words }: B
 ${forms}</div>`
 }
 
+/** The same on the page of a link: the provider that is chosen is connected to the account of the link. */
+export const entryButtons = (
+  { csrfToken, providers = [] }: { csrfToken: string; providers: readonly ProviderView[] | undefined },
+  entry: NonNullable<ProviderProblemView['entry']>,
+): HtmlFragment | undefined =>
+  providerButtons({ csrfToken, providers, hiddenInputs: entryInputs(entry), words: texts.continueWith })
+
 /** The separator between a form and the buttons that can be used in its place. */
 export const orLine = (): HtmlFragment => html`<div class="or"><span>${texts.or}</span></div>
 `

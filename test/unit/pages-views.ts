@@ -94,7 +94,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   )
 
   const newEmail = { csrfToken: text, token: text, email: text, newEmail: text }
-  const undoEmail = { ...newEmail, otherEmail: text, errors: {} }
+  const undoEmail = { ...newEmail, otherEmail: text, providers: undefined, errors: {} }
 
   return {
     'new email': (pages) => pages.newEmail(newEmail),
@@ -102,6 +102,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'undo of a change of email': (pages) => pages.undoEmail(undoEmail),
     'undo of a change of email, refused': (pages) =>
       pages.undoEmail({ ...undoEmail, otherEmail: undefined, errors: { password: 'password_common' } }),
+    'undo of a change of email, without passwords': (pages) => pages.undoEmail({ ...undoEmail, providers }),
     'email put back to a disabled account': (pages) => pages.emailUndoneButDisabled(text),
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),

@@ -8,6 +8,7 @@ export const emailTexts = {
 
   confirmed: 'Your email address was changed',
   confirmedIs: 'From now on you log in with',
+  confirmedWithoutPassword: 'Your account has the address',
   toAccount: 'Go to your account',
 
   undo: 'Keep your email address',
@@ -19,6 +20,8 @@ export const emailTexts = {
     'Whatever was connected to the account since the change was asked for is disconnected.',
     'Your new password replaces the old one, which someone else may know.',
   ],
+  /** In place of the last one, where users have no passwords. */
+  undoConnects: 'What you choose here gets you in from now on.',
   undoLeaves: 'You are logged in here with another account, which this logs out:',
   undoButton: 'Undo the change and log in',
 

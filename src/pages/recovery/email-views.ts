@@ -1,3 +1,4 @@
+import type { ProviderView } from '../provider-views.ts'
 import type { FieldProblem, FormView } from '../views.ts'
 
 /** A link that confirms a new address. */
@@ -18,5 +19,7 @@ export interface UndoEmailView extends FormView {
   newEmail: string
   /** Of another account that is signed in in this browser. */
   otherEmail: string | undefined
+  /** One of these is connected to the account, where the service accepts no passwords. */
+  providers: readonly ProviderView[] | undefined
   errors: { password?: FieldProblem | undefined }
 }

@@ -24,7 +24,7 @@ export const createNewEmailConfirmedPage =
   (newEmail: string): string =>
     layout.panel({
       title: emailTexts.confirmed,
-      body: html`<p>${emailTexts.confirmedIs} <b>${newEmail}</b>.</p>
+      body: html`<p>${layout.passwords ? emailTexts.confirmedIs : emailTexts.confirmedWithoutPassword} <b>${newEmail}</b>.</p>
 <div class="steps">
 <a class="first" href="/auth/account">${emailTexts.toAccount}</a>
 </div>`,

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
-import { entryInputs, providerButtons } from '../provider-buttons.ts'
+import { entryButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
 import { resetTextsOf } from './reset-texts.ts'
 import type { ResetPasswordView } from './views.ts'
@@ -23,11 +23,6 @@ ${field({
 <button class="first">${button}</button>
 </form>`
 
-const providerForms = ({ csrfToken, token, providers = [] }: ResetPasswordView): HtmlFragment | undefined => {
-  const hiddenInputs = entryInputs({ purpose: 'reset', token })
-  return providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-}
-
 /**
  * The page of a link that sets a new password, or connects a provider where there are no passwords. It names the account
  * above the buttons.
@@ -44,7 +39,7 @@ export const createResetPasswordPage = (layout: Layout) => {
       body: html`${formProblem(problem, layout.support, !errors.password)}
 <p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
 ${otherEmail !== undefined && html`<p>${words.resetLeaves} <b>${otherEmail}</b>.</p>`}
-${hasPasswords ? passwordForm(view, words.resetButton) : providerForms(view)}`,
+${hasPasswords ? passwordForm(view, words.resetButton) : entryButtons(view, { purpose: 'reset', token: view.token })}`,
     })
   }
 }

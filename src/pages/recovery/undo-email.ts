@@ -1,27 +1,13 @@
-import { html } from '../../lib/html.ts'
+import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { entryButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
 import { emailTexts } from './email-texts.ts'
 import type { UndoEmailView } from './email-views.ts'
 
-/** The page of a link that undoes a change of address. It names the address that the account has afterwards. */
-export const createUndoEmailPage =
-  (layout: Layout) =>
-  ({ csrfToken, token, email, newEmail, otherEmail, errors, problem }: UndoEmailView): string =>
-    layout.panel({
-      title: emailTexts.undo,
-      wrong: Boolean(problem ?? errors.password),
-      scripted: true,
-      body: html`${formProblem(problem, layout.support, !errors.password)}
-<p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
-<ul class="ends">
-${emailTexts.undoEnds.map(
-  (line) => html`<li>${line}</li>
-`,
-)}</ul>
-${otherEmail !== undefined && html`<p>${emailTexts.undoLeaves} <b>${otherEmail}</b>.</p>`}
-<form method="post" action="/auth/email/undo" novalidate>
+const passwordForm = ({ csrfToken, token, email, errors }: UndoEmailView): HtmlFragment =>
+  html`<form method="post" action="/auth/email/undo" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
 ${field({
@@ -35,8 +21,34 @@ ${field({
   focused: Boolean(errors.password),
 })}
 <button class="first">${emailTexts.undoButton}</button>
-</form>`,
+</form>`
+
+const endsOf = ({ providers }: UndoEmailView): readonly string[] =>
+  providers === undefined ? emailTexts.undoEnds : [...emailTexts.undoEnds.slice(0, -1), emailTexts.undoConnects]
+
+/**
+ * The page of a link that undoes a change of address. It names the address that the account has afterwards, and asks for
+ * a new password or, where there are no passwords, for a provider.
+ */
+export const createUndoEmailPage =
+  (layout: Layout) =>
+  (view: UndoEmailView): string => {
+    const { token, email, newEmail, otherEmail, errors, problem, providers } = view
+    return layout.panel({
+      title: emailTexts.undo,
+      wrong: Boolean(problem ?? errors.password),
+      scripted: providers === undefined,
+      body: html`${formProblem(problem, layout.support, !errors.password)}
+<p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
+<ul class="ends">
+${endsOf(view).map(
+  (line) => html`<li>${line}</li>
+`,
+)}</ul>
+${otherEmail !== undefined && html`<p>${emailTexts.undoLeaves} <b>${otherEmail}</b>.</p>`}
+${providers === undefined ? passwordForm(view) : entryButtons(view, { purpose: 'undo', token })}`,
     })
+  }
 
 /** The page after that, where the account is disabled: the address is the owner's all the same. */
 export const createUndoneButDisabledPage =

@@ -6,8 +6,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { returnToOf } from '../recovery/asking-browser.ts'
 import { createOtherWaysIn } from '../recovery/other-ways-in.ts'
-import { findBrowserSessions } from '../start-session.ts'
-import { startSessionBy } from './problem-page.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
 
 interface Entry {
@@ -35,8 +34,10 @@ export const enterByLink = async (
   const returnTo = await oauth.offer(profile, context, async (proof) => {
     const { grant, apply: also } = await enter({ link, proof, isOwnSession, caller: context })
     const returnTo = returnToOf(deps, context, link)
-    await startSessionBy(deps, context, grant, { returnTo, facts, also, browser: 'silent' })
-    return returnTo
+    if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
+    // The account is disabled, and its address is the owner's all the same.
+    if (purpose === 'undo') await recovery.emailUndo.applyAlone(also)
+    throw signInProblem('disabled')
   })
   accountLog.record(context, { event: 'provider_connect', method: provider.name, userId: link.userId })
   return redirect(await createOtherWaysIn(deps).before(link.userId ?? '', returnTo, profile))

@@ -9,7 +9,7 @@ import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
 export const createUndoEmail = (deps: RouteDeps) => {
-  const { recovery, pages, accountLog, homeUrl } = deps
+  const { recovery, pages, passwords, providers, accountLog, homeUrl } = deps
   const otherWaysIn = createOtherWaysIn(deps)
 
   const render = async (
@@ -24,6 +24,7 @@ export const createUndoEmail = (deps: RouteDeps) => {
       email: link.details.email ?? '',
       newEmail: link.details.newEmail ?? '',
       otherEmail: others[0]?.email,
+      providers: passwords ? undefined : providers,
       ...refusal,
     })
   }
