@@ -14,6 +14,7 @@ const PROBLEMS = {
   email_unverified: { code: 'forbidden', message: 'The provider has not verified the email address.' },
   domain_not_allowed: { code: 'forbidden', message: 'Accounts of this domain are not allowed.' },
   email_domain_not_accepted: { code: 'unprocessable', message: 'Emails of this domain are not accepted.' },
+  email_reserved: { code: 'conflict', message: 'The email may be put back to the account that had it.' },
   signup_closed: { code: 'forbidden', message: 'Signup is closed.' },
   disabled: { code: 'forbidden', message: 'The account is disabled.' },
   linked_elsewhere: { code: 'conflict', message: 'The provider account is connected to another user.' },

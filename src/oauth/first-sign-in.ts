@@ -4,6 +4,7 @@ import { type Database, isUniqueViolation } from '../storage/database.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
 import type { UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
+import { emailProblem } from './errors.ts'
 import { insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 
@@ -33,7 +34,9 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited }: FirstSignI
         await limitSignup(() => createAccount(profile))
         return true
       } catch (error) {
-        if (!isCreatedByAnother(error) || isLastTry) throw error
+        if (!isCreatedByAnother(error)) throw error
+        // No account has the email, and none can get it: it is reserved for the account that had it.
+        if (isLastTry) throw emailProblem('email_reserved', profile.email?.shown)
         return false
       }
     },

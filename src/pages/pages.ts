@@ -17,7 +17,7 @@ import {
   createLinkSentPage,
 } from './recovery/forgot-password.ts'
 import type { NewEmailView, UndoEmailView } from './recovery/email-views.ts'
-import { createNewEmailConfirmedPage, createNewEmailPage } from './recovery/new-email.ts'
+import { createNewEmailConfirmedPage, createNewEmailPage, createNewEmailTakenPage } from './recovery/new-email.ts'
 import { createNotMePage } from './recovery/not-me.ts'
 import { createInvitationPage } from './recovery/invitation.ts'
 import { createOtherWaysInPage } from './recovery/other-ways-in.ts'
@@ -82,6 +82,7 @@ export interface Pages extends VerificationPages {
   invitation(view: InvitationView): string
   newEmail(view: NewEmailView): string
   newEmailConfirmed(newEmail: string): string
+  newEmailTaken(view: Pick<NewEmailView, 'email' | 'newEmail'>): string
   undoEmail(view: UndoEmailView): string
   emailUndoneButDisabled(email: string): string
   error(view: ErrorView): string
@@ -126,6 +127,7 @@ export const createPages = ({
     invitation: createInvitationPage(layout),
     newEmail: createNewEmailPage(layout),
     newEmailConfirmed: createNewEmailConfirmedPage(layout),
+    newEmailTaken: createNewEmailTakenPage(layout),
     undoEmail: createUndoEmailPage(layout),
     emailUndoneButDisabled: createUndoneButDisabledPage(layout),
     error: createErrorPage(layout),

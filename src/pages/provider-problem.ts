@@ -26,6 +26,7 @@ const FIRST_STEPS: Record<ProviderProblem, Step> = {
   email_unverified: 'signup',
   domain_not_allowed: 'retry',
   email_domain_not_accepted: 'retry',
+  email_reserved: 'entry',
   signup_closed: 'entry',
   disabled: 'entry',
   linked_elsewhere: 'entry_before_retry',

@@ -84,6 +84,11 @@ export const providerProblems: Record<ProviderProblem, Words> = {
     why: ({ label, email, accepted }) =>
       `Accounts here have an email address of ${anyOf(accepted)}, and ${address(email)} is none. Choose another account at ${label}.`,
   },
+  email_reserved: {
+    title: () => 'This email belongs to an account',
+    why: ({ email }) =>
+      `An account had ${address(email)} until a short time ago, and its owner can still take it back. Log in with the address that the account has now.`,
+  },
   signup_closed: {
     title: () => 'New accounts aren’t open',
     why: ({ label, appName }) =>

@@ -20,6 +20,7 @@ export type ProviderProblem =
   | 'email_unverified'
   | 'domain_not_allowed'
   | 'email_domain_not_accepted'
+  | 'email_reserved'
   | 'signup_closed'
   | 'disabled'
   | 'linked_elsewhere'

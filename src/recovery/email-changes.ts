@@ -18,7 +18,7 @@ import type { UndoLinks } from './undo-links.ts'
 /** Changes of address that are made: confirmed by a link, or by an operator. */
 export interface EmailChanges {
   /** The address of the account, and the one that it gets when the link is confirmed. */
-  describe(link: Link): Promise<{ account: string; newEmail: string }>
+  describe(link: Link): Promise<{ email: string; newEmail: string }>
   /** `gone` when the link is no longer good, `conflict` when another account has the address by now. */
   confirm(link: Link, caller: Caller): Promise<void>
   /**
@@ -72,7 +72,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
   return {
     async describe(link) {
       const { email } = await requireUserById(db, link.userId ?? '')
-      return { account: email, newEmail: emailOfLink(link).shown }
+      return { email, newEmail: emailOfLink(link).shown }
     },
 
     confirm: (link, caller) =>

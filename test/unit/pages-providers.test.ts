@@ -81,7 +81,16 @@ test('if another attempt makes sense, the page offers it first and keeps all par
   const retried = PROBLEMS.filter((problem) => formsOf(shown(problem)).length > 0)
   assert.deepEqual(
     PROBLEMS.filter((problem) => !retried.includes(problem)),
-    ['email_missing', 'email_unverified', 'signup_closed', 'disabled', 'logged_out', 'last_way', 'no_proof'],
+    [
+      'email_missing',
+      'email_unverified',
+      'email_reserved',
+      'signup_closed',
+      'disabled',
+      'logged_out',
+      'last_way',
+      'no_proof',
+    ],
   )
   for (const problem of retried) {
     assert.deepEqual(formsOf(shown(problem)), [

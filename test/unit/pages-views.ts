@@ -99,6 +99,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   return {
     'new email': (pages) => pages.newEmail(newEmail),
     'new email confirmed': (pages) => pages.newEmailConfirmed(text),
+    'new email taken': (pages) => pages.newEmailTaken(newEmail),
     'undo of a change of email': (pages) => pages.undoEmail(undoEmail),
     'undo of a change of email, refused': (pages) =>
       pages.undoEmail({ ...undoEmail, otherEmail: undefined, errors: { password: 'password_common' } }),

@@ -11,6 +11,10 @@ export const emailTexts = {
   confirmedWithoutPassword: 'Your account has the address',
   toAccount: 'Go to your account',
 
+  taken: 'This address is taken',
+  takenAbout: 'Another account has this address by now:',
+  takenLeaves: 'Nothing was changed. Your account still has',
+
   undo: 'Keep your email address',
   undoFor: 'This is for the account whose address is, or was,',
   undoOf: 'It undoes the change to',

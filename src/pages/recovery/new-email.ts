@@ -18,6 +18,19 @@ ${csrfInput(csrfToken)}${tokenInput(token)}
 </form>`,
     })
 
+/** The page of a link to an address that another account has by now. */
+export const createNewEmailTakenPage =
+  (layout: Layout) =>
+  ({ email, newEmail }: Pick<NewEmailView, 'email' | 'newEmail'>): string =>
+    layout.panel({
+      title: emailTexts.taken,
+      body: html`<p>${emailTexts.takenAbout} <b>${newEmail}</b>.</p>
+<p>${emailTexts.takenLeaves} <b>${email}</b>.</p>
+<div class="steps">
+<a class="first" href="/auth/account">${emailTexts.toAccount}</a>
+</div>`,
+    })
+
 /** The page after that. It signs nobody in: who opens the link may be anybody who reads that mail. */
 export const createNewEmailConfirmedPage =
   (layout: Layout) =>
