@@ -2,6 +2,8 @@
 export const accountEmailTexts = {
   confirmed: 'Confirmed',
   notConfirmed: 'Not confirmed',
+  sendAbout: 'Open the link in our message to confirm it.',
+  sendButton: 'Send the message again',
 
   waiting: 'Waiting for your confirmation:',
   waitingAbout: 'We have sent a link there. Until you open it, nothing changes.',

@@ -8,6 +8,8 @@ export interface AccountEmailView {
     requested?: string | undefined
     /** Whether the address can be changed: a link is sent to the new one. */
     mailIsOn: boolean
+    /** Whether svc sends messages by which it is confirmed. */
+    canConfirm: boolean
     isRecentlyAuthenticated: boolean
   }
   /** The content of the field for another address. */

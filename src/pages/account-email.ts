@@ -45,9 +45,18 @@ const state = ({ isVerified, mailIsOn }: AccountView['email']): HtmlFragment | f
   return mailIsOn && html` <span class="badge">${words.notConfirmed}</span>`
 }
 
+/** The message that confirms the address, once more. */
+const sendAgain = (csrfToken: string): HtmlFragment =>
+  html`<form method="post" action="/auth/account/email/verify">
+${csrfInput(csrfToken)}
+<p class="about">${words.sendAbout}</p>
+<button class="second">${words.sendButton}</button>
+</form>
+`
+
 /** The body of the section about the email. */
 export const accountEmail = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment => {
   const { csrfToken, user, email } = view
   return html`<p><b>${user.email}</b>${state(email)}</p>
-${email.requested !== undefined && waiting(csrfToken, email.requested)}${change(view, focus, layout)}`
+${email.canConfirm && sendAgain(csrfToken)}${email.requested !== undefined && waiting(csrfToken, email.requested)}${change(view, focus, layout)}`
 }

@@ -226,7 +226,7 @@ const account = (signIn: SignInView | undefined): string => {
     nowMs: 0,
     sessions: [],
     moreSessions: 0,
-    email: { isVerified: true, mailIsOn: false, isRecentlyAuthenticated: true },
+    email: { isVerified: true, mailIsOn: false, canConfirm: false, isRecentlyAuthenticated: true },
     newEmail: { value: '' },
     username: { value: 'sam' },
     password: { errors: {} },

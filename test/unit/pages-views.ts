@@ -33,7 +33,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       { ...session, id: `${text}2`, lastSeenAtMs: minutesAgo(3), current: false },
       { ...session, id: `${text}3`, lastSeenAtMs: minutesAgo(60_000), current: false },
     ],
-    email: { isVerified: true, requested: text, mailIsOn: true, isRecentlyAuthenticated: true },
+    email: { isVerified: true, requested: text, mailIsOn: true, canConfirm: true, isRecentlyAuthenticated: true },
     newEmail: { value: text },
     username: { value: text },
     password: { errors: {} },
@@ -141,9 +141,15 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'account with another email refused': (pages) =>
       pages.account({ ...account, newEmail: { value: text, error: 'email_same' } }),
     'account with an unconfirmed email, before re-authentication': (pages) =>
-      pages.account({ ...account, email: { isVerified: false, mailIsOn: true, isRecentlyAuthenticated: false } }),
+      pages.account({
+        ...account,
+        email: { isVerified: false, mailIsOn: true, canConfirm: true, isRecentlyAuthenticated: false },
+      }),
     'account without mail': (pages) =>
-      pages.account({ ...account, email: { isVerified: false, mailIsOn: false, isRecentlyAuthenticated: true } }),
+      pages.account({
+        ...account,
+        email: { isVerified: false, mailIsOn: false, canConfirm: false, isRecentlyAuthenticated: true },
+      }),
     'username refused': (pages) => pages.account({ ...account, username: { value: text, error: 'username_taken' } }),
     'password refused': (pages) =>
       pages.account({

@@ -14,6 +14,7 @@ export const createAccountEmail = ({ mail, recovery, sessions, emailDomains }: R
         isVerified: session.emailVerified,
         requested: await requests.findRequested(session.userId),
         mailIsOn: mail.isOn,
+        canConfirm: mail.isOn && recovery.verification.mode !== 'off' && !session.emailVerified,
         isRecentlyAuthenticated: sessions.isRecentlyAuthenticated(session),
       }
       return { email, newEmail: { value: '' } }

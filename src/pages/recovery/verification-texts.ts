@@ -44,6 +44,4 @@ export const verificationTexts = {
   takenAbout: 'An account was made since you signed up. It has the email address',
   takenAdvice: 'Log in to it. If you do not know its password, choose a new one.',
   forgot: 'Forgot your password?',
-
-  sendAgain: 'Send the message again',
 } as const

@@ -40,7 +40,8 @@ interface Options {
 /** A service that sends mail, with what tests of verification do. */
 export const startVerification = async ({ mode, env, clock, t, start = startService }: Options) => {
   const smtp = await startSmtpServer(t ? { t } : {})
-  const settings = { ...smtp.env, SVC_EMAIL_VERIFICATION: mode, ...env }
+  // Other messages about logins would come between those that a test waits for.
+  const settings = { ...smtp.env, SVC_EMAIL_VERIFICATION: mode, SVC_MAIL_NOTICES: 'off', ...env }
   const service = await start({ env: settings, ...(clock && { clock }), ...(t && { t }) })
   const database = await openDatabase(service, t)
 

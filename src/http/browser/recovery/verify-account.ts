@@ -112,8 +112,7 @@ export const createVerifyAccount = (deps: RouteDeps): LinkHandlers => {
     showAgain: render,
     show: async (context, named) => (await showVerified(named.link)) ?? page(200, await render(context, named)),
 
-    submit: async (context, named) =>
-      (await showVerified(named.link)) ??
+    submit: (context, named) =>
       orShowAgain(
         context,
         () => submit(context, named.link),
