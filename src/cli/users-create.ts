@@ -58,7 +58,7 @@ export const addUsersCreate = (users: Command, { loadConfig }: CommandContext): 
 }
 
 const firstSignInText = ({ email, username }: User): string =>
-  `${email} has no way to sign in yet: svc users reset-link ${username} prints a link by which they connect a provider`
+  `${email} signs in with a provider that has verified this address, or by the link that svc users reset-link ${username} prints`
 
 export const addRole = (role: string, roles: string[] | undefined): string[] | undefined => [...(roles ?? []), role]
 

@@ -3,12 +3,13 @@ import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
-import { findUserById, lockUserToChange } from '../users/user-store.ts'
+import { lockUserToChange } from '../users/user-store.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
 import type { PendingLink } from './authorization-flow.ts'
 import { signInProblem } from './errors.ts'
 import { type ConnectDeps, type Connection, createConnect, isLinked } from './connect.ts'
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
+import { createVerifyIfSame } from './verified-by-provider.ts'
 
 interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
@@ -32,17 +33,7 @@ export interface OwnSession {
 export const createLinking = (deps: LinkingDeps) => {
   const { signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
   const connect = createConnect(deps)
-
-  /** A user who has proved both the account and its email owns the email. */
-  const markVerifiedIfSame = async (
-    transaction: Transaction,
-    { email, emailVerified }: ProviderProfile,
-    userId: string,
-  ) => {
-    const user = await findUserById(transaction, userId)
-    if (!emailVerified || email?.lower !== user?.emailLower) return
-    await deps.markVerified(transaction, userId)
-  }
+  const verifyIfSame = createVerifyIfSame(deps.markVerified)
 
   const linkIf = (
     profile: ProviderProfile,
@@ -52,7 +43,7 @@ export const createLinking = (deps: LinkingDeps) => {
     connect(profile, connection, async (transaction) => {
       const { userId, sessionId } = connection
       await check(transaction)
-      await markVerifiedIfSame(transaction, profile, userId)
+      await verifyIfSame(transaction, profile, userId)
       // Not for a form that is sent twice: it would end the session that the first one has started.
       if (await isLinked(transaction, profile, userId)) return
       await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })

@@ -1,12 +1,14 @@
 import { AppError } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
-import { findUserByEmail, findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
+import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
+import type { MarkVerified } from '../users/verified-email.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
 import { createFirstSignIn, type FirstSignInDeps, type LimitSignup } from './first-sign-in.ts'
 import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
 import type { ProviderProfile } from './profile.ts'
+import { createVerifyIfSame } from './verified-by-provider.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
 interface SignInDeps extends FirstSignInDeps {
@@ -14,6 +16,7 @@ interface SignInDeps extends FirstSignInDeps {
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
   /** What can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
+  markVerified: MarkVerified
 }
 
 /** `account`: the user must first prove that this account is theirs. */
@@ -29,10 +32,21 @@ const MAX_TRIES = 3
  */
 export const createSignIn = (deps: SignInDeps) => {
   const { db, clock, signupOpen, emailDomains, describeAccount } = deps
+  const verifyIfSame = createVerifyIfSame(deps.markVerified)
 
   const findConnection = async (profile: ProviderProfile): Promise<Connection | undefined> => {
     const identity = await findIdentity(db, profile)
-    return identity && { identity, account: stateOf(await findUserById(db, identity.userId)) }
+    const user = identity && (await findUserById(db, identity.userId))
+    return identity && { identity, user, account: stateOf(user) }
+  }
+
+  /** The user has proved the account by its connection, and the email by what the provider says. */
+  const verifyEmail = async (profile: ProviderProfile, { user }: Connection): Promise<void> => {
+    if (!user || user.emailVerifiedAtMs !== undefined || !profile.emailVerified) return
+    await db.inTransaction(async (transaction) => {
+      await lockUserToChange(transaction, user.id)
+      await verifyIfSame(transaction, profile, user.id)
+    })
   }
 
   const findAccountWithEmail = async ({ email, emailVerified }: ProviderProfile): Promise<UserRecord | undefined> =>
@@ -50,7 +64,7 @@ export const createSignIn = (deps: SignInDeps) => {
       signup: signupOpen ? 'open' : 'closed',
       domain: profile.email && !emailDomains.accepts(profile.email) ? 'refused' : 'accepted',
     }
-    return { outcome: decideSignIn(facts), identity: connection?.identity, account }
+    return { outcome: decideSignIn(facts), connection, account }
   }
 
   const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)
@@ -59,16 +73,17 @@ export const createSignIn = (deps: SignInDeps) => {
     async signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult> {
       let event: 'login' | 'signup' | 'invitation_accept' = 'login'
       for (let tries = 1; ; tries += 1) {
-        const { outcome, identity, account } = await find(profile)
+        const { outcome, connection, account } = await find(profile)
         if (isSignInProblem(outcome)) throw refusal(outcome, profile, emailDomains.accepted)
         if (outcome === 'create_account') {
           if (await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)) event = 'signup'
         } else if (outcome === 'enter_invited' && account) {
           if (await tryToEnter(profile, account)) event = 'invitation_accept'
-        } else if (outcome === 'sign_in' && identity) {
+        } else if (outcome === 'sign_in' && connection) {
+          await verifyEmail(profile, connection)
           // A new account holds nothing yet that a re-authentication would have to protect.
           const authenticatedAtMs = event === 'login' ? profile.signedInAtMs : clock.now()
-          return { grant: { ...grantBy(identity), authenticatedAtMs }, event }
+          return { grant: { ...grantBy(connection.identity), authenticatedAtMs }, event }
         } else if (account) {
           return { account: await describeAccount(account) }
         }
@@ -86,6 +101,7 @@ export const createSignIn = (deps: SignInDeps) => {
 
 interface Connection {
   identity: Identity
+  user: UserRecord | undefined
   account: 'active' | 'disabled'
 }
 

@@ -100,6 +100,8 @@ export const createRegistration = (deps: RegistrationDeps) => {
         roles: requireRoles(given.roles ?? []),
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
         isSelfMade: given.isSelfMade ?? false,
+        // Nobody can sign in to it yet, as after an invitation.
+        invitedAtMs: password === undefined ? clock.now() : undefined,
       }
       return insertAs(user, username, { also })
     },

@@ -11,7 +11,7 @@ import { githubPersonWith } from '../../support/provider/provider-accounts.ts'
 import { assertNoSession, providerSettings, startServiceWith } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { openDatabase } from '../../support/database/database.ts'
-import { listUsers, showUser } from '../../support/service/operator-commands.ts'
+import { listUsers, runCommandOf, showUser } from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
 const github = await startGitHubServer()
@@ -143,6 +143,19 @@ test('the command line asks for no password, sets none, and says what to do inst
     hashes.map(({ password_hash }) => password_hash),
     [null],
   )
+})
+
+test('an account that the command line has made is entered by the provider that has verified its email, once', async () => {
+  const { email, username } = newPerson()
+  await runCommandOf(service, ['users', 'create', email, '--username', username, '--role', 'admin'])
+  const stranger = await signInBy(newAgent(service), 'corp', byCorp(newOpenIdUser({ email, email_verified: false })))
+  assertPage(stranger, 403)
+  const agent = newAgent(service)
+  assertRedirect(await signInBy(agent, 'corp', byCorp(newOpenIdUser({ email }))), '/')
+  const { roles, username: kept } = await currentUser(agent)
+  assert.deepEqual([roles, kept], [['admin'], username])
+  const second = await signInBy(newAgent(service), 'corp', byCorp(newOpenIdUser({ email })))
+  assertPage(second, 409)
 })
 
 test('`SVC_SIGNUP` holds: `off` gives new users of a provider no account', async () => {

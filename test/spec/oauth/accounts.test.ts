@@ -29,6 +29,13 @@ const {
   countAccounts,
 } = await startSignupService()
 
+/** The claim `email_verified` of a session that corp has started. */
+const verifiedAfter = async (person: OpenIdUser) => {
+  const { agent, answer } = await signInByCorp(person)
+  assertRedirect(answer, '/')
+  return claimsOf(accessToken(agent)).email_verified
+}
+
 const uniqueName = () => randomUUID().slice(0, 8)
 
 describe('a new identity whose email is verified by the provider and unknown to us creates a user', () => {
@@ -54,6 +61,19 @@ describe('a new identity whose email is verified by the provider and unknown to 
     const connect = (email: string) => signInBy(agent, 'corp', byCorp(newOpenIdUser({ email })), { intent: 'link' })
     for (const email of [newOpenIdUser().email ?? '', person.email, person.email])
       assertRedirect(await connect(email), '/auth/account?done=linked')
+    await receiveEvents()
+    assert.deepEqual(updatesOf(id), [['email_verified']])
+  })
+
+  test('a provider that is connected already verifies the email at the next sign-in, and no other one', async () => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const employee = newOpenIdUser({ email: person.email, email_verified: false })
+    assertRedirect(await signInBy(agent, 'corp', byCorp(employee), { intent: 'link' }), '/auth/account?done=linked')
+    assert.equal(await verifiedAfter(employee), false)
+    assert.equal(await verifiedAfter({ ...employee, email: newOpenIdUser().email ?? '', email_verified: true }), false)
+    assert.equal(await verifiedAfter({ ...employee, email_verified: true }), true)
+    assert.equal(await verifiedAfter(employee), true)
     await receiveEvents()
     assert.deepEqual(updatesOf(id), [['email_verified']])
   })
