@@ -247,6 +247,8 @@ export const WRONG_STATES: Record<string, string> = {
   'first password refused': 'new_password',
   'forgot password refused': 'email',
   'reset password refused': 'password',
+  'invitation refused': 'password',
+  'invitation held up': 'form-problem',
   're-authentication refused': 'password',
   're-authentication held up': 'form-problem',
   'link account refused': 'password',
