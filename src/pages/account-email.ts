@@ -42,7 +42,7 @@ const change = (view: AccountView, focus: Focus, { appName, support }: Layout): 
 /** Whether the address is confirmed. Without mail nobody can confirm it, and nothing is said of it. */
 const state = ({ isVerified, mailIsOn }: AccountView['email']): HtmlFragment | false => {
   if (isVerified) return html` <span class="badge">${words.confirmed}</span>`
-  return mailIsOn && html` <span class="badge">${words.notConfirmed}</span>`
+  return mailIsOn && html` <span class="about">${words.notConfirmed}</span>`
 }
 
 /** The message that confirms the address, once more. */

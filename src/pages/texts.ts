@@ -90,7 +90,7 @@ export const texts = {
 
   signUp: 'Create your account',
   signUpButton: 'Create account',
-  logInInstead: 'Log in with it',
+  logInInstead: 'Log in with this email',
   alreadyHere: 'Already have an account?',
   signUpClosed: 'New accounts aren’t open',
   signUpClosedAdvice: (appName: string): string => `Ask whoever runs ${appName} for an account.`,
