@@ -118,7 +118,7 @@ export const createCore = (deps: CoreDeps): Core => {
   })
   const limits = createMailLimits({ clock, enabled: config.rateLimit })
   const tellsOfNewBrowsers = config.mailNotices
-  const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers })
+  const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames: config.usernames })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endLinks: links.endAll,

@@ -23,11 +23,13 @@ interface NoticesDeps {
   baseUrl: string
   /** `SVC_MAIL_NOTICES`: whether users are told about sign-ins from new browsers. */
   tellsOfNewBrowsers: boolean
+  /** `SVC_USERNAMES`: whether users see their usernames. */
+  usernames: boolean
 }
 
 /** Tells users what happened to their accounts. */
 export const createNotify = (deps: NoticesDeps): Notify => {
-  const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers } = deps
+  const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames } = deps
 
   /** Whether the limits allow another message to the address of the account. */
   const mayMail = async (transaction: Transaction, { emailLower, emailVerifiedAtMs }: UserRecord): Promise<boolean> =>
@@ -63,6 +65,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
   }
 
   return async (transaction, userId, given, caller) => {
+    if (given.kind === 'username_changed' && !usernames) return
     const user = mail.isOn ? await findUserById(transaction, userId) : undefined
     if (!user || (await isTooMuch(transaction, given, user))) return
     const nowMs = clock.now()

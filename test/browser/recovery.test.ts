@@ -4,10 +4,11 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, type TestContext, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { assertAccessible, type BrowserWindow, openWindow } from '../support/browser/window.ts'
-import { currentUser, signedUp } from '../support/client/accounts.ts'
+import { currentUser, newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCanLogIn } from '../support/client/assertions.ts'
 import { openDatabase } from '../support/database/database.ts'
 import { startSmtpServer } from '../support/network/smtp-server.ts'
+import { INVITE, invite } from '../support/recovery/invitation.ts'
 import { FORGOT, RESET, resetMailFor, resetTokenOf, withNewPassword } from '../support/recovery/reset.ts'
 import { runCommandOf } from '../support/service/operator-commands.ts'
 import { startService } from '../support/service/service.ts'
@@ -78,6 +79,23 @@ for (const scripts of [true, false]) {
       assert.match(await visitor.page.locator('h1').innerText(), /used already/)
     })
 
+    test('an invited user follows the link in the mail, chooses a password, and is logged in', async (t) => {
+      const person = newPerson()
+      await runCommandOf(service, ['users', 'invite', person.email, '--mail'])
+      const { link } = await smtp.receivedFor(person.email)
+      const visitor = await newWindow(t, scripts)
+      await visitor.open(pathOf(link))
+      assert.ok((await visitor.page.locator('main').innerText()).includes(person.email))
+      await visitor.submit(INVITE, { password: 'password', username: 'a b' })
+      for (const name of ['password', 'username'])
+        assert.equal(await visitor.page.locator(`input[name="${name}"]`).getAttribute('aria-invalid'), 'true')
+      await visitor.submit(INVITE, { password: person.password, username: person.username })
+      assert.equal(visitor.path(), '/')
+      await assertCanLogIn(service, person)
+      await visitor.open(pathOf(link))
+      assert.match(await visitor.page.locator('h1').innerText(), /used already/)
+    })
+
     test('a user removes a provider that is not theirs after a reset, and goes on', async (t) => {
       const { token, person } = await withProvider()
       const visitor = await newWindow(t, scripts)
@@ -116,6 +134,17 @@ describe('accessibility, light and dark, and 320 pixels wide', () => {
     await visitor.submit(RESET, { password: withNewPassword(person).password })
     await assertGood(visitor)
     await visitor.open(`${RESET}?token=${token}`)
+    await assertGood(visitor)
+  })
+
+  test('an invitation, in place of another account and refused', async (t) => {
+    const { token } = await invite(service, newPerson().email)
+    const visitor = await newWindow(t)
+    await visitor.open('/auth/signup')
+    await visitor.submit('/auth/signup', newPerson())
+    await visitor.open(`${INVITE}?token=${token}`)
+    await assertGood(visitor)
+    await visitor.submit(INVITE, { password: 'password', username: 'a b' })
     await assertGood(visitor)
   })
 

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertPage, assertRedirect } from '../../support/client/assertions.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { runCommandOf, runJsonCommandOf, setPassword } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService({ env: { SVC_USERNAMES: 'off' } })
@@ -71,4 +73,23 @@ test('the email alone logs in, in any case of its letters', async () => {
   }
   const { username } = await currentUser(agent)
   assertPage(await logIn(newAgent(service), { ...person, email: username }), 401)
+})
+
+test('`svc users set-username` changes it, and tells the user only where users see their usernames', async (t) => {
+  const smtp = await startSmtpServer({ t })
+  const env = { ...smtp.env, SVC_EMAIL_VERIFICATION: 'off' }
+  for (const [SVC_USERNAMES, told] of [
+    ['on', ['password_changed', 'username_changed']],
+    ['off', ['password_changed']],
+  ] as const) {
+    const operated = await startService({ t, env: { ...env, SVC_USERNAMES } })
+    const { agent, person } = await signedUp(operated)
+    const { username } = newPerson()
+    await runCommandOf(operated, ['users', 'set-username', person.email, username])
+    assert.equal((await currentUser(agent)).username, username)
+    await setPassword(operated, person.email, newPerson().password)
+    const messages = await runJsonCommandOf<{ to: string; purpose: string }[]>(operated, ['mail', 'list'])
+    const purposes = messages.filter(({ to }) => to === person.email).map(({ purpose }) => purpose)
+    assert.deepEqual(purposes.toSorted(), told)
+  }
 })

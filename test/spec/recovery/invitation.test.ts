@@ -15,7 +15,7 @@ import { type Answer, createUserAgent } from '../../support/client/user-agent.ts
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { acceptBy, INVITE, invite, openInvitation } from '../../support/recovery/invitation.ts'
-import { resetBy, resetTokenOf } from '../../support/recovery/reset.ts'
+import { resetBy, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
 import {
   createUser,
@@ -27,12 +27,11 @@ import {
   setPassword,
   setRoles,
 } from '../../support/service/operator-commands.ts'
+import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
 const receiver = await startWebhookReceiver()
-const clock = turnedClock()
 const service = await startService({
-  clock,
   env: {
     SVC_WEBHOOK_URL: receiver.url,
     SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
@@ -288,13 +287,15 @@ describe('inviting again', () => {
 })
 
 describe('an invitation ends', () => {
-  test('with its time', async () => {
-    const { token } = await invite(service, newPerson().email)
+  test('with its time', async (t) => {
+    const clock = turnedClock()
+    const aging = await startService({ t, clock, env: { SVC_INVITE_TTL: '2h' } })
+    const { token } = await invite(aging, newPerson().email)
     await clock.turnTo(7_190_000)
-    assertPage(await openInvitation(newAgent(), token))
+    assertPage(await openInvitation(createUserAgent(aging), token))
     await clock.turnTo(7_210_000)
-    assertDeadLink(await openInvitation(newAgent(), token), 'This link has expired')
-    assertDeadLink(await acceptBy(newAgent(), token, 'a good password 1'), 'This link has expired')
+    assertDeadLink(await openInvitation(createUserAgent(aging), token), 'This link has expired')
+    assertDeadLink(await acceptBy(createUserAgent(aging), token, 'a good password 1'), 'This link has expired')
   })
 
   test('when the account is disabled, for good, or deleted', async () => {
@@ -360,6 +361,21 @@ describe('at the same moment', () => {
       [303, 410],
     )
     await assertCanLogIn(service, person)
+  })
+
+  test('two invitations of one address: one account with two links', async () => {
+    const operators = [await openOperator(service), await openOperator(service)]
+    for (let round = 0; round < 5; round += 1) {
+      const { email } = newPerson()
+      const invited = await Promise.all(
+        operators.map(({ recovery }) => recovery.invitations.invite({ email, roles: ['editor'], isMailed: false })),
+      )
+      const [userId = ''] = new Set(invited.map((each) => each.userId))
+      assert.equal(new Set(invited.map((each) => each.userId)).size, 1)
+      for (const { url } of invited) assertPage(await openInvitation(newAgent(), tokenOf(url)))
+      const events = await eventsUntilDeletionOf(userId)
+      assert.deepEqual(events, ['user.created', 'user.deleted'])
+    }
   })
 
   test('a signup with the address and its invitation: one account, which the owner of the address enters', async () => {
