@@ -10,17 +10,8 @@ import { createHome } from './browser/home.ts'
 import { createLogin } from './browser/login.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
 import { createLogout } from './browser/logout.ts'
-import { createProviderCallback } from './browser/oauth/callback.ts'
-import { createLinkAccount } from './browser/oauth/link-account.ts'
-import { createProviderStart } from './browser/oauth/start.ts'
-import { createForgotPassword } from './browser/recovery/forgot-password.ts'
-import { createNotMeLink } from './browser/recovery/not-me.ts'
-import { createInvitation } from './browser/recovery/invitation.ts'
-import { createOtherWaysIn } from './browser/recovery/other-ways-in.ts'
-import { createResetPassword } from './browser/recovery/reset-password.ts'
-import { createUndoEmail } from './browser/recovery/undo-email.ts'
-import { createSendVerification } from './browser/recovery/send-verification.ts'
-import { createVerifyEmail } from './browser/recovery/verify-email.ts'
+import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
+import { createRecoveryHandlers } from './browser/recovery/recovery-handlers.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
@@ -38,12 +29,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const logout = createLogout(deps)
   const account = createAccount(deps)
   const reauthentication = createReauthentication(deps)
-  const forgotPassword = createForgotPassword(deps)
-  const notMe = createNotMeLink(deps)
-  const resetPassword = createResetPassword(deps)
-  const invitation = createInvitation(deps)
-  const verifyEmail = createVerifyEmail(deps)
-  const undoEmail = createUndoEmail(deps)
+  const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
+  const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -75,12 +62,12 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/not-me',          guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: notMe.submit, showAgain: notMe.showAgain },
     { method: 'GET',  path: '/auth/invite',                  guard: 'none',                         responseKind: 'html', holdsToken: true, handle: invitation.show },
     { method: 'POST', path: '/auth/invite',                  guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: invitation.submit, showAgain: invitation.showAgain },
-    { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: createOtherWaysIn(deps).show },
+    { method: 'GET',  path: '/auth/account/ways-in',         guard: 'session',                      responseKind: 'html', handle: otherWaysIn.show },
     { method: 'GET',  path: '/auth/email/verify',            guard: 'none',                         responseKind: 'html', holdsToken: true, handle: verifyEmail.show },
     { method: 'POST', path: '/auth/email/verify',            guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: verifyEmail.submit, showAgain: verifyEmail.showAgain },
     { method: 'GET',  path: '/auth/email/undo',              guard: 'none',                         responseKind: 'html', holdsToken: true, handle: undoEmail.show },
     { method: 'POST', path: '/auth/email/undo',              guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, needs: 'passwords', handle: undoEmail.submit, showAgain: undoEmail.showAgain },
-    { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', handle: createSendVerification(deps), showAgain: account.showAgain.button },
+    { method: 'POST', path: '/auth/account/email/verify',    guard: 'session',       csrf: 'token', responseKind: 'html', handle: sendVerification.submit, showAgain: account.showAgain.button },
     // A refused form is shown under the address that it was sent to. Opening that address again leads to the page.
     { method: 'GET',  path: '/auth/account/email',           guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
@@ -107,10 +94,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
 
 /** The routes of one provider (CONTRACT.md 4.3). */
 const providerRoutes = (deps: RouteDeps, provider: ProviderView): Route[] => {
-  const providerDeps = { ...deps, provider }
-  const linkAccount = createLinkAccount(providerDeps)
-  const start = createProviderStart(providerDeps)
-  const { callback, relay } = createProviderCallback({ ...providerDeps, askForProof: linkAccount.askForProof })
+  const { start, callback, relay, ...linkAccount } = createProviderHandlers({ ...deps, provider })
   const base = `/auth/oauth/${provider.name}` as const
 
   // biome-ignore format: a table is read by its columns

@@ -1,0 +1,19 @@
+import type { RouteDeps } from '../../deps.ts'
+import { onDemand } from '../../../lib/on-demand.ts'
+
+const FORM = ['show', 'submit', 'showAgain'] as const
+
+/** The handlers of links, and of the forms that ask for one. */
+export const createRecoveryHandlers = (deps: RouteDeps) => ({
+  forgotPassword: onDemand(async () => (await import('./forgot-password.ts')).createForgotPassword(deps), ...FORM),
+  resetPassword: onDemand(async () => (await import('./reset-password.ts')).createResetPassword(deps), ...FORM),
+  notMe: onDemand(async () => (await import('./not-me.ts')).createNotMeLink(deps), ...FORM),
+  invitation: onDemand(async () => (await import('./invitation.ts')).createInvitation(deps), ...FORM),
+  verifyEmail: onDemand(async () => (await import('./verify-email.ts')).createVerifyEmail(deps), ...FORM),
+  undoEmail: onDemand(async () => (await import('./undo-email.ts')).createUndoEmail(deps), ...FORM),
+  otherWaysIn: onDemand(async () => (await import('./other-ways-in.ts')).createOtherWaysIn(deps), 'show'),
+  sendVerification: onDemand(
+    async () => ({ submit: (await import('./send-verification.ts')).createSendVerification(deps) }),
+    'submit',
+  ),
+})
