@@ -47,6 +47,10 @@ export const findLink = async (
   return row && { link: toLink(row), endedBy: row.ended_by ?? undefined }
 }
 
+/** Why a link is over that is no longer live; undefined when its time is over. */
+export const findLinkEnd = async (db: Queries, id: string): Promise<LinkEnd | undefined> =>
+  (await db.get<Pick<LinkRow, 'ended_by'>>('SELECT ended_by FROM links WHERE id = ?', id))?.ended_by ?? undefined
+
 /** Live links of one purpose, the newest first. A signup that waits has no user, and is found by its address. */
 export const findLiveLinks = async (
   db: Queries,

@@ -9,6 +9,7 @@ import {
   endLink,
   endLinksOfUser,
   findLink,
+  findLinkEnd,
   findLiveLinks,
   insertLink,
   isLinkLive,
@@ -73,7 +74,8 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
   },
 
   async use(transaction, { id, purpose }) {
-    if ((await endLink(transaction, id, 'used', clock.now())) === 0) throw new DeadLinkError(purpose, 'used')
+    if ((await endLink(transaction, id, 'used', clock.now())) > 0) return
+    throw new DeadLinkError(purpose, (await findLinkEnd(transaction, id)) ?? 'expired')
   },
 
   async replace(transaction, which) {

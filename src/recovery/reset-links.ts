@@ -5,7 +5,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Message } from '../mail/message.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { findUserByEmail, lockUser, type UserRecord } from '../users/user-store.ts'
+import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import type { Link } from './link.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -96,8 +96,7 @@ export const createResetLinks = ({
 
     async prepare(transaction, { to, details: { returnTo, browser, askedAt, device = '{}' } }) {
       const found = await findUserByEmail(transaction, to)
-      // Locked, so that no event that ends links passes this one by.
-      const user = found && (await lockUser(transaction, found.id))
+      const user = found && (await lockedUser(transaction, found.id))
       if (!user || user.disabled || user.emailLower !== to) return undefined
       const isProved = user.emailVerifiedAtMs !== undefined
       if (!isProved && !(await limits.mayMailUnverified(transaction, to, true))) return undefined
@@ -107,7 +106,7 @@ export const createResetLinks = ({
 
     createByOperator: (userId, { isMailed }) =>
       db.inTransaction(async (transaction) => {
-        const user = await lockUser(transaction, userId)
+        const user = await lockedUser(transaction, userId)
         if (!user) throw new AppError('not_found', `There is no user ${userId}.`)
         if (user.disabled) throw new AppError('conflict', 'The account is disabled: enable it first.')
         const made = await createLink(transaction, user, {})
@@ -131,3 +130,9 @@ const messageOf = (
   expiresAtMs: link.expiresAtMs,
   message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
 })
+
+/** A user for a new link: no event that ends links passes it by, and two links at once are counted one after the other. */
+const lockedUser = async (transaction: Transaction, userId: string): Promise<UserRecord | undefined> => {
+  await lockUserToChange(transaction, userId)
+  return findUserById(transaction, userId)
+}

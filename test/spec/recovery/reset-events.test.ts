@@ -133,6 +133,17 @@ describe('§4.2 what a reset ends of a verified account', () => {
     await assertCanLogIn(service, person)
   })
 
+  test('a link that dies between the check and the change changes nothing, and says why', async () => {
+    const { person } = await signedUp(service)
+    const make = async () => recovery.links.require(['reset'], await resetTokenOf(service, person.email))
+    const [ended, used] = [await make(), await make()]
+    const use = (link: typeof ended) => db.inTransaction((transaction) => recovery.links.use(transaction, link))
+    await use(used)
+    await assert.rejects(use(used), { name: 'DeadLinkError', state: 'used' })
+    await runCommandOf(service, ['users', 'disable', person.email])
+    await assert.rejects(use(ended), { name: 'DeadLinkError', state: 'ended' })
+  })
+
   test('the database never holds the token', async () => {
     const { person } = await signedUp(service)
     const token = await resetTokenOf(service, person.email)

@@ -15,6 +15,7 @@ import { type Answer, createUserAgent } from '../../support/client/user-agent.ts
 import { openReset, RESET, resetBy, resetTokenOf, withNewPassword } from '../../support/recovery/reset.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
 import { deleteUser, disableUser, enableUser, setPassword } from '../../support/service/operator-commands.ts'
+import { startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
@@ -90,6 +91,20 @@ describe('§4.2 a reset link', () => {
     await assertCanLogIn(service, { ...person, password: winner })
     assertDeadLink(await openReset(newAgent(), token), 'This link was used already')
     assertDeadLink(await resetBy(newAgent(), token, 'another password 3'), 'This link was used already')
+  })
+
+  test('is good once for all replicas', async (t) => {
+    const replicas = await startReplicas({ t })
+    const { person } = await signedUp(replicas[0])
+    const token = await resetTokenOf(replicas[0], person.email)
+    const answers = await Promise.all(
+      replicas.map((replica) => resetBy(createUserAgent(replica), token, `a good password of ${replica.port}`)),
+    )
+    const statuses = answers.map(({ status }) => status)
+    assert.deepEqual(
+      [...statuses].toSorted((one, other) => one - other),
+      [303, 410],
+    )
   })
 
   test('without a token, with an empty one or several: 400, which names the field', async () => {

@@ -95,3 +95,14 @@ describe('while mail is off', async () => {
     assert.ok(!answer.text.includes(FORGOT))
   })
 })
+
+test('with https, no other host can set the cookie of the browser that asks', async (t) => {
+  const https = await startService({ t, env: { ...MAIL, SVC_BASE_URL: 'https://app.example.com' } })
+  const answer = await askForLink(newAgent(https), 'ada@example.com')
+  assertPage(answer)
+  const { attributes } = answer.cookie('__Host-svc_link') ?? assert.fail('no cookie')
+  assert.deepEqual(
+    [attributes.path, attributes.httponly, attributes.secure, attributes.domain],
+    ['/', '', '', undefined],
+  )
+})
