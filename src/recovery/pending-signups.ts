@@ -28,7 +28,7 @@ interface Confirmation {
   link: Link
   /** The password that the user chooses; undefined in the browser that signed up, whose password counts. */
   password: string | undefined
-  /** In place of one that was taken since the signup. */
+  /** In place of one that was taken since the signup. Empty: it is made from the email. */
   username: string | undefined
 }
 
@@ -129,13 +129,13 @@ const checkConfirmation = async (
   caller: Caller,
 ): Promise<CheckedSignup> => {
   const checked = checkAll({
-    username: () => (chosen ? requireUsername(chosen) : entered),
+    username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),
   })
   return {
     email: { shown: email, lower: emailLower },
-    username: checked.username,
+    username: checked.username || undefined,
     passwordHash: checked.password === undefined ? passwordHash : await passwords.hash(checked.password, caller),
   }
 }

@@ -106,7 +106,7 @@ export const createConfirmSignupPage =
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.username),
       scripted: view.choosesPassword,
       body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.username)}
-<p>${own.finishAbout} <b>${view.email}</b>. ${view.choosesPassword && own.finishChoose}</p>
+<p>${own.finishAbout} <b>${view.email}</b>.${view.choosesPassword && html` ${own.finishChoose}`}</p>
 ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
