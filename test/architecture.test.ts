@@ -164,6 +164,12 @@ const RULES: readonly Rule[] = [
     breach: "const name = text.replaceAll('<', '&lt;')",
   },
   {
+    title: 'the mail library is known in mail/',
+    pattern: importOf('nodemailer'),
+    places: /^mail\//,
+    breach: `import { createTransport } from 'nodemailer'`,
+  },
+  {
     title: 'the metrics client is known in metrics/',
     pattern: importOf('prom-client'),
     places: /^metrics\//,

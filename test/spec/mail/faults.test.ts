@@ -64,7 +64,7 @@ describe('mail when a part fails', { concurrency: 2 }, () => {
     await within(20, 'the message', smtp.receivedFor(to))
   })
 
-  test('no request waits for a server that hangs or drips', async (t) => {
+  test('no request waits for a server that hangs', async (t) => {
     const smtp = await startSmtpServer({ t })
     smtp.failAt('greeting', 'silence')
     const service = await startService({ t, env: mailEnv(smtp) })
@@ -72,7 +72,7 @@ describe('mail when a part fails', { concurrency: 2 }, () => {
     await outbox.write()
     await eventually('it is being sent', () => smtp.connections().open === 1)
     await within(5, 'a signup', signedUp(service))
-    assert.equal((await within(5, 'a stop of nothing', createUserAgent(service).get('/auth/ready'))).status, 200)
+    assert.equal((await within(5, 'GET /auth/ready', createUserAgent(service).get('/auth/ready'))).status, 200)
   })
 
   test('two workers send each message once, one at a time', async (t) => {
