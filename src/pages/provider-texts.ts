@@ -82,7 +82,7 @@ export const providerProblems: Record<ProviderProblem, Words> = {
   email_domain_not_accepted: {
     title: () => 'That address isn’t accepted here',
     why: ({ label, email, accepted }) =>
-      `Accounts here have an email address of ${anyOf(accepted)}, and ${address(email)} is none. Choose another account at ${label}.`,
+      `Accounts here have an email address of ${anyOf(accepted)}, and ${address(email)} is not one. Choose another account at ${label}.`,
   },
   email_reserved: {
     title: () => 'This email belongs to an account',

@@ -19,6 +19,7 @@ import { startMisbehavingProvider } from '../support/provider/misbehaving-provid
 import { startOpenIdProvider } from '../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../support/provider/openid-provider-users.ts'
 import { startServiceWith } from '../support/provider/provider-service.ts'
+import type { Service } from '../support/service/service.ts'
 
 // The service is at localhost, so for a browser these are other sites.
 const corp = await startOpenIdProvider({ host: '127.0.0.1' })
@@ -55,12 +56,16 @@ const loginToShop = `/auth/login?return_to=${encodeURIComponent(shop)}`
 /** A window that is closed after the test. Fails if the browser reported an error that is not `isExpected`. */
 const newWindow = async (
   t: TestContext,
-  { scripts = true, isExpected = () => false }: { scripts?: boolean; isExpected?: (complaint: string) => boolean } = {},
+  {
+    scripts = true,
+    isExpected = () => false,
+    at = service,
+  }: { scripts?: boolean; isExpected?: (complaint: string) => boolean; at?: Service } = {},
 ): Promise<BrowserWindow> => {
-  const visitor = await openWindow(browser, service, { scripts })
+  const visitor = await openWindow(browser, at, { scripts })
   // The application is served by the test; requests to providers go to the providers.
   await visitor.context.route(
-    ({ origin }) => origin !== service.url,
+    ({ origin }) => origin !== at.url,
     (route) => route.continue(),
   )
   // The window reports the errors of its first tab only.
@@ -500,6 +505,23 @@ test('the button on a page from before another tab signed in leads to return_to'
   await goTo(other, 'corp')
   const next = other.locator('a[href*="%2Fother"], input[name="return_to"][value="/other"]')
   assert.ok(other.url() === `${service.url}/other` || (await next.count()) > 0, await other.locator('main').innerText())
+})
+
+test('without passwords, login goes straight on to the only provider; after a logout it waits for a press', async (t) => {
+  const lonely = await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off' } })
+  const visitor = await newWindow(t, { at: lonely })
+  const { page } = visitor
+  corp.person = newOpenIdUser()
+  await visitor.open(loginToShop)
+  assert.ok(page.url().startsWith(corp.issuer), page.url())
+  await choose(page, 'sign-in')
+  assert.equal(visitor.path(), shop)
+  await visitor.open(account)
+  await click(page, 'form[action="/auth/logout"] button')
+  await visitor.open(loginToShop)
+  assert.equal(visitor.path(), loginToShop)
+  await goTo(page, 'corp')
+  assert.equal(visitor.path(), shop, 'the session at the provider is there still')
 })
 
 describe('an accessibility check, light and dark, and no wider than a small phone', () => {

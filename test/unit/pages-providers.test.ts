@@ -62,7 +62,7 @@ const shown = (problem: ProviderProblem, more: Partial<ProviderProblemView> = {}
   })
 
 test('every failure of a sign-in with a provider has its own text, and says what to do next', () => {
-  assert.equal(PROBLEMS.length, 20)
+  assert.equal(PROBLEMS.length, 21)
   const titles = PROBLEMS.map((problem) => /<title>(.*)<\/title>/.exec(shown(problem))?.[1])
   assert.equal(new Set(titles).size, PROBLEMS.length)
   for (const problem of PROBLEMS) {
@@ -131,7 +131,10 @@ test('where accounts come from providers alone, that user corrects the email the
 })
 
 test('an email of another domain: the page names the domains that are accepted', () =>
-  assert.match(shown('email_domain_not_accepted'), /of corp\.example or staff\.example, and sam@example\.com is none/))
+  assert.match(
+    shown('email_domain_not_accepted'),
+    /of corp\.example or staff\.example, and sam@example\.com is not one/,
+  ))
 
 test('a signed-in user is sent back to the account, or to the page for re-authentication', () => {
   for (const problem of PROBLEMS) {

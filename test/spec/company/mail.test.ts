@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { currentUser, newAgent, newPerson } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
-import { asked, confirm, startMailedService, UNDO } from '../../support/email/email-change.ts'
+import { asked, askFor, confirm, startMailedService, UNDO, VERIFY } from '../../support/email/email-change.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { assertNoSession } from '../../support/provider/provider-service.ts'
@@ -83,4 +83,27 @@ test('the address of a disabled account is put back too, and nobody is signed in
   assertNoSession(owner, answer, 403)
   const { stdout } = await service.cli(['users', 'show', id, '--json'])
   assert.match(stdout, new RegExp(`"email": ?"${email}"`))
+})
+
+test('a signup that waits for its confirmation comes to nothing once passwords are off', async (t) => {
+  const waiting = await startMailedService({ t, providers: { corp }, env: { SVC_EMAIL_VERIFICATION: 'required' } })
+  const person = newPerson()
+  const agent = newAgent(waiting.service)
+  assertPage(await agent.post('/auth/signup', person))
+  const token = await waiting.tokenTo(person.email)
+  await waiting.service.restart({ env: { SVC_PASSWORDS: 'off' } })
+  for (const browser of [agent, newAgent(waiting.service)]) {
+    assertPage(await browser.get(`${VERIFY}?token=${token}`), 410)
+    assertPage(await browser.post(VERIFY, { token, password: person.password }), 410)
+  }
+})
+
+test('`SVC_EMAIL_DOMAINS` holds for changes of email too, and the page names the domains', async (t) => {
+  const limited = await startMailedService({ t, env: { SVC_EMAIL_DOMAINS: 'corp.example' } })
+  const { agent } = await limited.newUser()
+  const refused = await askFor(agent, 'ada@example.com')
+  assertPage(refused, 422)
+  assert.match(refused.text, /Use an email address of corp\.example\./)
+  assert.match(refused.text, /value="ada@example\.com"/)
+  await asked(limited, agent, `${newPerson().username}@CORP.example`)
 })

@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { Link } from '../../../recovery/link.ts'
+import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -16,11 +16,17 @@ import type { LinkHandlers, NamedLink } from './link-token.ts'
  * person, whose press must not make an account with the attacker's password.
  */
 export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
-  const { recovery, pages, accountLog, requestMetrics, usernames } = deps
+  const { recovery, pages, accountLog, requestMetrics, usernames, passwords } = deps
   const { pendingSignups } = recovery
 
+  /** A signup with a password, from before they were turned off, comes to nothing. */
+  const requireSignup = (link: Link) => {
+    if (!passwords) throw new DeadLinkError('signup', 'ended')
+    return pendingSignups.require(link)
+  }
+
   const render = async (context: RequestContext, { link, token }: NamedLink, refusal?: Refusal): Promise<string> => {
-    const { email, username = '' } = await pendingSignups.require(link)
+    const { email, username = '' } = await requireSignup(link)
     const [session] = await findBrowserSessions(deps, context)
     const entered = context.form.get('username') ?? username
     // The field is there once the username of the signup turned out to be taken.
@@ -40,6 +46,7 @@ export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
   const confirm = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const password = isAskingBrowser(context, link) ? undefined : (context.form.get('password') ?? '')
     const username = usernames ? context.form.get('username') : undefined
+    await requireSignup(link)
     const grant = await pendingSignups.confirm({ link, password, username }, context)
     const returnTo = returnToOf(deps, context, link)
     const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'silent' })
