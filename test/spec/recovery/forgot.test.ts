@@ -219,3 +219,23 @@ test('a reset lets the user log in again at once, however many wrong passwords t
   assertRedirect(await resetBy(createUserAgent(limited), await resetTokenOf(limited, person.email), next.password), '/')
   assert.equal((await login(next.password)).status, 303)
 })
+
+test('an address without a verified account gets five a day', async (t) => {
+  const clock = turnedClock()
+  const limited = await startService({ t, clock, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const { rows } = await openOutbox(limited, t)
+  const { person } = await signedUp(limited)
+  const ask = async (times: number) => {
+    for (let count = 0; count < times; count += 1) await askForLink(createUserAgent(limited), person.email)
+    await eventually(
+      'all requests are looked up',
+      async () => !(await rows()).some(({ state }) => state === 'requested'),
+    )
+    return (await rows()).filter(({ purpose }) => purpose === 'reset').length
+  }
+  assert.equal(await ask(5), 5)
+  await clock.turnTo(2 * HOUR)
+  assert.equal(await ask(1), 5)
+  await clock.turnTo(25 * HOUR)
+  assert.equal(await ask(1), 6)
+})

@@ -12,13 +12,17 @@ import {
   assertSignedOut,
 } from '../../support/client/assertions.ts'
 import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
+import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { openReset, RESET, resetBy, resetTokenOf, withNewPassword } from '../../support/recovery/reset.ts'
 import { accessToken, claimsOf } from '../../support/service/access-tokens.ts'
 import { deleteUser, disableUser, enableUser, setPassword } from '../../support/service/operator-commands.ts'
 import { startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService()
+const receiver = await startWebhookReceiver()
+const service = await startService({
+  env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' },
+})
 const newAgent = () => createUserAgent(service)
 
 /** A user who is signed in, and a link to a new password. */
@@ -50,6 +54,20 @@ describe('§4.2 a reset link', () => {
     assert.equal(claimsOf(accessToken(agent)).email_verified, true)
     await assertCanLogIn(service, next)
     await assertCannotLogIn(service, person)
+  })
+
+  test('tells the application that the email is verified now, and only then', async () => {
+    const { person, agent } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    for (let times = 0; times < 2; times += 1)
+      await resetBy(newAgent(), await resetTokenOf(service, id), `a good password ${times}`)
+    await deleteUser(service, person.email)
+    await receiver.receivedEvent(({ event }) => event.type === 'user.deleted' && event.data.user_id === id)
+    const own = receiver.deliveries.filter(({ event }) => event.data.user_id === id)
+    assert.deepEqual(
+      own.map(({ event: { type, data } }) => [type, ...(data.changed ?? [])].join(' ')),
+      ['user.created', 'user.updated email_verified', 'user.deleted'],
+    )
   })
 
   test('is not used up by opening it, as a mail scanner does, nor by HEAD', async () => {
