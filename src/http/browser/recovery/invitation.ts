@@ -7,7 +7,7 @@ import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { findBrowserSessions, startSession } from '../start-session.ts'
 import { requireLink } from './link-token.ts'
 
-/** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.9). */
+/** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: RouteDeps) => {
   const { recovery, pages, providers, usernames, passwords, homeUrl, limits, accountLog } = deps
   const { invitations } = recovery
