@@ -88,6 +88,23 @@ test('return_to is kept in the forms and in the links between login and signup',
   }
 })
 
+const entryLinksOf = (page: string): string[] =>
+  named(tagsOf(page), 'a')
+    .map(({ attributes }) => attributes.href ?? '')
+    .filter((href) => /^\/auth\/(?:login|signup|password)/.test(href))
+
+test('pages that know the email carry it in their links to login, signup and forgotten passwords', () => {
+  const email = 'sam@example.com'
+  for (const page of [
+    pages.checkMail({ email, after: 'signup', returnTo: undefined }),
+    pages.checkMail({ email, after: 'login', returnTo: undefined }),
+    pages.emailTaken({ email }),
+  ]) {
+    assert.ok(entryLinksOf(page).length > 0)
+    for (const href of entryLinksOf(page)) assert.match(href, /\?email=sam@example\.com$/)
+  }
+})
+
 const waysOf = (page: string) =>
   named(tagsOf(page), 'a')
     .filter(({ attributes }) => attributes.class !== 'brand')

@@ -11,10 +11,10 @@ export const createCheckMailPage =
   ({ email, after, returnTo }: CheckMailView): string =>
     layout.panel({
       title: own.checkMail,
-      below: html`<a href="${entryHref('/auth/login', returnTo)}">${own.backToLogin}</a>`,
+      below: html`<a href="${entryHref('/auth/login', returnTo, email)}">${own.backToLogin}</a>`,
       body: html`<p>${own.sentTo} <b>${email}</b>. ${after === 'signup' ? own.sentAfterSignup : own.sentAfterLogin} ${own.sameBrowser}</p>
 <p class="about">${layout.support.text(own.sentAdvice(layout.appName))}</p>
-${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo)}">${own.signupAgain}</a>`}`,
+${after === 'signup' && html`<a class="second" href="${entryHref('/auth/signup', returnTo, email)}">${own.signupAgain}</a>`}`,
     })
 
 /** A confirmation that came before this one has done everything. */
@@ -26,7 +26,7 @@ export const createEmailConfirmedPage =
       body: html`<p><b>${email}</b>. ${own.confirmedAbout}</p>
 <div class="steps">
 <a class="first" href="/auth/account">${texts.account}</a>
-<a class="second" href="/">${texts.home(layout.appName)}</a>
+<a class="second" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
 </div>`,
     })
 
@@ -38,7 +38,7 @@ export const createEmailTakenPage =
       title: own.taken,
       body: html`<p>${own.takenAbout} <b>${email}</b>. ${own.takenAdvice}</p>
 <div class="steps">
-<a class="first" href="/auth/login">${texts.logIn}</a>
-<a class="second" href="/auth/password/forgot?email=${encodeURIComponent(email)}">${own.forgot}</a>
+<a class="first" href="${entryHref('/auth/login', undefined, email)}">${texts.logIn}</a>
+<a class="second" href="${entryHref('/auth/password/forgot', undefined, email)}">${own.forgot}</a>
 </div>`,
     })
