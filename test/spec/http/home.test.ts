@@ -1,6 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { homePath } from '../../../src/config/mail-parsers.ts'
 import { logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import {
   assertErrorPage,
@@ -34,6 +35,15 @@ describe('§4.5 SVC_HOME_URL is where login without return_to and logout end', (
     assert.match(page.text, /href="\/auth\/signup\?return_to=%2F"/)
     assertRedirect(await logIn(agent, person, { return_to: '/' }), '/')
     assert.doesNotMatch((await newAgent(homed).get('/auth/login')).text, /return_to/)
+  })
+
+  test('the setting accepts a path on the same origin alone', () => {
+    const bad = ['start', '//evil.example', '/\\evil.example', '/.//evil.example', '/a b', 'https://app.example.com/']
+    assert.deepEqual(
+      bad.map((text) => homePath.parse(text)),
+      bad.map(() => undefined),
+    )
+    assert.equal(homePath.parse('/a/../b?c=ü#d'), '/b?c=%C3%BC#d')
   })
 
   test('the logo and the error pages lead there', async () => {
