@@ -16,14 +16,14 @@ import { startGitHubServer } from '../../support/provider/github-server.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { githubPersonWith } from '../../support/provider/provider-accounts.ts'
-import { assertNoSession, startServiceWith, statusesOf } from '../../support/provider/provider-service.ts'
+import { assertNoSession, PATIENT, startServiceWith, statusesOf } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
 import { openReset, RESET, resetTokenOf } from '../../support/recovery/reset.ts'
 import { createUser, disableUser, enableUser, runCommandOf } from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
 const github = await startGitHubServer()
-const service = await startServiceWith({ corp, github })
+const service = await startServiceWith({ corp, github }, { env: PATIENT })
 /** From before passwords were turned off. */
 const old = await signedUp(service)
 await service.restart({ env: { SVC_PASSWORDS: 'off' } })

@@ -8,14 +8,19 @@ import { startGitHubServer } from '../../support/provider/github-server.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser, type OpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { githubPersonWith } from '../../support/provider/provider-accounts.ts'
-import { assertNoSession, providerSettings, startServiceWith } from '../../support/provider/provider-service.ts'
+import {
+  assertNoSession,
+  PATIENT,
+  providerSettings,
+  startServiceWith,
+} from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { listUsers, runCommandOf, showUser } from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
 const github = await startGitHubServer()
-const service = await startServiceWith({ corp, github })
+const service = await startServiceWith({ corp, github }, { env: PATIENT })
 /** From before passwords were turned off. */
 const { person: known, agent: knownAgent } = await signedUp(service)
 const both = newOpenIdUser()
