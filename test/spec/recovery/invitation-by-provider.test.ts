@@ -1,7 +1,7 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, newPerson } from '../../support/client/accounts.ts'
+import { currentUser, newPerson, signUp } from '../../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertErrorPage,
@@ -259,4 +259,31 @@ describe('svc users invite --mail', () => {
     assert.deepEqual([output.mailed, output.url, output.email], [true, undefined, email])
     await smtp.receivedFor(email)
   })
+})
+
+test('with SVC_EMAIL_VERIFICATION=required, a signup with an invited address, before or after, gives no second account', async (t) => {
+  const strict = await startServiceWith({ corp }, { t, env: { ...smtp.env, SVC_EMAIL_VERIFICATION: 'required' } })
+  const [person, early] = [newPerson(), newPerson()]
+  const { token } = await invite(strict, person.email, '--role', 'editor')
+  const answers = await Promise.all(
+    [person, newPerson()].map(({ email, password }) => signUp(createUserAgent(strict), { email, password })),
+  )
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200],
+  )
+  assert.equal(
+    (await smtp.receivedFor(person.email)).links.some((link) => link.includes('token=')),
+    false,
+  )
+  assertRedirect(await acceptBy(createUserAgent(strict), token, person.password), '/')
+
+  const stranger = createUserAgent(strict)
+  assertPage(await signUp(stranger, { email: early.email, password: early.password }))
+  const { link } = await smtp.receivedFor(early.email)
+  const { token: second } = await invite(strict, early.email, '--role', 'editor')
+  assertPage(await stranger.post('/auth/email/verify', { token: tokenOf(link) }), 409)
+  const agent = createUserAgent(strict)
+  assertRedirect(await acceptBy(agent, second, `${early.password} 2`), '/')
+  assert.deepEqual((await currentUser(agent)).roles, ['editor'])
 })
