@@ -9,7 +9,7 @@ import { findOnlyProvider, STAYS } from './stay-at-login.ts'
 
 /**
  * How often a browser is sent on within a minute, before the page is shown. Otherwise an application that never accepts
- * session, or a browser that does not keep it, would otherwise never end.
+ * the session would send it around without end.
  */
 const MOST_TIMES = 5
 const WINDOW_SECONDS = 60

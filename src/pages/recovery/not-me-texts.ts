@@ -8,6 +8,8 @@ export const notMeTexts = {
   disconnects: (provider: string): string => `${provider} is disconnected.`,
   endsSessions: 'Every device is logged out.',
   asksPassword: 'You choose a new password on the next page.',
+  /** Where users have no passwords. */
+  asksProvider: 'You choose what you log in with on the next page.',
   button: 'This wasn’t me',
   otherwise: 'If it was you, close this page. Nothing changes.',
 } as const

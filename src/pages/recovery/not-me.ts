@@ -16,7 +16,7 @@ export const createNotMePage =
 <ul class="ends">
 ${provider !== undefined && html`<li>${notMeTexts.disconnects(provider)}</li>`}
 <li>${notMeTexts.endsSessions}</li>
-<li>${notMeTexts.asksPassword}</li>
+<li>${layout.passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider}</li>
 </ul>
 <form method="post" action="/auth/account/not-me">
 ${csrfInput(csrfToken)}${tokenInput(token)}
