@@ -60,7 +60,8 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   const createLink = async (transaction: Transaction, userId: string, { lower, shown }: Email) => {
     const which = { purpose: 'new_email', userId, emailLower: lower } as const
     await links.replace(transaction, which)
-    return links.create(transaction, { ...which, details: { email: shown }, lifetimeMs })
+    const createdAtMs = await undoLinks.timeOfRequest(transaction, userId)
+    return links.create(transaction, { ...which, details: { email: shown }, lifetimeMs, createdAtMs })
   }
 
   const isTaken = (transaction: Transaction, emailLower: string, { details }: MailRequest): Promise<boolean> =>

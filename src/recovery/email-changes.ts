@@ -93,7 +93,8 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
           await lockUserToChange(transaction, userId)
           const user = await requireUserById(transaction, userId)
           if (user.emailLower === email.lower) throw isOwnAlready()
-          await change(transaction, { user, email, isVerified: verified, askedAtMs: clock.now() })
+          const askedAtMs = await undoLinks.timeOfRequest(transaction, userId)
+          await change(transaction, { user, email, isVerified: verified, askedAtMs })
         }),
       )
     },

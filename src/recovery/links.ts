@@ -23,7 +23,12 @@ const REMEMBERED_MS = 7 * 24 * 3_600_000
 
 const CLEANUP_BATCH = 500
 
-type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & { details?: Link['details']; lifetimeMs: number }
+type NewLink = Pick<Link, 'purpose' | 'userId' | 'emailLower'> & {
+  details?: Link['details']
+  lifetimeMs: number
+  /** When it counts as made, where the clock of this process is behind that. */
+  createdAtMs?: number
+}
 
 /**
  * Links that prove something: who follows one has read the mail that it came in, or got it from an operator. A `GET`
@@ -52,9 +57,10 @@ export interface Links {
 }
 
 export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Links => ({
-  async create(transaction, { lifetimeMs, details = {}, ...rest }) {
+  async create(transaction, { lifetimeMs, details = {}, createdAtMs = 0, ...rest }) {
     const nowMs = clock.now()
-    const link: Link = { ...rest, details, id: randomUUIDv7(), createdAtMs: nowMs, expiresAtMs: nowMs + lifetimeMs }
+    const times = { createdAtMs: Math.max(createdAtMs, nowMs), expiresAtMs: nowMs + lifetimeMs }
+    const link: Link = { ...rest, ...times, details, id: randomUUIDv7() }
     const token = randomToken(32)
     if (link.purpose !== 'undo') {
       const live = await findLiveLinks(transaction, link, nowMs)

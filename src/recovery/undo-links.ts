@@ -4,7 +4,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
 import { reserveEmail } from '../users/email-store.ts'
 import type { UserRecord } from '../users/user-store.ts'
-import { shortenUndoLinks } from './link-store.ts'
+import { findLiveLinks, shortenUndoLinks } from './link-store.ts'
 import type { Links } from './links.ts'
 import { noticeContextOf } from './notice-context.ts'
 
@@ -24,6 +24,11 @@ interface MovingUser {
 
 /** Sends links that undo a change of address. An address that nobody has proved gets none: it may be a stranger's. */
 export interface UndoLinks {
+  /**
+   * When a change that is asked for now counts as asked for: after all earlier ones, also where another process has made
+   * their links by a clock that is ahead. The use of a link ends those of later changes alone.
+   */
+  timeOfRequest(transaction: Transaction, userId: string): Promise<number>
   /** To the address of the account, when another one is asked for. `requestMs`: how long that can be confirmed. */
   sendAtRequest(transaction: Transaction, moving: MovingUser, requestMs: number): Promise<void>
   /** To the address that the account had, which is reserved from now on. */
@@ -52,6 +57,7 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
       emailLower: user.emailLower,
       details: { email: user.email, verifiedAt: String(user.emailVerifiedAtMs), askedAt: String(askedAtMs), newEmail },
       lifetimeMs,
+      createdAtMs: askedAtMs,
     })
     const { expiresAtMs } = link
     const url = `${baseUrl}/auth/email/undo?token=${token}`
@@ -62,6 +68,12 @@ export const createUndoLinks = ({ clock, mail, links, baseUrl }: UndoLinksDeps):
   }
 
   return {
+    async timeOfRequest(transaction, userId) {
+      const nowMs = clock.now()
+      const live = await findLiveLinks(transaction, { purpose: 'undo', userId, emailLower: '' }, nowMs)
+      return Math.max(nowMs, ...live.map(({ createdAtMs }) => createdAtMs + 1))
+    },
+
     async sendAtRequest(transaction, moving, requestMs) {
       if (isSentTo(moving.user)) await send(transaction, 'requested', moving, requestMs + UNDO_MS)
     },

@@ -10,6 +10,7 @@ import {
   assertSignedOut,
 } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import {
   askFor,
@@ -203,6 +204,17 @@ describe('§4.11 of two changes, A to B to C', () => {
     assertRedirect(await undo(newAgent(), it.atRequest, newPerson().password), '/')
     assert.equal(await emailOf(it.id), it.person.email)
     assert.ok(await isDead(it.atChange))
+  })
+
+  test('the link of A ends those of B also where the second change was made by a clock that is behind', async () => {
+    const it = await moved()
+    const args = ['users', 'set-email', it.person.username, newPerson().email, '--verified']
+    assert.equal((await service.cli(args, { clock: turnedClock().skewed(-3_600_000) })).code, 0)
+    const ofB = tokenOf((await smtp.receivedFor(it.email, 3)).link)
+    assert.equal(await isDead(ofB), false)
+    assertRedirect(await undo(newAgent(), it.atChange, newPerson().password), '/')
+    assert.equal(await emailOf(it.id), it.person.email)
+    assert.ok(await isDead(ofB))
   })
 
   test('back to A by another change: the links of A still work, and those of B end with them', async () => {
