@@ -13,6 +13,7 @@ import {
   readCallbackParameters,
   requireCallbackParameters,
 } from './callback-parameters.ts'
+import { askToProveEmail } from '../recovery/check-mail.ts'
 import { enterByLink } from './enter-by-link.ts'
 import type { LinkAccount } from './link-account.ts'
 import { orProblemPage, type RetryParams, startSessionBy } from './problem-page.ts'
@@ -58,9 +59,8 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     browserSecret: string,
   ): Promise<SignInGrant | undefined> => {
     const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret, context)
-    const { userId } = pendingLink
-    const { provider: method } = pendingLink.profile
-    if (grant) accountLog.record(context, { event: 'provider_connect', method, userId })
+    const { userId, profile: pending } = pendingLink
+    if (grant) accountLog.record(context, { event: 'provider_connect', method: pending.provider, userId })
     return grant
   }
 
@@ -77,7 +77,8 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     if ('grant' in result) {
       facts.event = result.event
       const browser = result.event === 'login' ? 'announced' : 'silent'
-      return startSessionBy(deps, context, result.grant, { returnTo, facts, browser })
+      const signIn = { grant: result.grant, returnTo, facts, browser } as const
+      return (await askToProveEmail(deps, context, signIn)) ?? startSessionBy(deps, context, signIn.grant, signIn)
     }
     const { account } = result
     Object.assign(facts, { userId: account.userId, reason: PROOF_REQUIRED })
@@ -125,7 +126,7 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     return accountLog.recordOutcome(context, event, async (facts) => {
       if (problem || !flow || !browserSecret) throw signInProblem(problem ?? 'unreadable')
       const response = await finish(context, { flow, browserSecret, facts })
-      requestMetrics?.countProviderSignIn(provider.name, facts.reason === PROOF_REQUIRED ? 'proof_asked' : 'succeeded')
+      requestMetrics?.countProviderSignIn(provider.name, facts.reason ? 'proof_asked' : 'succeeded')
       return response
     })
   }
