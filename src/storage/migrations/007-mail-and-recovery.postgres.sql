@@ -102,7 +102,7 @@ CREATE TABLE known_browsers (
   trusted_until BIGINT
 );
 
-CREATE INDEX known_browsers_of_user ON known_browsers (user_id, seen_at);
+CREATE INDEX known_browsers_of_user ON known_browsers (user_id);
 
 CREATE INDEX known_browsers_of_device ON known_browsers (device_hash);
 
