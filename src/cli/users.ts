@@ -13,6 +13,7 @@ import { addUsersSetPassword } from './users-set-password.ts'
 import { addUsersSetRoles } from './users-set-roles.ts'
 import { addUsersSetUsername } from './users-set-username.ts'
 import { addUsersShow } from './users-show.ts'
+import { addUsersUnlock } from './users-unlock.ts'
 import { addUsersVerifyEmail } from './users-verify-email.ts'
 
 /** `svc users`: the commands about accounts. */
@@ -32,6 +33,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersSetRoles(users, context)
   addUsersSetUsername(users, context)
   addUsersVerifyEmail(users, context)
+  addUsersUnlock(users, context)
   addUsersDisable(users, context)
   addUsersEnable(users, context)
   addUsersDelete(users, context)

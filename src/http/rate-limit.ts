@@ -97,6 +97,8 @@ export interface RateLimits {
   attempt: <T>(limits: LimitedBy[], action: () => Promise<T>) => Promise<T>
   /** Begins to count from zero. */
   forget: (limits: LimitedBy[]) => void
+  /** The same, once for each unlock, which a text names; whether it did. */
+  unlock: (limit: LimitedBy, unlock: string) => boolean
 }
 
 /**
@@ -106,6 +108,8 @@ export interface RateLimits {
  */
 export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps): RateLimits => {
   const counters = createBoundedCache<Counter>(KEPT_COUNTERS)
+  /** The latest unlock of a counter. */
+  const unlocks = createBoundedCache<string>(KEPT_COUNTERS)
   /** Not among the counters, from which a flood of addresses can evict entries. */
   const underWay = new Map<string, number>()
 
@@ -173,6 +177,14 @@ export const createRateLimits = ({ clock, enabled, onRefusal }: RateLimitsDeps):
 
     forget(limits) {
       for (const [name, key] of limits) counters.delete(entryOf(name, key).id)
+    },
+
+    unlock([name, key], unlock) {
+      const { id } = entryOf(name, key)
+      if (unlocks.get(id) === unlock) return false
+      unlocks.set(id, unlock)
+      counters.delete(id)
+      return true
     },
   }
 }

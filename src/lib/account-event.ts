@@ -26,6 +26,7 @@ export const ACCOUNT_EVENTS = [
   'invitation_accept',
   'account_disable',
   'account_enable',
+  'account_unlock',
   'account_delete',
   'roles_change',
   'email_verification',

@@ -47,7 +47,7 @@ interface LinkLifetimes {
 }
 
 interface RecoveryDeps
-  extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users'>,
+  extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users' | 'loginLimit'>,
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
     EmailUndoDeps,
     LoginLimitDeps,
@@ -61,9 +61,9 @@ interface RecoveryDeps
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes, acceptsPasswords } = deps
-  const reset = createPasswordReset({ ...deps, lifetimeMs: lifetimes.resetMs })
-  const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: lifetimes.verifyMs })
   const loginLimit = createLoginLimit(deps)
+  const reset = createPasswordReset({ ...deps, loginLimit, lifetimeMs: lifetimes.resetMs })
+  const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: lifetimes.verifyMs })
   const undoLinks = createUndoLinks(deps)
   const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
   const emailUndo = createEmailUndo(deps)

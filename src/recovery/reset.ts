@@ -11,6 +11,7 @@ import { markEmailVerified } from '../users/email-proof-store.ts'
 import { findUserById, lockUser, updatePasswordHash, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { EnterByProvider } from './provider-entry.ts'
+import type { LoginLimit } from './login-limit.ts'
 import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-links.ts'
 
 interface EnteredPassword {
@@ -44,11 +45,22 @@ export interface PasswordResetDeps extends ResetLinksDeps {
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
   notify: Notify
+  loginLimit: Pick<LoginLimit, 'unlock'>
 }
 
 export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
-  const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate, takeOver, notify } =
-    deps
+  const {
+    db,
+    clock,
+    links,
+    passwords,
+    requireGoodPassword,
+    applySecurityEvent,
+    announceUpdate,
+    takeOver,
+    notify,
+    loginLimit,
+  } = deps
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
     const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
@@ -88,6 +100,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         async apply(transaction) {
           await links.use(transaction, link)
           await changeAccount(transaction, { user, isOwnSession, provesEmail: provesEmail(link), passwordHash })
+          await loginLimit.unlock(transaction, user.emailLower)
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }

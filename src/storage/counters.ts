@@ -33,6 +33,19 @@ export const countWithin = async (
   return changes > 0
 }
 
+/**
+ * What tells the state of a counter from every earlier and later one; undefined when nothing was counted within its
+ * window.
+ */
+export const readCounter = async (db: Queries, id: string, nowMs: number): Promise<string | undefined> => {
+  const row = await db.get<{ count: number; ends_at: number }>(
+    'SELECT count, ends_at FROM counters WHERE id = ? AND ends_at > ?',
+    id,
+    nowMs,
+  )
+  return row && `${row.ends_at}/${row.count}`
+}
+
 /** Cleanup: deletes counters whose window is over; resolves to how many. */
 export const deleteEndedCounters = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
   db.run('DELETE FROM counters WHERE ends_at <= ?', nowMs)

@@ -6,25 +6,23 @@ const loginOfAccount = (emailLower: string, network: string): LimitedBy => ['log
 
 /**
  * Runs a login with a password under its limits, wherever the password is entered; `rate_limited` beyond them. The owner
- * of the account, if there is one, is told then.
+ * of the account, if there is one, is told then. An unlock, which any process may have written, begins the count again.
  */
 export const limitLogin = async <T>(
-  { limits, recovery }: Pick<RouteDeps, 'limits' | 'recovery'>,
+  { limits, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'recovery'>,
   { network, device }: RequestContext,
   emailLower: string,
   action: () => Promise<T>,
 ): Promise<T> => {
+  const ofAccount = loginOfAccount(emailLower, network)
+  const attempt = () => limits.attempt([['loginOfAddress', network], ofAccount], action)
   try {
-    return await limits.attempt([['loginOfAddress', network], loginOfAccount(emailLower, network)], action)
+    return await attempt()
   } catch (error) {
-    if (error instanceof TooManyTries && error.limit === 'login') await recovery.loginLimit.reached(emailLower, device)
+    if (!(error instanceof TooManyTries) || error.limit !== 'login') throw error
+    const unlock = await loginLimit.findUnlock(emailLower)
+    if (unlock !== undefined && limits.unlock(ofAccount, unlock)) return attempt()
+    await loginLimit.reached(emailLower, device)
     throw error
   }
 }
-
-/** Counts from zero for a user who has come back by a link: wrong passwords from before must not keep them out. */
-export const forgetWrongPasswords = (
-  { limits }: Pick<RouteDeps, 'limits'>,
-  { network }: RequestContext,
-  { userId, emailLower }: { userId: string; emailLower: string },
-): void => limits.forget([loginOfAccount(emailLower, network), ['passwordOfUser', userId]])

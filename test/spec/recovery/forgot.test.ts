@@ -220,6 +220,25 @@ test('a reset lets the user log in again at once, however many wrong passwords t
   assert.equal((await login(next.password)).status, 303)
 })
 
+test('svc users unlock lets a user log in again at once, and an attacker guess no longer than before', async (t) => {
+  const limited = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const { person } = await signedUp(limited)
+  const login = (password: string) => logIn(newAgentOf(limited), { ...person, password })
+  const fail = async () => {
+    for (let tries = 0; tries < 10; tries += 1) assert.equal((await login('wrong')).status, 401)
+    assert.equal((await login(person.password)).status, 429)
+  }
+  await fail()
+  assert.match(await runCommandOf(limited, ['users', 'unlock', person.username]), /can log in again/)
+  assert.equal((await login(person.password)).status, 303)
+  await fail()
+  await runCommandOf(limited, ['users', 'unlock', person.email])
+  assert.equal((await login(person.password)).status, 303)
+  const { code, stderr } = await limited.cli(['users', 'unlock', 'nobody@example.com'])
+  assert.equal(code, 1)
+  assert.match(stderr, /nobody@example\.com/)
+})
+
 test('an address without a verified account gets five a day', async (t) => {
   const clock = turnedClock()
   const limited = await startService({ t, clock, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })

@@ -4,7 +4,6 @@ import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { forgetWrongPasswords } from '../login-limits.ts'
 import { findBrowserSessions, startSession } from '../start-session.ts'
 import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
@@ -12,7 +11,7 @@ import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: RouteDeps) => {
-  const { recovery, pages, passwords, providers, accountLog } = deps
+  const { recovery, limits, pages, passwords, providers, accountLog } = deps
   const otherWaysIn = createOtherWaysIn(deps)
 
   const render = async (
@@ -40,7 +39,7 @@ export const createResetPassword = (deps: RouteDeps) => {
     const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
     // The account was disabled, or has another address, since the link was read.
     if (!response) throw new DeadLinkError('reset', 'ended')
-    forgetWrongPasswords(deps, context, { userId: grant.userId, emailLower: link.emailLower })
+    limits.forget([['passwordOfUser', grant.userId]])
     return redirect(await otherWaysIn.before(grant.userId, returnTo))
   }
 
