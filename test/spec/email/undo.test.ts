@@ -26,7 +26,7 @@ import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { statusesOf } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
-import { tokenOf } from '../../support/recovery/reset.ts'
+import { resetBy, tokenOf } from '../../support/recovery/reset.ts'
 
 const corp = await startOpenIdProvider()
 const mailed = await startMailedService({ providers: { corp } })
@@ -159,12 +159,14 @@ describe('§4.11 undo after the change', () => {
     await assertCanLogIn(service, { ...person, password })
   })
 
-  test('works after the password was changed and set, and the account disabled: it stays disabled', async () => {
+  test('works after the password was changed, set and reset, and the account disabled: it stays disabled', async () => {
     const { id, person, agent, email, atChange } = await moved()
     const next = newPerson().password
     const form = { current_password: person.password, new_password: next }
     assertRedirect(await agent.post('/auth/account/password', form), '/auth/account?done=password')
     await operator.users.setPassword(id, newPerson().password)
+    const { url } = await operator.recovery.reset.createByOperator(id, { isMailed: false })
+    assert.equal((await resetBy(newAgent(), tokenOf(url), newPerson().password)).status, 303)
     assert.equal(await isDead(atChange), false)
     await operator.users.setDisabled(id, true)
     const browser = newAgent()
