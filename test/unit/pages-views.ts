@@ -13,6 +13,16 @@ import type {
 const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
 const STATES = ['used', 'replaced', 'ended', 'expired', 'unknown'] as const
 
+const linkOf = (text: string) => ({ csrfToken: text, token: text, email: text, otherEmail: text })
+const proveAccount = (text: string) => ({ ...linkOf(text), passwords: true, hasPassword: true, errors: {} })
+const confirmSignup = (text: string) => ({
+  ...linkOf(text),
+  otherEmail: undefined,
+  choosesPassword: false,
+  username: undefined,
+  errors: {},
+})
+
 /** Every page in every state that it can be in, by name, with one text wherever text of another user is shown. */
 export const statesWith = (text: string): Record<string, (pages: Pages) => string> => {
   const nowMs = Date.UTC(2026, 10, 21, 10, 47)
@@ -105,6 +115,25 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.undoEmail({ ...undoEmail, otherEmail: undefined, errors: { password: 'password_common' } }),
     'undo of a change of email, without passwords': (pages) => pages.undoEmail({ ...undoEmail, providers }),
     'email put back to a disabled account': (pages) => pages.emailUndoneButDisabled(text),
+    'check your mail after signup': (pages) => pages.checkMail({ email: text, after: 'signup', returnTo: text }),
+    'check your mail after login': (pages) => pages.checkMail({ email: text, after: 'login', returnTo: undefined }),
+    'email confirmed': (pages) => pages.emailConfirmed({ email: text }),
+    'email taken since the signup': (pages) => pages.emailTaken({ email: text }),
+    'confirm email': (pages) => pages.confirmEmail(linkOf(text)),
+    'confirm email in another browser': (pages) => pages.proveAccount(proveAccount(text)),
+    'confirm email in another browser, refused': (pages) =>
+      pages.proveAccount({ ...proveAccount(text), errors: { password: 'password_wrong' } }),
+    'take over refused': (pages) =>
+      pages.proveAccount({ ...proveAccount(text), hasPassword: false, errors: { new_password: 'password_common' } }),
+    'confirm email without passwords': (pages) => pages.proveAccount({ ...proveAccount(text), passwords: false }),
+    'confirm signup': (pages) => pages.confirmSignup(confirmSignup(text)),
+    'confirm signup in another browser, refused': (pages) =>
+      pages.confirmSignup({
+        ...confirmSignup(text),
+        choosesPassword: true,
+        username: text,
+        errors: { password: 'password_common', username: 'username_taken' },
+      }),
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
@@ -230,6 +259,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
 
 /** The states with an invalid form, and the id of the element that has the focus. */
 export const WRONG_STATES: Record<string, string> = {
+  'confirm email in another browser, refused': 'password',
+  'take over refused': 'new_password',
+  'confirm signup in another browser, refused': 'password',
   'account with another email refused': 'email',
   'undo of a change of email, refused': 'password',
   'login refused': 'password',

@@ -1,8 +1,10 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { entryHref } from '../sign-in-links.ts'
 import { texts } from '../texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
+import type { FieldProblem } from '../views.ts'
 import type { ConfirmEmailView, ConfirmSignupView, ProveAccountView } from './verification-views.ts'
 
 const hiddenInputs = ({ csrfToken, token }: ConfirmEmailView): HtmlFragment =>
@@ -40,7 +42,7 @@ ${field({
 <button class="first">${own.proveButton}</button>
 </form>`
 
-const newPasswordField = (name: 'password' | 'new_password', view: ProveAccountView | ConfirmSignupView) =>
+const newPasswordField = (name: 'password' | 'new_password', problem: FieldProblem | undefined): HtmlFragment =>
   field({
     name,
     label: texts.newPassword,
@@ -48,8 +50,8 @@ const newPasswordField = (name: 'password' | 'new_password', view: ProveAccountV
     autocomplete: 'new-password',
     hint: texts.newPasswordHint,
     minLength: 8,
-    problem: 'new_password' in view.errors ? view.errors.new_password : view.errors.password,
-    focused: Boolean('new_password' in view.errors ? view.errors.new_password : view.errors.password),
+    problem,
+    focused: Boolean(problem),
   })
 
 const takeOverForm = (view: ProveAccountView): HtmlFragment =>
@@ -64,7 +66,7 @@ ${own.takeOverEnds.map(
 )}</ul>
 </div>
 ${ownerInput(view.email)}
-${newPasswordField('new_password', view)}
+${newPasswordField('new_password', view.errors.new_password)}
 <button class="second">${own.takeOverButton}</button>
 </form>`
 
@@ -89,7 +91,7 @@ export const createProveAccountPage =
       title: own.confirm,
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
       scripted: view.passwords,
-      below: html`<a href="/auth/login">${own.backToLogin}</a>`,
+      below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
       body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
@@ -111,7 +113,7 @@ ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
-${view.choosesPassword && newPasswordField('password', view)}
+${view.choosesPassword && newPasswordField('password', view.errors.password)}
 ${view.username !== undefined && usernameField(view.username, view)}
 <button class="first">${own.finishButton}</button>
 </form>`,
