@@ -1,5 +1,6 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field, ownerInput } from './form.ts'
+import { chosenPassword, chosenUsername } from './chosen-fields.ts'
 import { texts } from './texts.ts'
 import type { AccountView } from './views.ts'
 
@@ -23,14 +24,9 @@ export const usernameForm = (
 ): HtmlFragment =>
   html`<form method="post" action="/auth/account/username" novalidate>
 ${csrfInput(csrfToken)}
-${field({
-  name: 'username',
-  label: texts.username,
-  type: 'text',
-  autocomplete: 'nickname',
+${chosenUsername({
   value: username.value,
   hint: texts.usernameRule,
-  maxLength: 30,
   problem: username.error,
   focused: focus === 'username',
 })}
@@ -38,13 +34,8 @@ ${field({
 </form>`
 
 const newPasswordField = ({ password }: AccountView, focus: Focus): HtmlFragment =>
-  field({
+  chosenPassword({
     name: 'new_password',
-    label: texts.newPassword,
-    type: 'password',
-    autocomplete: 'new-password',
-    hint: texts.newPasswordHint,
-    minLength: 8,
     problem: password?.errors.new_password,
     focused: focus === 'new_password',
   })

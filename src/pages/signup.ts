@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { entryTexts } from './entry-texts.ts'
 import { csrfInput, field, formProblem, returnToInput } from './form.ts'
+import { chosenPassword, chosenUsername } from './chosen-fields.ts'
 import type { Layout } from './layout.ts'
 import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
 import { texts } from './texts.ts'
@@ -14,15 +15,10 @@ const focusOf = ({ errors, problem }: SignupView): Name | 'problem' => {
 }
 
 const usernameField = (value: string, errors: SignupView['errors'], focus: string): HtmlFragment => html`
-${field({
-  name: 'username',
-  label: texts.username,
-  type: 'text',
-  autocomplete: 'nickname',
+${chosenUsername({
   value,
   hint: texts.usernameHint,
   optional: true,
-  maxLength: 30,
   problem: errors.username,
   focused: focus === 'username',
 })}`
@@ -52,13 +48,8 @@ const fields = (view: Fields, focus: string): HtmlFragment => {
     remedy: wayOnIfTaken(view),
     focused: focus === 'email',
   })}
-${field({
-  name: 'password',
+${chosenPassword({
   label: texts.password,
-  type: 'password',
-  autocomplete: 'new-password',
-  hint: texts.newPasswordHint,
-  minLength: 8,
   problem: errors.password,
   focused: focus === 'password',
 })}${username !== undefined && usernameField(username, errors, focus)}`

@@ -1,5 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import { chosenPassword, chosenUsername } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
 import { entryHref } from '../sign-in-links.ts'
 import { texts } from '../texts.ts'
@@ -43,13 +44,8 @@ ${field({
 </form>`
 
 const newPasswordField = (name: 'password' | 'new_password', problem: FieldProblem | undefined): HtmlFragment =>
-  field({
+  chosenPassword({
     name,
-    label: texts.newPassword,
-    type: 'password',
-    autocomplete: 'new-password',
-    hint: texts.newPasswordHint,
-    minLength: 8,
     problem,
     focused: Boolean(problem),
   })
@@ -120,15 +116,10 @@ ${view.username !== undefined && usernameField(view.username, view)}
     })
 
 const usernameField = (value: string, { errors }: ConfirmSignupView): HtmlFragment =>
-  field({
-    name: 'username',
-    label: texts.username,
-    type: 'text',
-    autocomplete: 'nickname',
+  chosenUsername({
     value,
     hint: texts.usernameHint,
     optional: true,
-    maxLength: 30,
     problem: errors.username,
     focused: Boolean(errors.username) && !errors.password,
   })

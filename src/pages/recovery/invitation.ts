@@ -1,5 +1,6 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
+import { chosenPassword, chosenUsername } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
 import { entryInputs, orLine, providerButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
@@ -7,14 +8,9 @@ import { invitationTexts } from './invitation-texts.ts'
 import type { InvitationView } from './views.ts'
 
 const usernameField = (username: string, { errors }: InvitationView): HtmlFragment => html`
-${field({
-  name: 'username',
-  label: texts.username,
-  type: 'text',
-  autocomplete: 'nickname',
+${chosenUsername({
   value: username,
   hint: invitationTexts.usernameHint,
-  maxLength: 30,
   problem: errors.username,
   focused: !errors.password && Boolean(errors.username),
 })}`
@@ -25,13 +21,8 @@ const passwordForm = (view: InvitationView): HtmlFragment => {
   return html`<form method="post" action="/auth/invite" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
-${field({
-  name: 'password',
+${chosenPassword({
   label: texts.password,
-  type: 'password',
-  autocomplete: 'new-password',
-  hint: texts.newPasswordHint,
-  minLength: 8,
   problem: errors.password,
   focused: Boolean(errors.password),
 })}${username !== undefined && usernameField(username, view)}

@@ -1,8 +1,8 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
-import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
+import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
+import { chosenPassword } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
 import { entryButtons } from '../provider-buttons.ts'
-import { texts } from '../texts.ts'
 import { emailTexts } from './email-texts.ts'
 import type { UndoEmailView } from './email-views.ts'
 
@@ -10,13 +10,7 @@ const passwordForm = ({ csrfToken, token, email, errors }: UndoEmailView): HtmlF
   html`<form method="post" action="/auth/email/undo" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
-${field({
-  name: 'password',
-  label: texts.newPassword,
-  type: 'password',
-  autocomplete: 'new-password',
-  hint: texts.newPasswordHint,
-  minLength: 8,
+${chosenPassword({
   problem: errors.password,
   focused: Boolean(errors.password),
 })}
