@@ -1,17 +1,16 @@
+import { onDemand } from '../lib/on-demand.ts'
 import type { MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Transaction } from '../storage/database.ts'
-import { createEmailChangeRequests, type EmailChangeRequests } from './email-change-requests.ts'
-import type { EmailChangeRequestsDeps } from './email-change-requests.ts'
-import { createEmailChanges, type EmailChanges } from './email-changes.ts'
-import { createEmailUndo, type EmailUndo, type EmailUndoDeps } from './email-undo.ts'
-import { createInvitations, type Invitations, type InvitationsDeps } from './invitations.ts'
+import type { EmailChangeRequests, EmailChangeRequestsDeps } from './email-change-requests.ts'
+import type { EmailChanges } from './email-changes.ts'
+import type { EmailUndo, EmailUndoDeps } from './email-undo.ts'
+import type { Invitations, InvitationsDeps } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
-import { createNotMe, type NotMe, type NotMeDeps } from './not-me.ts'
+import type { NotMe, NotMeDeps } from './not-me.ts'
 import type { EnterByProvider, EntryPurpose } from './provider-entry.ts'
-import { createPasswordReset, type PasswordReset, type PasswordResetDeps } from './reset.ts'
-import { createUndoLinks } from './undo-links.ts'
+import type { PasswordReset, PasswordResetDeps } from './reset.ts'
 import { createPendingSignups, type PendingSignups, type PendingSignupsDeps } from './pending-signups.ts'
 import { createVerification, type Verification, type VerificationDeps } from './verification.ts'
 
@@ -61,12 +60,10 @@ interface RecoveryDeps
 
 export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes, acceptsPasswords } = deps
-  const loginLimit = createLoginLimit(deps)
-  const reset = createPasswordReset({ ...deps, loginLimit, lifetimeMs: lifetimes.resetMs })
   const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: lifetimes.verifyMs })
-  const undoLinks = createUndoLinks(deps)
-  const emailChangeRequests = createEmailChangeRequests({ ...deps, undoLinks, lifetimeMs: lifetimes.verifyMs })
-  const emailUndo = createEmailUndo(deps)
+  const loginLimit = createLoginLimit(deps)
+  const subjects = createSubjects({ ...deps, loginLimit })
+  const { reset, emailChangeRequests, emailUndo, invitations } = subjects
   /** By the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
     reset,
@@ -74,24 +71,77 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
     new_email: emailChangeRequests,
     login_limited: loginLimit,
   }
-  const invitations = createInvitations({ ...deps, lifetimeMs: lifetimes.inviteMs })
   return {
     links,
     limits,
-    reset,
+    ...subjects,
+    loginLimit,
     pendingSignups,
     verification: createVerification({ ...deps, lifetimeMs: lifetimes.verifyMs }),
-    notMe: createNotMe({ ...deps, resetLifetimeMs: lifetimes.resetMs }),
-    loginLimit,
-    emailChangeRequests,
-    emailChanges: createEmailChanges({ ...deps, undoLinks }),
-    emailUndo,
-    invitations,
     byProvider: {
       invite: invitations.enterByProvider,
       ...(acceptsPasswords ? {} : { reset: reset.enterByProvider, undo: emailUndo.enterByProvider }),
     },
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
+  }
+}
+
+/** What few requests need. */
+const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
+  const { resetMs: lifetimeMs, inviteMs } = deps.lifetimes
+  return {
+    ...createEmailSubjects(deps),
+    reset: onDemand(
+      async () => (await import('./reset.ts')).createPasswordReset({ ...deps, lifetimeMs }),
+      'ask',
+      'prepare',
+      'createByOperator',
+      'requireAccount',
+      'check',
+      'enterByProvider',
+    ),
+    notMe: onDemand(
+      async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: lifetimeMs }),
+      'requireAccount',
+      'confirm',
+    ),
+    invitations: onDemand(
+      async () => (await import('./invitations.ts')).createInvitations({ ...deps, lifetimeMs: inviteMs }),
+      'invite',
+      'requireAccount',
+      'check',
+      'enterByProvider',
+    ),
+  }
+}
+
+const createEmailSubjects = (deps: RecoveryDeps) => {
+  const { verifyMs: lifetimeMs } = deps.lifetimes
+  const withUndoLinks = async () => ({ ...deps, undoLinks: (await import('./undo-links.ts')).createUndoLinks(deps) })
+  return {
+    emailChangeRequests: onDemand(
+      async () => {
+        const { createEmailChangeRequests } = await import('./email-change-requests.ts')
+        return createEmailChangeRequests({ ...(await withUndoLinks()), lifetimeMs })
+      },
+      'ask',
+      'cancel',
+      'findRequested',
+      'prepare',
+    ),
+    emailChanges: onDemand(
+      async () => (await import('./email-changes.ts')).createEmailChanges(await withUndoLinks()),
+      'describe',
+      'confirm',
+      'set',
+      'deleteEndedReservations',
+    ),
+    emailUndo: onDemand(
+      async () => (await import('./email-undo.ts')).createEmailUndo(deps),
+      'check',
+      'applyAlone',
+      'enterByProvider',
+    ),
   }
 }
