@@ -108,8 +108,13 @@ describe('cleanups of two replicas', () => {
     assert.deepEqual(
       leases.map(({ name }) => name),
       [
+        'lease counters',
+        'lease links',
+        'lease mail',
+        'lease pending signups',
         'lease provider sign-ins',
         'lease replaced sessions',
+        'lease reserved emails',
         'lease sessions',
         'lease signing keys',
         'lease webhook events',
