@@ -119,8 +119,7 @@ export const updateDisabled = (db: Queries, id: string, disabled: boolean): Prom
   return db.run('UPDATE users SET disabled = ? WHERE id = ? AND disabled <> ?', value, id, value)
 }
 
-/** An invited account is then one that its user can enter. */
-/** `null` takes the password away. */
+/** `null` takes the password away. An invited account is no longer one that nobody has entered. */
 export const updatePasswordHash = (db: Queries, id: string, hash: string | null): Promise<number> =>
   db.run('UPDATE users SET password_hash = ?, invited_at = NULL WHERE id = ?', hash, id)
 

@@ -8,8 +8,8 @@ import { sendToProvider } from './oauth/send-to-provider.ts'
 import { findOnlyProvider, STAYS } from './stay-at-login.ts'
 
 /**
- * How often a browser is sent on within a minute, before the page is shown. Otherwise an application that never accepts
- * the session would send it around without end.
+ * How often a browser is sent on within a minute before the page is shown: an application that never accepts the session
+ * would send it around in circles.
  */
 const MOST_TIMES = 5
 const WINDOW_SECONDS = 60

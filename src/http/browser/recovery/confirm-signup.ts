@@ -60,6 +60,16 @@ export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
     return countOutcome(action, signupFailure, requestMetrics?.countSignup)
   }
 
+  /** Where the email got an account in the meantime, the link will never be good again. */
+  const orEmailTaken = async (link: Link, action: () => Promise<HttpResponse>): Promise<HttpResponse> => {
+    try {
+      return await action()
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== 'email_taken') throw error
+      return page(410, pages.emailTaken({ email: (await pendingSignups.require(link)).email }))
+    }
+  }
+
   return {
     showAgain: render,
     show: async (context, named) => page(200, await render(context, named)),
@@ -67,11 +77,8 @@ export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
     submit: (context, named) =>
       orShowAgain(
         context,
-        () => confirmAndCount(context, named.link),
-        async (refusal) =>
-          refusal.errors.email
-            ? pages.emailTaken({ email: (await pendingSignups.require(named.link)).email })
-            : render(context, named, refusal),
+        () => orEmailTaken(named.link, () => confirmAndCount(context, named.link)),
+        (refusal) => render(context, named, refusal),
       ),
   }
 }
