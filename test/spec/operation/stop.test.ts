@@ -36,8 +36,8 @@ const callUntilRefused = async (port: number): Promise<Fate[]> => {
   return fates
 }
 
-// A server cannot check and close in one step: of hundreds of connections, one may arrive in between.
-const SLIPPED = 1
+// A server cannot check and close in one step: of a thousand connections, one may arrive in between.
+const maySlip = (connections: number): number => Math.ceil(connections / 1000)
 
 test('a stop loses no request of an accepted connection', async (t) => {
   const service = await startServiceProcess({ t })
@@ -47,7 +47,7 @@ test('a stop loses no request of an accepted connection', async (t) => {
   const fates = (await Promise.all(calls)).flat()
   assert.ok(fates.filter((fate) => fate === 'answered').length > CALLERS)
   const lost = fates.filter((fate) => fate === 'lost').length
-  assert.ok(lost <= SLIPPED, `${lost} of ${fates.length} were lost`)
+  assert.ok(lost <= maySlip(fates.length), `${lost} of ${fates.length} were lost`)
 })
 
 for (const workers of ['1', '2']) {

@@ -282,7 +282,7 @@ test('with SVC_EMAIL_VERIFICATION=required, a signup with an invited address, be
   assertPage(await signUp(stranger, { email: early.email, password: early.password }))
   const { link } = await smtp.receivedFor(early.email)
   const { token: second } = await invite(strict, early.email, '--role', 'editor')
-  assertPage(await stranger.post('/auth/email/verify', { token: tokenOf(link) }), 409)
+  assertPage(await stranger.post('/auth/email/verify', { token: tokenOf(link) }), 410)
   const agent = createUserAgent(strict)
   assertRedirect(await acceptBy(agent, second, `${early.password} 2`), '/')
   assert.deepEqual((await currentUser(agent)).roles, ['editor'])
