@@ -38,8 +38,18 @@ export const TABLES: readonly Table[] = [
       'email_verified_at',
       'self_made',
       'invited_at',
+      'position',
+      'updated_at',
     ],
-    integerColumns: ['disabled', 'created_at', 'email_verified_at', 'self_made', 'invited_at'],
+    integerColumns: [
+      'disabled',
+      'created_at',
+      'email_verified_at',
+      'self_made',
+      'invited_at',
+      'position',
+      'updated_at',
+    ],
   },
   {
     name: 'identities',
@@ -166,4 +176,23 @@ export const TABLES: readonly Table[] = [
     integerColumns: ['created_at', 'seen_at', 'trusted_until'],
   },
   { name: 'counters', columns: ['id', 'count', 'ends_at'], integerColumns: ['count', 'ends_at'] },
+  {
+    name: 'api_keys',
+    columns: ['id', 'name', 'key_hash', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+    integerColumns: ['created_at', 'expires_at', 'revoked_at', 'last_used_at'],
+  },
+  {
+    name: 'idempotent_requests',
+    columns: [
+      'id',
+      'api_key_id',
+      'request_hash',
+      'claimed_until',
+      'status',
+      'answer_sealed',
+      'created_at',
+      'expires_at',
+    ],
+    integerColumns: ['claimed_until', 'status', 'created_at', 'expires_at'],
+  },
 ]

@@ -27,6 +27,7 @@ const ALL = [
   '005-key-activation',
   '006-webhook-attempts',
   '007-mail-and-recovery',
+  '008-applications',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

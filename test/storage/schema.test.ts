@@ -68,6 +68,13 @@ const OPTIONAL = new Set([
   'mail_messages.problem',
   'mail_messages.closed_at',
   'known_browsers.trusted_until',
+  'users.position',
+  'users.updated_at',
+  'api_keys.expires_at',
+  'api_keys.revoked_at',
+  'api_keys.last_used_at',
+  'idempotent_requests.status',
+  'idempotent_requests.answer_sealed',
 ])
 
 describe('the schema', () => {
@@ -86,7 +93,10 @@ describe('the schema', () => {
     assert.deepEqual(
       rows.map(({ name }) => name),
       [
+        'api_keys_by_name',
         'counters_ended',
+        'idempotent_requests_expired',
+        'idempotent_requests_of_key',
         'identities_of_user',
         'known_browsers_of_device',
         'known_browsers_of_user',
@@ -102,6 +112,9 @@ describe('the schema', () => {
         'replaced_sessions_of_successor',
         'reserved_emails_of_user',
         'sessions_of_user',
+        'users_by_position',
+        'users_by_update',
+        'users_without_position',
         'webhook_attempts_of_event',
         'webhook_events_closed',
         'webhook_events_due',

@@ -86,6 +86,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
       '005-key-activation',
       '006-webhook-attempts',
       '007-mail-and-recovery',
+      '008-applications',
       '900-later',
     ])
   })
@@ -96,7 +97,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 8)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 9)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {
