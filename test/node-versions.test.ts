@@ -5,9 +5,9 @@ import { test } from 'node:test'
 
 const read = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')
 
-const { optionalDependencies, engines } = JSON.parse(read('package.json')) as {
+const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
+const { optionalDependencies } = JSON.parse(read('runtime/package.json')) as {
   optionalDependencies: Record<string, string>
-  engines: { node: string }
 }
 const runtimes = Object.entries(optionalDependencies).filter(([name]) =>
   /^node-(?:bin-)?(?:linux|darwin|win)/.test(name),
@@ -17,7 +17,7 @@ const rows = [...read('SECURITY.md').matchAll(/^\| `(node-[\w-]+)` \| [^|]+ \| (
   ([, name = '', version = '', reason = '']) => ({ name, version, reason: reason.trim() }),
 )
 
-test('SECURITY.md lists for each system the version of Node in package.json', () => {
+test('SECURITY.md lists for each system the version of Node in runtime/package.json', () => {
   assert.ok(runtimes.length >= 5)
   assert.deepEqual(Object.fromEntries(rows.map(({ name, version }) => [name, version])), Object.fromEntries(runtimes))
 })
