@@ -124,7 +124,8 @@ export const createCore = (deps: CoreDeps): Core => {
     endLinks: links.endAll,
     forgetBrowsers: deleteKnownBrowsers,
     endTrust,
-    disconnectProviders: disconnectSince,
+    disconnectProviders: (transaction, userId, sinceMs) =>
+      disconnectSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
   })
   const { announceUpdate } = webhooks
   const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate })
@@ -162,7 +163,7 @@ export const createCore = (deps: CoreDeps): Core => {
     links,
     limits,
     lifetimes: linkLifetimes(config),
-    disconnectProvider: deleteIdentity,
+    disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
     acceptsPasswords: config.passwords,
     notify,
     users,

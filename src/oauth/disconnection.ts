@@ -1,5 +1,6 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
@@ -12,6 +13,7 @@ import type { OwnSession } from './linking.ts'
 
 interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
   db: Database
+  clock: Clock
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
   /** What people call a provider. */
@@ -36,15 +38,19 @@ export type LinkedIdentity = Identity & { removable: boolean }
  * Disconnects the providers of a user, whose row the transaction has locked, that were connected at `sinceMs` or later;
  * resolves to their names.
  */
-export const disconnectSince = async (transaction: Queries, userId: string, sinceMs: number): Promise<string[]> => {
+export const disconnectSince = async (
+  transaction: Queries,
+  { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
+): Promise<string[]> => {
   const linked = await findIdentitiesOfUser(transaction, userId)
-  await deleteIdentitiesOfUser(transaction, userId, sinceMs)
+  await deleteIdentitiesOfUser(transaction, { userId, sinceMs, nowMs })
   return linked.filter(({ createdAtMs }) => createdAtMs >= sinceMs).map(({ provider }) => provider)
 }
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
-  const { db, providerNames, hasPassword, applySecurityEvent, notify, labelOf, requireRecentAuthentication } = deps
+  const { db, clock, providerNames, hasPassword, applySecurityEvent, notify, labelOf, requireRecentAuthentication } =
+    deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
@@ -70,7 +76,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         const identity = identities.find((each) => each.id === id)
         if (!identity) throw notLinked()
         if (!isRemovable(id, identities, user !== undefined && hasPassword(user))) throw signInProblem('last_way')
-        await deleteIdentity(transaction, id, userId)
+        await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
         await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(identity.provider) }, caller)
         return identity.provider
@@ -82,7 +88,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         const linked = await findIdentitiesOfUser(transaction, userId)
         const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
         for (const { id, provider: name } of disconnected) {
-          await deleteIdentity(transaction, id, userId)
+          await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
           await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(name) })
         }
         const user = await findUserById(transaction, userId)

@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { updateUpdatedAt } from '../users/user-store.ts'
 
 /** A connection between a provider account and a user. */
 export interface Identity {
@@ -59,9 +60,12 @@ export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise
   return rows.map(fromRow)
 }
 
-/** `UniqueViolation` on `identities.subject` when the provider account is connected already, to any user. */
-export const insertIdentity = (db: Queries, identity: Identity): Promise<number> =>
-  db.run(
+/**
+ * In a transaction, like each change of the connections: they are shown with the user. `UniqueViolation` on
+ * `identities.subject` when the provider account is connected already, to any user.
+ */
+export const insertIdentity = async (db: Queries, identity: Identity): Promise<number> => {
+  const inserted = await db.run(
     `INSERT INTO identities (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     identity.id,
     identity.userId,
@@ -71,13 +75,31 @@ export const insertIdentity = (db: Queries, identity: Identity): Promise<number>
     identity.email ?? null,
     identity.createdAtMs,
   )
+  await updateUpdatedAt(db, identity.userId, identity.createdAtMs)
+  return inserted
+}
 
-export const deleteIdentity = (db: Queries, id: string, userId: string): Promise<number> =>
-  db.run('DELETE FROM identities WHERE id = ? AND user_id = ?', id, userId)
+interface DeletedIdentity {
+  id: string
+  userId: string
+  nowMs: number
+}
+
+export const deleteIdentity = async (db: Queries, { id, userId, nowMs }: DeletedIdentity): Promise<number> => {
+  const deleted = await db.run('DELETE FROM identities WHERE id = ? AND user_id = ?', id, userId)
+  if (deleted > 0) await updateUpdatedAt(db, userId, nowMs)
+  return deleted
+}
 
 /** Those that were connected at `sinceMs` or later. */
-export const deleteIdentitiesOfUser = (db: Queries, userId: string, sinceMs: number): Promise<number> =>
-  db.run('DELETE FROM identities WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
+export const deleteIdentitiesOfUser = async (
+  db: Queries,
+  { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
+): Promise<number> => {
+  const deleted = await db.run('DELETE FROM identities WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
+  if (deleted > 0) await updateUpdatedAt(db, userId, nowMs)
+  return deleted
+}
 
 /** `UniqueViolation` on `used_oauth_states.id` when this flow has ended before. */
 export const insertUsedState = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>

@@ -5,7 +5,8 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { updateEmail } from '../users/email-store.ts'
 import type { RequireGoodPassword } from '../users/password-rules.ts'
 import type { Passwords } from '../users/passwords.ts'
-import { lockUser, lockUserToChange, requireUserById, updatePasswordHash } from '../users/user-store.ts'
+import { updatePasswordHash } from '../users/password-hash-store.ts'
+import { lockUser, lockUserToChange, requireUserById } from '../users/user-store.ts'
 import { changesOf, type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
 import type { Link } from './link.ts'
 import type { EnterByProvider } from './provider-entry.ts'
@@ -76,7 +77,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       const hash = await passwords.hash(checked, caller)
       const apply = async (transaction: Transaction) => {
         await putBack(transaction, link, caller)
-        await updatePasswordHash(transaction, userId, hash)
+        await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
         await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
       }
       return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }
@@ -86,7 +87,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       const { userId = '' } = link
       const apply = async (transaction: Transaction) => {
         await putBack(transaction, link, caller)
-        await updatePasswordHash(transaction, userId, null)
+        await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
         await proof.connect(transaction, userId)
       }
       return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }

@@ -8,7 +8,8 @@ import type { Passwords } from '../users/passwords.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
 import { markEmailVerified } from '../users/email-proof-store.ts'
-import { findUserById, lockUser, updatePasswordHash, type UserRecord } from '../users/user-store.ts'
+import { updatePasswordHash } from '../users/password-hash-store.ts'
+import { findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { EnterByProvider } from './provider-entry.ts'
 import type { LoginLimit } from './login-limit.ts'
@@ -80,7 +81,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   ): Promise<void> => {
     const { id: userId, emailLower } = user
     if (provesEmail && !isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
-    await updatePasswordHash(transaction, userId, passwordHash ?? null)
+    await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
     const verified = provesEmail ? await markEmailVerified(transaction, userId, clock.now()) : 0
     await applySecurityEvent(transaction, 'password_reset', { userId })
     if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])

@@ -8,7 +8,8 @@ import type { Passwords } from './passwords.ts'
 import { markEmailVerified } from './email-proof-store.ts'
 import { requireRoles } from './roles.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
-import { lockUserToChange, requireUserById, updateDisabled, updatePasswordHash, updateRoles } from './user-store.ts'
+import { updatePasswordHash } from './password-hash-store.ts'
+import { lockUserToChange, requireUserById, updateDisabled, updateRoles } from './user-store.ts'
 import { renameUser } from './username-change.ts'
 
 interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
@@ -34,7 +35,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
       const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
       return db.inTransaction(async (transaction) => {
         // First: it locks the user, so that no provider is connected at the same moment.
-        await updatePasswordHash(transaction, id, hash)
+        await updatePasswordHash(transaction, { id, hash, nowMs: clock.now() })
         const { providers } = await applySecurityEvent(transaction, 'password_set', {
           userId: id,
           keepsConnections: keepProviders,
@@ -48,7 +49,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
     async setRoles(id: string, roles: string[]): Promise<void> {
       const checked = requireRoles(roles)
       await db.inTransaction(async (transaction) => {
-        if ((await updateRoles(transaction, id, checked)) === 0) return
+        if ((await updateRoles(transaction, { id, roles: checked, nowMs: clock.now() })) === 0) return
         await userChanged(transaction, id)
         await announceUpdate(transaction, id, ['roles'])
       })
@@ -67,7 +68,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
     async setDisabled(id: string, disabled: boolean): Promise<void> {
       await db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, id)
-        const changed = await updateDisabled(transaction, id, disabled)
+        const changed = await updateDisabled(transaction, { id, disabled, nowMs: clock.now() })
         if (disabled) await applySecurityEvent(transaction, 'disabled', { userId: id })
         if (changed === 0) return
         await userChanged(transaction, id)

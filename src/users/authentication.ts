@@ -7,7 +7,8 @@ import type { Database } from '../storage/database.ts'
 import { normalizePassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import type { HasPassword } from './usable-password.ts'
-import { findUserByEmail, lockUser, replacePasswordHash, type UserRecord } from './user-store.ts'
+import { replacePasswordHash } from './password-hash-store.ts'
+import { findUserByEmail, lockUser, type UserRecord } from './user-store.ts'
 
 /** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
 export interface SignInRefusal {

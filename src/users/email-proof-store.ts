@@ -8,9 +8,10 @@ import type { UserRecord } from './user-store.ts'
 export const takeOverUser = (db: Queries, { id, emailLower, passwordHash, nowMs }: TakenOverUser): Promise<number> =>
   db.run(
     `UPDATE users SET password_hash = ?, roles = CASE self_made WHEN 1 THEN '[]' ELSE roles END,
-       email_verified_at = ?, invited_at = NULL
+       email_verified_at = ?, invited_at = NULL, updated_at = ?
      WHERE id = ? AND email_lower = ? AND email_verified_at IS NULL AND disabled = 0`,
     passwordHash ?? null,
+    nowMs,
     nowMs,
     id,
     emailLower,
@@ -22,5 +23,7 @@ interface TakenOverUser extends Pick<UserRecord, 'id' | 'emailLower'> {
 }
 
 /** The first verification counts. */
-export const markEmailVerified = (db: Queries, id: string, nowMs: number): Promise<number> =>
-  db.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', nowMs, id)
+export const markEmailVerified = (db: Queries, id: string, nowMs: number): Promise<number> => {
+  const sql = 'UPDATE users SET email_verified_at = ?, updated_at = ? WHERE id = ? AND email_verified_at IS NULL'
+  return db.run(sql, nowMs, nowMs, id)
+}

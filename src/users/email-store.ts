@@ -75,7 +75,7 @@ interface NewEmail {
 
 /** In a transaction; `UniqueViolation` on `users.email_lower`. */
 export const updateEmail = async (db: Queries, { id, email, verifiedAtMs, nowMs }: NewEmail): Promise<void> => {
-  const sql = 'UPDATE users SET email = ?, email_lower = ?, email_verified_at = ? WHERE id = ?'
-  await db.run(sql, email.shown, email.lower, verifiedAtMs ?? null, id)
+  const sql = 'UPDATE users SET email = ?, email_lower = ?, email_verified_at = ?, updated_at = ? WHERE id = ?'
+  await db.run(sql, email.shown, email.lower, verifiedAtMs ?? null, nowMs, id)
   await requireUnreserved(db, { emailLower: email.lower, userId: id, nowMs })
 }

@@ -47,16 +47,20 @@ export const createMakeInvited = (deps: InvitableAccountDeps): MakeInvited => {
     if (disabled) throw new AppError('conflict', `The account of ${email} is disabled: enable it first.`)
     const changed: UserChange[] = []
     if (invitedAtMs === undefined) changed.push(...(await takeFromStranger(transaction, user, roles ?? [])))
-    else if (roles && (await updateRoles(transaction, id, roles)) > 0) changed.push('roles')
-    if (username !== undefined && (await rename(transaction, id, username))) changed.push('username')
+    else if (roles && (await updateRoles(transaction, { id, roles, nowMs: clock.now() })) > 0) changed.push('roles')
+    if (username !== undefined && (await rename(transaction, { id, username, nowMs: clock.now() })))
+      changed.push('username')
     await userChanged(transaction, id)
     await announceUpdate(transaction, id, changed)
   }
 }
 
-const rename = async (transaction: Transaction, id: string, username: string): Promise<boolean> => {
+const rename = async (
+  transaction: Transaction,
+  change: { id: string; username: string; nowMs: number },
+): Promise<boolean> => {
   try {
-    return (await updateUsername(transaction, id, username)) > 0
+    return (await updateUsername(transaction, change)) > 0
   } catch (error) {
     throw takenError(error)
   }

@@ -18,9 +18,11 @@ export const enterInvitedUser = (
   { id, emailLower, passwordHash, nowMs }: EnteredAccount,
 ): Promise<number> =>
   db.run(
-    `UPDATE users SET invited_at = NULL, password_hash = ?, email_verified_at = COALESCE(email_verified_at, ?)
+    `UPDATE users SET invited_at = NULL, password_hash = ?, email_verified_at = COALESCE(email_verified_at, ?),
+       updated_at = ?
      WHERE id = ? AND email_lower = ? AND invited_at IS NOT NULL AND disabled = 0`,
     passwordHash ?? null,
+    nowMs,
     nowMs,
     id,
     emailLower,
@@ -35,9 +37,10 @@ export const makeUserInvited = (
   { id, roles, nowMs }: { id: string; roles: string[]; nowMs: number },
 ): Promise<number> =>
   db.run(
-    `UPDATE users SET password_hash = NULL, roles = ?, self_made = 0, invited_at = ?
+    `UPDATE users SET password_hash = NULL, roles = ?, self_made = 0, invited_at = ?, updated_at = ?
      WHERE id = ? AND self_made = 1 AND email_verified_at IS NULL AND disabled = 0`,
     JSON.stringify(roles),
+    nowMs,
     nowMs,
     id,
   )

@@ -37,19 +37,24 @@ export const createEnterInvited =
   async (transaction, { userId, emailLower, passwordHash, username }) => {
     await lockUserToChange(transaction, userId)
     const before = await findUserById(transaction, userId)
-    const entered = await enterInvitedUser(transaction, { id: userId, emailLower, passwordHash, nowMs: clock.now() })
+    const nowMs = clock.now()
+    const entered = await enterInvitedUser(transaction, { id: userId, emailLower, passwordHash, nowMs })
     if (entered === 0) return false
     const changed: UserChange[] = before?.emailVerifiedAtMs === undefined ? ['email_verified'] : []
-    if (username !== undefined && (await changeUsername(transaction, userId, username))) changed.push('username')
+    if (username !== undefined && (await changeUsername(transaction, { id: userId, username, nowMs })))
+      changed.push('username')
     await applySecurityEvent(transaction, 'taken_over', { userId })
     await userChanged(transaction, userId)
     await announceUpdate(transaction, userId, changed)
     return true
   }
 
-const changeUsername = async (transaction: Transaction, userId: string, username: string): Promise<boolean> => {
+const changeUsername = async (
+  transaction: Transaction,
+  change: { id: string; username: string; nowMs: number },
+): Promise<boolean> => {
   try {
-    return (await updateUsername(transaction, userId, username)) > 0
+    return (await updateUsername(transaction, change)) > 0
   } catch (error) {
     throw takenError(error)
   }

@@ -8,7 +8,8 @@ import type { Notify } from './account-notice.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
-import { insertPasswordHash, replacePasswordHash, requireUserById, type UserRecord } from './user-store.ts'
+import { insertPasswordHash, replacePasswordHash } from './password-hash-store.ts'
+import { requireUserById, type UserRecord } from './user-store.ts'
 
 /** What a user enters to change the password, or to set the first one. */
 export interface NewPassword {
@@ -80,7 +81,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
     const hash = await passwords.hash(requireGoodPassword(user, entered), caller)
     await db.inTransaction(async (transaction) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
-      if ((await insertPasswordHash(transaction, user.id, hash)) === 0) throw hasPassword()
+      if ((await insertPasswordHash(transaction, { id: user.id, hash, nowMs: clock.now() })) === 0) throw hasPassword()
       await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
       await notify(transaction, user.id, { kind: 'password_changed', how: 'set' }, caller)
     })

@@ -103,32 +103,29 @@ export const insertUser = async (db: Queries, user: UserRecord): Promise<number>
   return changes
 }
 
+/** A change of one user. Its time is when the user was last updated, as the server API shows it. */
+export type Change<Changed> = { id: string; nowMs: number } & Changed
+
+/** For what is shown with a user and stored in another table. */
+export const updateUpdatedAt = (db: Queries, id: string, nowMs: number): Promise<number> =>
+  db.run('UPDATE users SET updated_at = ? WHERE id = ?', nowMs, id)
+
 /** 0 when the user has this username already; `UniqueViolation` on `users.username`. */
-export const updateUsername = (db: Queries, id: string, username: string): Promise<number> =>
-  db.run('UPDATE users SET username = ? WHERE id = ? AND username <> ?', username, id, username)
+export const updateUsername = (db: Queries, { id, username, nowMs }: Change<{ username: string }>): Promise<number> => {
+  const sql = 'UPDATE users SET username = ?, updated_at = ? WHERE id = ? AND username <> ?'
+  return db.run(sql, username, nowMs, id, username)
+}
 
 /** 0 when the user has these roles already, in this order. */
-export const updateRoles = (db: Queries, id: string, roles: string[]): Promise<number> => {
+export const updateRoles = (db: Queries, { id, roles, nowMs }: Change<{ roles: string[] }>): Promise<number> => {
   const text = JSON.stringify(roles)
-  return db.run('UPDATE users SET roles = ? WHERE id = ? AND roles <> ?', text, id, text)
+  return db.run('UPDATE users SET roles = ?, updated_at = ? WHERE id = ? AND roles <> ?', text, nowMs, id, text)
 }
 
 /** 0 when it is so already. */
-export const updateDisabled = (db: Queries, id: string, disabled: boolean): Promise<number> => {
+export const updateDisabled = (db: Queries, { id, disabled, nowMs }: Change<{ disabled: boolean }>) => {
   const value = disabled ? 1 : 0
-  return db.run('UPDATE users SET disabled = ? WHERE id = ? AND disabled <> ?', value, id, value)
+  return db.run('UPDATE users SET disabled = ?, updated_at = ? WHERE id = ? AND disabled <> ?', value, nowMs, id, value)
 }
-
-/** `null` takes the password away. An invited account is no longer one that nobody has entered. */
-export const updatePasswordHash = (db: Queries, id: string, hash: string | null): Promise<number> =>
-  db.run('UPDATE users SET password_hash = ?, invited_at = NULL WHERE id = ?', hash, id)
-
-/** Changes nothing when the hash is no longer the one that was checked. */
-export const replacePasswordHash = (db: Queries, id: string, checked: string, hash: string): Promise<number> =>
-  db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash = ?', hash, id, checked)
-
-/** Changes nothing where there is a password already. */
-export const insertPasswordHash = (db: Queries, id: string, hash: string): Promise<number> =>
-  db.run('UPDATE users SET password_hash = ? WHERE id = ? AND password_hash IS NULL', hash, id)
 
 export const deleteUser = (db: Queries, id: string): Promise<number> => db.run('DELETE FROM users WHERE id = ?', id)

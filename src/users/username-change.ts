@@ -1,4 +1,5 @@
 import type { Caller } from '../lib/bounded-queue.ts'
+import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
@@ -9,6 +10,7 @@ import { requireUsername } from './username.ts'
 
 interface UsernameChangeDeps extends Pick<SessionRules, 'userChanged'> {
   db: Database
+  clock: Clock
   announceUpdate: AnnounceUpdate
   notify: Notify
 }
@@ -24,7 +26,7 @@ interface UsernameChange {
 
 /** Changes a username; `unprocessable` when it is none, `conflict` when it is taken. */
 export const renameUser = async (
-  { db, userChanged, announceUpdate, notify }: UsernameChangeDeps,
+  { db, clock, userChanged, announceUpdate, notify }: UsernameChangeDeps,
   { id, entered, requirePermission, caller }: UsernameChange,
 ): Promise<void> => {
   const username = requireUsername(entered)
@@ -32,7 +34,7 @@ export const renameUser = async (
     await db.inTransaction(async (transaction) => {
       await requirePermission?.(transaction)
       const { username: oldUsername } = await requireUserById(transaction, id)
-      if ((await updateUsername(transaction, id, username)) === 0) return
+      if ((await updateUsername(transaction, { id, username, nowMs: clock.now() })) === 0) return
       await userChanged(transaction, id)
       await announceUpdate(transaction, id, ['username'])
       await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username }, caller)

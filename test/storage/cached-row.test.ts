@@ -210,7 +210,7 @@ describe('the session of every request', () => {
       assert.equal((await sessions.get(session.id))?.user.email, user.email)
       await updateRotatedSession(other, { ...session, generation: 2 })
       assert.equal((await sessions.get(session.id))?.generation, 2)
-      await updateDisabled(other, user.id, true)
+      await updateDisabled(other, { id: user.id, disabled: true, nowMs: Date.now() })
       assert.equal((await sessions.get(session.id))?.user.disabled, true)
       await (round % 2 ? deleteSession(other, session.id) : deleteUser(other, user.id))
       assert.equal(await sessions.get(session.id), undefined)

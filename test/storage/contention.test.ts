@@ -4,7 +4,8 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteSession, findSession, insertSession, lockSession } from '../../src/sessions/session-store.ts'
 import type { Database, Transaction } from '../../src/storage/database.ts'
-import { deleteUser, findUserById, insertUser, lockUser, updatePasswordHash } from '../../src/users/user-store.ts'
+import { updatePasswordHash } from '../../src/users/password-hash-store.ts'
+import { deleteUser, findUserById, insertUser, lockUser } from '../../src/users/user-store.ts'
 import { probeDatabase, testOnPostgres } from './databases.ts'
 import { newSession, newUser } from './rows.ts'
 
@@ -59,11 +60,14 @@ const waits = async (promise: Promise<unknown>): Promise<boolean> => {
 
 describe('a locked row', () => {
   const changes: [string, (id: string) => Promise<unknown>][] = [
-    ['another password', (id) => updatePasswordHash(other, id, 'another')],
+    ['another password', (id) => updatePasswordHash(other, { id: id, hash: 'another', nowMs: Date.now() })],
     ['a deletion', (id) => deleteUser(other, id)],
     [
       'a transaction that changes it',
-      (id) => other.inTransaction((transaction) => updatePasswordHash(transaction, id, 'another')),
+      (id) =>
+        other.inTransaction((transaction) =>
+          updatePasswordHash(transaction, { id: id, hash: 'another', nowMs: Date.now() }),
+        ),
     ],
   ]
   for (const [what, change] of changes) {
@@ -87,7 +91,7 @@ describe('a locked row', () => {
     const [user, gone] = [newUser(), newUser()]
     for (const each of [user, gone]) await insertUser(db, each)
     const change = await holding(db, async (transaction) => {
-      await updatePasswordHash(transaction, user.id, 'another')
+      await updatePasswordHash(transaction, { id: user.id, hash: 'another', nowMs: Date.now() })
       await deleteUser(transaction, gone.id)
     })
     const [seen, seenGone] = [user, gone].map(({ id }) =>

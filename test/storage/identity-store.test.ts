@@ -16,13 +16,8 @@ import {
 } from '../../src/oauth/identity-store.ts'
 import { isUniqueViolation } from '../../src/storage/database.ts'
 import { markEmailVerified, takeOverUser } from '../../src/users/email-proof-store.ts'
-import {
-  deleteUser,
-  findUserById,
-  insertPasswordHash,
-  insertUser,
-  type UserRecord,
-} from '../../src/users/user-store.ts'
+import { insertPasswordHash } from '../../src/users/password-hash-store.ts'
+import { deleteUser, findUserById, insertUser, type UserRecord } from '../../src/users/user-store.ts'
 import { freshDatabase } from './databases.ts'
 import { newUser, T0 } from './rows.ts'
 
@@ -130,10 +125,10 @@ describe('identities', () => {
     const identity = await added(user.id)
     const isHeld = (userId: string) => db.inTransaction((transaction) => lockIdentity(transaction, identity.id, userId))
     assert.deepEqual([await isHeld(user.id), await isHeld(stranger.id)], [true, false])
-    assert.equal(await deleteIdentity(db, identity.id, stranger.id), 0)
+    assert.equal(await deleteIdentity(db, { id: identity.id, userId: stranger.id, nowMs: T0 }), 0)
     assert.deepEqual(await findIdentity(other, identity), identity)
-    assert.equal(await deleteIdentity(db, identity.id, user.id), 1)
-    assert.equal(await deleteIdentity(db, identity.id, user.id), 0)
+    assert.equal(await deleteIdentity(db, { id: identity.id, userId: user.id, nowMs: T0 }), 1)
+    assert.equal(await deleteIdentity(db, { id: identity.id, userId: user.id, nowMs: T0 }), 0)
     assert.equal(await isHeld(user.id), false)
   })
 
@@ -142,7 +137,7 @@ describe('identities', () => {
     await added(user.id)
     await added(user.id)
     const stays = await added(stranger.id)
-    assert.equal(await deleteIdentitiesOfUser(db, user.id, 0), 2)
+    assert.equal(await deleteIdentitiesOfUser(db, { userId: user.id, sinceMs: 0, nowMs: T0 }), 2)
     assert.deepEqual(await findIdentitiesOfUser(db, user.id), [])
     assert.deepEqual(await findIdentitiesOfUser(db, stranger.id), [stays])
   })
@@ -240,10 +235,10 @@ describe('an account whose email is not verified', () => {
 
   test('a first password is set only once, where there is none', async () => {
     const [user, without] = [await addedUser(), await addedUser({ passwordHash: null })]
-    assert.equal(await insertPasswordHash(db, user.id, 'new'), 0)
+    assert.equal(await insertPasswordHash(db, { id: user.id, hash: 'new', nowMs: T0 }), 0)
     const hashes = Array.from({ length: 10 }, (_, index) => `hash ${index}`)
     const changes = await Promise.all(
-      hashes.map((hash, index) => insertPasswordHash(index % 2 ? db : other, without.id, hash)),
+      hashes.map((hash, index) => insertPasswordHash(index % 2 ? db : other, { id: without.id, hash, nowMs: T0 })),
     )
     assert.deepEqual(changes.filter(Boolean), [1])
     assert.equal((await findUserById(db, without.id))?.passwordHash, hashes[changes.indexOf(1)])

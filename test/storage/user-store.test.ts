@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { findSession, insertSession } from '../../src/sessions/session-store.ts'
+import { insertPasswordHash, replacePasswordHash, updatePasswordHash } from '../../src/users/password-hash-store.ts'
 import {
   deleteUser,
   findUserByEmail,
@@ -9,16 +10,15 @@ import {
   findUserByUsername,
   insertUser,
   lockUser,
-  replacePasswordHash,
   type UserRecord,
   updateDisabled,
-  updatePasswordHash,
   updateRoles,
   updateUsername,
 } from '../../src/users/user-store.ts'
+import { markEmailVerified } from '../../src/users/email-proof-store.ts'
 import { findUsers } from '../../src/users/user-list-store.ts'
 import { freshDatabase } from './databases.ts'
-import { newSession, newUser } from './rows.ts'
+import { newSession, newUser, T0 } from './rows.ts'
 
 const { db } = await freshDatabase()
 
@@ -69,26 +69,55 @@ describe('users', () => {
 
   test('are changed one column at a time, without changes to other users', async () => {
     const [user, bystander] = [await added(), await added()]
-    assert.equal(await updateUsername(db, user.id, 'changed'), 1)
-    assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 1)
-    assert.equal(await updateDisabled(db, user.id, true), 1)
-    assert.equal(await updatePasswordHash(db, user.id, 'another'), 1)
-    assert.equal(await updateUsername(db, user.id, 'changed'), 0, 'the same again')
-    assert.equal(await updateRoles(db, user.id, ['é"\\', 'b']), 0)
-    assert.equal(await updateDisabled(db, user.id, true), 0)
+    assert.equal(await updateUsername(db, { id: user.id, username: 'changed', nowMs: T0 }), 1)
+    assert.equal(await updateRoles(db, { id: user.id, roles: ['é"\\', 'b'], nowMs: T0 }), 1)
+    assert.equal(await updateDisabled(db, { id: user.id, disabled: true, nowMs: T0 }), 1)
+    assert.equal(await updatePasswordHash(db, { id: user.id, hash: 'another', nowMs: T0 }), 1)
+    assert.equal(await updateUsername(db, { id: user.id, username: 'changed', nowMs: T0 }), 0, 'the same again')
+    assert.equal(await updateRoles(db, { id: user.id, roles: ['é"\\', 'b'], nowMs: T0 }), 0)
+    assert.equal(await updateDisabled(db, { id: user.id, disabled: true, nowMs: T0 }), 0)
     const expected = { ...user, username: 'changed', roles: ['é"\\', 'b'], disabled: true, passwordHash: 'another' }
     assert.deepEqual(await findUserById(db, user.id), expected)
-    assert.equal(await updateDisabled(db, user.id, false), 1)
-    assert.equal(await updateRoles(db, user.id, []), 1)
+    assert.equal(await updateDisabled(db, { id: user.id, disabled: false, nowMs: T0 }), 1)
+    assert.equal(await updateRoles(db, { id: user.id, roles: [], nowMs: T0 }), 1)
     assert.deepEqual(await findUserById(db, user.id), { ...expected, roles: [], disabled: false })
     assert.deepEqual(await findUserById(db, bystander.id), bystander)
   })
 
+  test('have the time of the last change that is shown', async () => {
+    const { id } = await added({ passwordHash: null })
+    const shown = async () => {
+      const row = await db.get<{ updated_at: number | null }>('SELECT updated_at FROM users WHERE id = ?', id)
+      return row?.updated_at
+    }
+    assert.equal(await shown(), null, 'never changed')
+    const changes: [number | undefined, (nowMs: number) => Promise<unknown>][] = [
+      [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],
+      [1, (nowMs) => updateUsername(db, { id, username: 'updated', nowMs })],
+      [3, (nowMs) => updateRoles(db, { id, roles: ['a'], nowMs })],
+      [3, (nowMs) => updateRoles(db, { id, roles: ['a'], nowMs })],
+      [5, (nowMs) => updateDisabled(db, { id, disabled: true, nowMs })],
+      [5, (nowMs) => updateDisabled(db, { id, disabled: true, nowMs })],
+      [7, (nowMs) => insertPasswordHash(db, { id, hash: 'first', nowMs })],
+      [7, () => replacePasswordHash(db, id, 'first', 'second')],
+      [7, (nowMs) => updatePasswordHash(db, { id, hash: 'third', nowMs })],
+      [10, (nowMs) => updatePasswordHash(db, { id, hash: null, nowMs })],
+      [10, (nowMs) => updatePasswordHash(db, { id, hash: null, nowMs })],
+      [12, (nowMs) => updatePasswordHash(db, { id, hash: 'fourth', nowMs })],
+      [13, (nowMs) => markEmailVerified(db, id, nowMs)],
+      [13, (nowMs) => markEmailVerified(db, id, nowMs)],
+    ]
+    for (const [index, [expected, change]] of changes.entries()) {
+      await change(index + 1)
+      assert.equal(await shown(), expected, String(change))
+    }
+  })
+
   test('that do not exist are not changed: 0', async () => {
-    assert.equal(await updateUsername(db, 'nobody', 'nobody-new'), 0)
-    assert.equal(await updateRoles(db, 'nobody', []), 0)
-    assert.equal(await updateDisabled(db, 'nobody', true), 0)
-    assert.equal(await updatePasswordHash(db, 'nobody', 'x'), 0)
+    assert.equal(await updateUsername(db, { id: 'nobody', username: 'nobody-new', nowMs: T0 }), 0)
+    assert.equal(await updateRoles(db, { id: 'nobody', roles: [], nowMs: T0 }), 0)
+    assert.equal(await updateDisabled(db, { id: 'nobody', disabled: true, nowMs: T0 }), 0)
+    assert.equal(await updatePasswordHash(db, { id: 'nobody', hash: 'x', nowMs: T0 }), 0)
     assert.equal(await replacePasswordHash(db, 'nobody', 'x', 'y'), 0)
     assert.equal(await deleteUser(db, 'nobody'), 0)
   })
