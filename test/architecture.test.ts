@@ -6,6 +6,9 @@ import { describe, test } from 'node:test'
 import { databasesOf } from './support/database/test-databases.ts'
 
 const SOURCE = path.join(import.meta.dirname, '../src')
+const SDK_SOURCE = path.join(import.meta.dirname, '../sdk/src')
+/** Its one dependency, and the frameworks that an application has anyway. */
+const SDK_PACKAGES = /^(?:jose|fastify|hono|next\/\w+\.js)$/
 
 interface SourceFile {
   /** Below `src/`, with slashes. */
@@ -432,5 +435,43 @@ describe('test files', () => {
   test('a file that does not name them is an error that says what to write', () => {
     const file = path.join(import.meta.dirname, 'run.ts')
     assert.throws(() => databasesOf(file), /run\.ts: the first line must be one of\n {2}\/\/ Runs on SQLite and/)
+  })
+})
+
+describe('the SDK', () => {
+  const own: SourceFile[] = globSync('**/*.ts', { cwd: SDK_SOURCE }).map((name) => ({
+    file: name.replaceAll(path.sep, '/'),
+    text: readFileSync(path.join(SDK_SOURCE, name), 'utf8'),
+  }))
+  const imported = /(?:\bfrom|\bimport\(?)\s*['"]([^'"]+)['"]/g
+
+  /** What an entry may not import, as `file imports target`. */
+  const findForeign = ({ file, text }: SourceFile): string[] =>
+    [...withoutComments(text).matchAll(imported)].flatMap(([, target = '']) => {
+      const isOwn = target.startsWith('.') && !path.posix.join(path.posix.dirname(file), target).startsWith('..')
+      // Only the entry for tests runs on Node alone.
+      const isNode = target.startsWith('node:') && /^testing[./]/.test(file)
+      return isOwn || isNode || SDK_PACKAGES.test(target) ? [] : [`${file} imports ${target}`]
+    })
+
+  test('imports its own files, the packages that it names, and Node in the entry for tests alone', () => {
+    assert.ok(own.length > 5)
+    assert.deepEqual(own.flatMap(findForeign), [])
+  })
+
+  test('imports nothing in a circle, and the service imports nothing of it', () => {
+    assert.deepEqual(findCircles(own), [])
+    assert.deepEqual(
+      files.flatMap(({ file, text }) => (/['"](?:@svc\/|[./]+sdk\/)/.test(withoutComments(text)) ? [file] : [])),
+      [],
+    )
+  })
+
+  test('a foreign import is found', () => {
+    const text = `import { a } from '../../src/lib/time.ts'\nimport { b } from 'node:fs'\nimport { c } from './user.ts'`
+    const found = ['server.ts imports ../../src/lib/time.ts', 'server.ts imports node:fs']
+    assert.deepEqual(findForeign({ file: 'server.ts', text }), found)
+    assert.deepEqual(findForeign({ file: 'testing/start.ts', text: `import 'node:fs'` }), [])
+    assert.equal(findForeign({ file: 'auth/a.ts', text: `import '../../b.ts'\nawait import('fs')` }).length, 2)
   })
 })

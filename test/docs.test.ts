@@ -13,7 +13,9 @@ const ROOT = path.join(import.meta.dirname, '..')
 
 const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8')
 
-const documents = globSync(['*.md', 'docs/**/*.md', '{bench,test}/README.md'], { cwd: ROOT })
+const documents = globSync(['*.md', 'docs/**/*.md', '{bench,test}/README.md', 'sdk/README.md', 'sdk/docs/*.md'], {
+  cwd: ROOT,
+})
 
 const citing = globSync(['*.md', 'docs/**/*.md', '{src,test}/**/*.{ts,js}'], {
   cwd: ROOT,
@@ -56,7 +58,11 @@ const findUnknownSettings = (name: string, text: string): string[] =>
     .filter((setting) => !/^SVC_(?:TEST|BENCH)_/.test(setting) && !isSetting(setting.replace('<NAME>', 'ANY')))
     .map((setting) => `${name}: ${setting}`)
 
+/** Variables of the SDK, which the application sets. */
+const OF_SDK = ['SVC_BIN', 'SVC_URL']
+
 const isSetting = (variable: string): boolean => {
+  if (OF_SDK.includes(variable)) return true
   const provider = findProviderName(variable)
   const settings = [...Object.values(SETTINGS), ...(provider === undefined ? [] : listProviderSettings(provider))]
   return settings.some(

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { temporaryDirectory } from './support/temporary-directory.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
-const FOLDERS = ['src', 'bench', 'scripts']
+const FOLDERS = ['src', 'sdk/src', 'bench', 'scripts']
 
 const FILE_LIMIT = 150
 /** A function that lies inside another one and has several lines counts for itself alone: factories hold many. */

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 
 const ROOT = path.join(import.meta.dirname, '..')
 
-/** The checked files: documents and `src/` as a whole, messages included; elsewhere comments and titles of tests. */
+/** The checked files: documents, `src/` and `sdk/src/` as a whole, messages included; elsewhere comments and titles of tests. */
 const COVERED: readonly string[] = [
   '*.md',
   '.github/**/*.md',
@@ -14,11 +14,12 @@ const COVERED: readonly string[] = [
   'bin/*.js',
   'docs/**/*.md',
   'scripts/**/*.{ts,sh}',
+  'sdk/**/*.{md,js,ts}',
   'src/**/*.{js,ts,sql}',
   'test/**/*.{md,ts}',
 ]
 
-const EXCLUDED: readonly string[] = ['**/node_modules', 'test/words.test.ts']
+const EXCLUDED: readonly string[] = ['**/node_modules', 'sdk/dist/**', 'test/words.test.ts']
 
 /** Words that this repository does without, and what to write in their place. */
 const REFUSED: readonly { pattern: RegExp; instead: string }[] = [
@@ -43,7 +44,7 @@ const SHELL_COMMENTS = /(?<=^|\s)#.*(?:\n\s*#.*)*/gm
 
 /** The pieces of a file that are written for people. */
 const proseOf = (file: string, text: string): string[] => {
-  if (file.endsWith('.md') || file.startsWith('src/')) return text.split(/\n{2,}/)
+  if (file.endsWith('.md') || /^(?:sdk\/)?src\//.test(file)) return text.split(/\n{2,}/)
   const patterns = file.endsWith('.sh') ? [SHELL_COMMENTS] : [COMMENTS, TEST_TITLES]
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([piece]) => piece))
 }

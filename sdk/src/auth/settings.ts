@@ -1,0 +1,66 @@
+/** How an application reaches svc. Each setting that is left out comes from the environment, or has a default. */
+export interface AuthOptions {
+  /** The address of svc as the backend reaches it, such as `http://127.0.0.1:8080`. Default: `SVC_URL`. */
+  url?: string | undefined
+  /** The public origin, which svc writes into its tokens. Default: `SVC_BASE_URL`. */
+  issuer?: string | undefined
+  /** The audience that an access token must have. Default: `app`. */
+  audience?: string | undefined
+  /** How long a question to svc may take, in milliseconds. Default: 5000. */
+  timeoutMs?: number | undefined
+}
+
+/** The options, complete and checked. */
+export interface AuthSettings {
+  url: string
+  /** Undefined until it is needed: only the verification of tokens asks for it. */
+  issuer: string | undefined
+  audience: string
+  timeoutMs: number
+}
+
+const DEVELOPMENT_URL = 'http://127.0.0.1:8080'
+const DEFAULT_TIMEOUT_MS = 5000
+/** What a timer can hold. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+type Environment = Record<string, string | undefined>
+
+// Not every runtime has an environment.
+const readEnvironment = (): Environment | undefined => (globalThis as { process?: { env?: Environment } }).process?.env
+
+const originOf = (text: string, name: string): string => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isOrigin = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (!isOrigin || url.pathname !== '/' || url.search || url.hash) {
+    throw new TypeError(`${name} must be an address of http or https without a path, such as ${DEVELOPMENT_URL}`)
+  }
+  return url.origin
+}
+
+const readUrl = (given: string | undefined, environment: Environment | undefined): string => {
+  const text = given ?? (environment?.SVC_URL || undefined)
+  if (text !== undefined) return originOf(text, given === undefined ? 'SVC_URL' : 'url')
+  // Where svc is somewhere else, this address may belong to any program.
+  if (environment && environment.NODE_ENV !== 'production') return DEVELOPMENT_URL
+  throw new TypeError(
+    `The address of svc is missing: give the option "url" or set SVC_URL. Only in development is it ${DEVELOPMENT_URL} by default.`,
+  )
+}
+
+const readTimeout = (timeoutMs: number = DEFAULT_TIMEOUT_MS): number => {
+  if (timeoutMs >= 1 && timeoutMs <= LONGEST_TIMEOUT_MS) return timeoutMs
+  throw new TypeError(`timeoutMs must be a number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`)
+}
+
+/** Completes the options. Throws a `TypeError` that names the option and the variable. */
+export const readSettings = ({ url, issuer, audience = 'app', timeoutMs }: AuthOptions): AuthSettings => {
+  const environment = readEnvironment()
+  const issuerText = issuer ?? (environment?.SVC_BASE_URL || undefined)
+  return {
+    url: readUrl(url, environment),
+    issuer: issuerText && originOf(issuerText, issuer === undefined ? 'SVC_BASE_URL' : 'issuer'),
+    audience,
+    timeoutMs: readTimeout(timeoutMs),
+  }
+}

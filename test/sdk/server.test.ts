@@ -1,0 +1,116 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, type TestContext, test } from 'node:test'
+import { type Auth, createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
+import { currentUser, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
+import type { UserAgent } from '../support/client/user-agent.ts'
+import { startService } from '../support/service/service.ts'
+
+const service = await startService()
+const auth = createAuth({ url: service.url, issuer: service.url })
+
+const cookieOf = (agent: UserAgent): string => agent.cookies.header('/') ?? ''
+
+const requestWith = (cookie: string, url = 'https://example.com/members'): Request =>
+  new Request(url, { headers: { cookie } })
+
+/** A server in place of svc; resolves to its address. */
+const startServer = async (t: TestContext, answer: RequestListener): Promise<string> => {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A server that answers as svc does for a user, and keeps the requests that it got. */
+const startRecorder = async (t: TestContext): Promise<{ auth: Auth; asked: IncomingMessage[] }> => {
+  const asked: IncomingMessage[] = []
+  const url = await startServer(t, (request, response) => {
+    asked.push(request)
+    response.end(JSON.stringify({ id: '1', email: 'ada@example.com', roles: [] }))
+  })
+  return { auth: createAuth({ url }), asked }
+}
+
+const refusal = async (promise: Promise<unknown>): Promise<SvcUnavailableError> => {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof SvcUnavailableError, String(error))
+  return error
+}
+
+describe('getUser', () => {
+  test('finds the user by a Request, the request of Node, Headers, or an object with headers', async (t) => {
+    const { agent } = await signedUp(service)
+    const user = await currentUser(agent)
+    const cookie = cookieOf(agent)
+    assert.deepEqual(await auth.getUser(requestWith(cookie)), user)
+    assert.deepEqual(await auth.getUser(new Headers({ cookie })), user)
+    assert.deepEqual(await auth.getUser({ headers: { cookie } }), user)
+    assert.deepEqual(await auth.getUser({ headers: { Cookie: [cookie] } }), user)
+    assert.deepEqual(await auth.getUser({ headers: new Headers({ cookie }) }), user)
+    const url = await startServer(t, async (request, response) => {
+      response.end(JSON.stringify(await auth.getUser(request)))
+    })
+    const answer = await fetch(url, { headers: { cookie } })
+    assert.deepEqual(await answer.json(), user)
+  })
+
+  test('gives null without a cookie, with a forged one, and from the first request after a logout', async () => {
+    const { agent } = await signedUp(service, newPerson())
+    const cookie = cookieOf(agent)
+    assert.equal(await auth.getUser(new Headers()), null)
+    assert.equal(await auth.getUser(requestWith('svc_access=forged')), null)
+    assert.ok(await auth.getUser(requestWith(cookie)))
+    await logOut(agent)
+    assert.equal(await auth.getUser(requestWith(cookie)), null)
+  })
+
+  test('sends the cookies of svc and nothing else of the request', async (t) => {
+    const recorder = await startRecorder(t)
+    const own = 'svc_access=a; __Host-svc_csrf=b; __Secure-svc_device="c d"; svc_access=e'
+    const cookie = `session=s; ${own}; mysvc_access=x; xsvc_=1; svc; __Host-session=2; SVC_ACCESS=3`
+    const headers = { cookie, authorization: 'Bearer secret', 'x-forwarded-for': '10.0.0.1' }
+    await recorder.auth.getUser({ headers })
+    assert.equal(recorder.asked[0]?.headers.cookie, own)
+    assert.equal(recorder.asked[0]?.headers.authorization, undefined)
+    assert.equal(recorder.asked[0]?.headers['x-forwarded-for'], undefined)
+  })
+
+  test('asks once for each request object, and nothing without a cookie of svc', async (t) => {
+    const recorder = await startRecorder(t)
+    const request = requestWith('svc_access=a')
+    const users = await Promise.all([recorder.auth.getUser(request), recorder.auth.getUser(request)])
+    assert.equal(users[0], users[1])
+    assert.equal(recorder.asked.length, 1)
+    await recorder.auth.getUser(requestWith('svc_access=a'))
+    assert.equal(recorder.asked.length, 2)
+    assert.equal(await recorder.auth.getUser(requestWith('session=svc_access')), null)
+    assert.equal(recorder.asked.length, 2)
+  })
+
+  test('says that svc is unavailable where it does not answer as svc', async (t) => {
+    const answers: Record<string, RequestListener> = {
+      'an outage with seconds': (_, response) => response.writeHead(503, { 'retry-after': '7' }).end(),
+      'an outage with a date': (_, response) =>
+        response.writeHead(503, { 'retry-after': new Date(Date.now() + 7000).toUTCString() }).end(),
+      'a redirect': (_, response) => response.writeHead(302, { location: '/elsewhere' }).end(),
+      'a page': (_, response) => response.end('<p>The application itself</p>'),
+      'other JSON': (_, response) => response.end('{"id":1}'),
+      'no answer in time': () => {},
+      'a broken answer': (_, response) =>
+        response.writeHead(200, { 'content-length': '9' }).write('{') && response.destroy(),
+      refused: (_, response) => response.writeHead(403).end(),
+    }
+    for (const [title, answer] of Object.entries(answers)) {
+      const slow = createAuth({ url: await startServer(t, answer), timeoutMs: title.startsWith('no ') ? 50 : 5000 })
+      const { retryAfter } = await refusal(slow.getUser(requestWith('svc_access=a')))
+      assert.ok(title.startsWith('an outage') ? retryAfter >= 6 && retryAfter <= 7 : retryAfter === 2, title)
+    }
+    await refusal(createAuth({ url: 'http://127.0.0.1:1' }).getUser(requestWith('svc_access=a')))
+  })
+})
