@@ -23,7 +23,11 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
     if (route.guard === 'access_token') {
       const { access } = context.cookies
       return after(access && sessions.authenticate(access), (session) => {
-        if (!session) throw unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
+        if (!session) {
+          const error = unauthorized(access ? 'The access token is not good. Log in.' : 'You are not logged in.')
+          if (route.refuse) return route.refuse(context, error)
+          throw error
+        }
         context.session = session
         return route.handle(context, session)
       })

@@ -1,6 +1,7 @@
 import { AppError } from '../lib/errors.ts'
 import { statusOf } from './errors.ts'
 import { type Destination, methodsOf, type Route } from './route.ts'
+import type { RouteLookup } from './route-lookup.ts'
 
 /** Why there is no route for a request, and the response to it. */
 interface Refusal {
@@ -21,27 +22,28 @@ export interface NoRoute {
   refuse: (method: string, path: string) => Refusal
 }
 
-export const createNoRoute = (routes: readonly Route[]): NoRoute => {
-  const byPath = Map.groupBy(routes, ({ path }): string => path)
+export const createNoRoute = ({ at }: Pick<RouteLookup, 'at'>): NoRoute => {
+  const isThere = (path: string): boolean => at(path).length > 0
 
   const allowAt = (path: string): string | undefined => {
-    const methods = byPath.get(path)?.flatMap(methodsOf)
-    return methods && [...new Set(methods)].join(', ')
+    const methods = new Set(at(path).flatMap(methodsOf))
+    return methods.size === 0 ? undefined : [...methods].join(', ')
   }
 
   const hintFor = (path: string): string | undefined => {
-    if (byPath.has(`/auth${path}`)) {
+    if (isThere(`/auth${path}`)) {
       return `Was /auth${path} meant? The proxy takes /auth away: it must pass the path as it came.`
     }
     const single = path.replace(/^\/auth(?=\/)/, '')
-    if (single === path || !byPath.has(single)) return undefined
+    if (single === path || !isThere(single)) return undefined
     return `Was ${single} meant? The proxy adds a second /auth: it must pass the path as it came.`
   }
 
   const destinationOf = (path: string): Destination => {
-    const isJson = byPath.get(path)?.some(({ responseKind }) => responseKind === 'json') ?? API.test(path)
-    const holdsToken = byPath.get(path)?.some((route) => route.responseKind === 'html' && route.holdsToken)
-    return { path: byPath.has(path) ? path : undefined, responseKind: isJson ? 'json' : 'html', holdsToken }
+    const rows = at(path)
+    const isJson = rows.length > 0 ? rows.some(isForPrograms) : API.test(path)
+    const holdsToken = rows.some((route) => route.responseKind === 'html' && route.holdsToken)
+    return { path: rows[0]?.path, responseKind: isJson ? 'json' : 'html', holdsToken }
   }
 
   return {
@@ -60,6 +62,8 @@ export const createNoRoute = (routes: readonly Route[]): NoRoute => {
     },
   }
 }
+
+const isForPrograms = ({ responseKind }: Route): boolean => responseKind === 'json' || responseKind === 'check'
 
 /** Errors are JSON here: no browser opens these paths. */
 const API = /^\/auth\/(?:api|\.well-known)\//

@@ -8,6 +8,8 @@ export interface RequestContext {
   /** The value of `X-Request-Id`. */
   requestId: string
   readonly method: string
+  /** Path and query, as they were sent. */
+  readonly target: string
   headers: IncomingHttpHeaders
   cookies: RequestCookies
   query: Fields

@@ -3,12 +3,13 @@ import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Pages } from '../pages/pages.ts'
 import { DeadLinkError } from '../recovery/link.ts'
+import { isShownToPeople } from './check/original-request.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { requiresReauthentication, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
-import { type HttpResponse, json, page, redirect } from './response.ts'
+import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
 import { findReturnTo } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
@@ -58,15 +59,22 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   const challenge = challengeOf(deps.cookieTable)
   const logRequest = createRequestLog({ log, requestMetrics })
 
-  const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination) => {
-    if (responseKind === 'json') return securityHeaders.data
+  const securityHeadersOf = (context: IncomingRequest, { responseKind, holdsToken }: Destination, isPage: boolean) => {
+    if (responseKind === 'json' || (responseKind === 'check' && !isPage)) return securityHeaders.data
     if (responseKind === 'asset') return securityHeaders.asset
     return securityHeaders.page(context.isSentTo(baseHost) ? [] : context.hosts, holdsToken || context.isAddressPrivate)
   }
 
-  const headersOf = (context: IncomingRequest, to: Destination, cacheSeconds = 0, more: Headers = []): Headers => {
-    const headers = ['x-request-id', context.requestId, ...securityHeadersOf(context, to), ...more]
-    pushCaching(headers, cacheSeconds, context.cookiesToSet)
+  const headersOf = (
+    context: IncomingRequest,
+    to: Destination,
+    { headers: own = [], contentType, cacheSeconds }: Partial<ContentResponse>,
+    more: Headers = [],
+  ): Headers => {
+    const security = securityHeadersOf(context, to, contentType === HTML_TYPE)
+    const headers = ['x-request-id', context.requestId, ...security, ...own, ...more]
+    // What a proxy asks about is a request of the application: no answer to it changes the cookies of the browser.
+    pushCaching(headers, cacheSeconds, to.responseKind === 'check' ? [] : context.cookiesToSet)
     if (isStopping()) headers.push('connection', 'close')
     return headers
   }
@@ -78,7 +86,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     to: Destination,
     more?: Headers,
   ): number => {
-    const headers = headersOf(context, to, 'redirect' in response ? 0 : response.cacheSeconds, more)
+    const headers = headersOf(context, to, 'redirect' in response ? {} : response, more)
     if ('redirect' in response) {
       headers.push('location', response.redirect, 'content-length', '0')
       outgoing.writeHead(303, headers).end()
@@ -101,7 +109,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
     if (error instanceof DeadLinkError) return page(status, pages.deadLink(error))
-    if (responseKind === 'json') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
+    if (responseKind !== 'html') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, deps) : undefined
@@ -117,14 +125,18 @@ export const createResponder = (deps: ResponderDeps): Responder => {
 
     sendError(outgoing, context, to, thrown, { headers, facts } = {}) {
       const error = toAppError(thrown)
-      const destination: Destination = { ...to, responseKind: to.responseKind === 'json' ? 'json' : 'html' }
-      const response = outgoing.destroyed ? undefined : toResponse(error, context, destination.responseKind)
+      const destination: Destination = { ...to, responseKind: to.responseKind === 'asset' ? 'html' : to.responseKind }
+      const response = outgoing.destroyed ? undefined : toResponse(error, context, errorKindOf(context, destination))
       const status = response ? write(outgoing, context, response, destination, headers) : SENDER_GONE
       const isRedirected = response !== undefined && 'redirect' in response
       logRequest(destination, context, status, isRedirected ? undefined : error, facts)
     },
   }
 }
+
+/** What a proxy is told, it shows to people only where they navigate and it passes the whole response on. */
+const errorKindOf = (context: IncomingRequest, { responseKind }: Destination): ResponseKind =>
+  responseKind === 'check' && isShownToPeople(context) ? 'html' : responseKind
 
 /**
  * Every page under /auth sets the CSRF cookie, error pages included, and so does a response that refuses a token: the
@@ -149,7 +161,7 @@ const challengeOf = ({ access }: CookieTable): string =>
  * The one place that writes `Set-Cookie`: never on a response that may be stored, since a cache in front would hand the
  * cookie to every other visitor (RFC 9111 section 7.3).
  */
-const pushCaching = (headers: Headers, cacheSeconds: number, cookies: readonly string[]): void => {
+const pushCaching = (headers: Headers, cacheSeconds = 0, cookies: readonly string[] = []): void => {
   headers.push('cache-control', cacheSeconds > 0 ? cacheControl(cacheSeconds) : 'no-store')
   if (cacheSeconds === 0) for (const cookie of cookies) headers.push('set-cookie', cookie)
 }

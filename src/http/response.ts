@@ -1,12 +1,14 @@
 import type { AppError } from '../lib/errors.ts'
 
-interface ContentResponse {
+export interface ContentResponse {
   status: number
   contentType: string
   body: string
   retryAfterSeconds?: number | undefined
   /** Without it the response is not cached. */
   cacheSeconds?: number
+  /** Name, value, name, value. */
+  headers?: readonly string[]
   /** For the log: why the request was refused, where the page says so in its own words. */
   refused?: AppError
 }
@@ -14,14 +16,20 @@ interface ContentResponse {
 /** What a handler returns. */
 export type HttpResponse = ContentResponse | { redirect: string }
 
+export const HTML_TYPE = 'text/html; charset=utf-8'
+
 export const page = (status: number, html: string, retryAfterSeconds?: number): ContentResponse => ({
   status,
-  contentType: 'text/html; charset=utf-8',
+  contentType: HTML_TYPE,
   body: html,
   retryAfterSeconds,
 })
 
-export const json = (status: number, body: string): HttpResponse => ({ status, contentType: 'application/json', body })
+export const json = (status: number, body: string): ContentResponse => ({
+  status,
+  contentType: 'application/json',
+  body,
+})
 
 /** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -51,6 +51,13 @@ export const findReturnTo = (form: Fields, targets: ReturnTargets): string | und
 export const isReturnTo = (entered: string, targets: ReturnTargets): boolean =>
   findReturnTo({ get: () => entered }, targets) !== undefined
 
+/**
+ * Percent-encodes what is not ASCII in the request target of a visitor. Node reads each byte of it as one character
+ * (latin1).
+ */
+export const encodeBytes = (target: string): string =>
+  target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+
 /** The value of `return_to` in links and forms; undefined for the home address, which is the default. */
 export const returnToParameter = (returnTo: string, { homeUrl }: Pick<ReturnTargets, 'homeUrl'>): string | undefined =>
   returnTo === homeUrl ? undefined : returnTo

@@ -1,12 +1,36 @@
 import { methodsOf, type Route } from './route.ts'
 
-/** Finds the route of a method and a path, which are compared to the letter; undefined where the table has none. */
-export const createRouteLookup = (routes: readonly Route[]) => {
+/** Finds rows of the table; paths are compared to the letter. */
+export interface RouteLookup {
+  /** The row of a method and a path; undefined where the table has none. */
+  find: (method: string, path: string) => Route | undefined
+  /** All rows of a path, one for each method. */
+  at: (path: string) => readonly Route[]
+}
+
+export const createRouteLookup = (routes: readonly Route[]): RouteLookup => {
   const byPath = new Map<string, Map<string, Route>>()
   for (const route of routes) {
     const byMethod = byPath.get(route.path) ?? new Map<string, Route>()
-    for (const method of methodsOf(route)) byMethod.set(method, route)
+    for (const method of [route.method, ...methodsOf(route)]) byMethod.set(method, route)
     byPath.set(route.path, byMethod)
   }
-  return (method: string, path: string): Route | undefined => byPath.get(path)?.get(method)
+  const prefixes = [...new Set(routes.filter(({ isPrefix }) => isPrefix).map(({ path }) => path))]
+
+  const methodsAt = (path: string): Map<string, Route> | undefined => {
+    const exact = byPath.get(path)
+    if (exact) return exact
+    const prefix = prefixes.find((one) => path.startsWith(one) && path[one.length] === '/')
+    return prefix && byPath.get(prefix)
+  }
+
+  return {
+    find(method, path) {
+      const byMethod = methodsAt(path)
+      return byMethod?.get(method) ?? byMethod?.get(ANY)
+    },
+    at: (path) => [...new Set(methodsAt(path)?.values())],
+  }
 }
+
+const ANY: Route['method'] = 'ANY'

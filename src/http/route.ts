@@ -1,4 +1,5 @@
 import type { Awaitable } from '../lib/awaitable.ts'
+import type { AppError } from '../lib/errors.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
 import type { Refusal } from './browser/form-problems.ts'
 import type { RequestContext } from './request-context.ts'
@@ -29,24 +30,29 @@ export interface Documentation {
 
 /**
  * The kind of the route's responses, its errors included. `holdsToken`: the address of the page, or a field of it, is
- * the token of a link, which must not get into any `Referer`.
+ * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
+ * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
  */
 type Kind =
   | { responseKind: 'html'; holdsToken?: true }
   | { responseKind: 'json'; documentation: Documentation }
   | { responseKind: 'asset' }
+  | { responseKind: 'check' }
 
 /**
  * Each `POST` says how it is protected from other sites: by a CSRF token. `changes_nothing` is for a `POST` that only
  * redirects the browser to a `GET`, or does not exist.
  */
-type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' }
+type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' } | AnyMethod
 
 /**
  * A `GET` route answers `HEAD` too. `isSafe: false` marks a `GET` that changes something (RFC 9110 section 9.2.1): its
  * `HEAD` gets 405, so that a preview of a link does not trigger the change.
  */
 type ReadMethod = { method: 'GET'; isSafe?: false }
+
+/** Every method, all answered alike: the handler changes nothing, and no body is read. */
+type AnyMethod = { method: 'ANY' }
 
 type Handle<Credential extends unknown[] = []> = (
   context: RequestContext,
@@ -63,6 +69,9 @@ export type ShowAgain<Credential extends unknown[] = []> = (
   ...credential: Credential
 ) => Awaitable<string>
 
+/** Answers a request without a valid access token in place of the error. */
+type Refuse = (context: RequestContext, error: AppError) => HttpResponse
+
 /**
  * Who may send the request. `access_token`: a client with a valid access token, else 401. `refresh_token`: a client
  * with a refresh token, which the handler checks, else 401. `session`: a signed-in user, whose session is renewed where
@@ -71,7 +80,7 @@ export type ShowAgain<Credential extends unknown[] = []> = (
 type Guard =
   | { guard: 'none'; handle: Handle; showAgain?: ShowAgain }
   | { guard: 'session'; handle: Handle<[session: AuthenticatedSession]>; showAgain?: ShowAgain<[AuthenticatedSession]> }
-  | { guard: 'access_token'; handle: Handle<[session: AuthenticatedSession]> }
+  | { guard: 'access_token'; handle: Handle<[session: AuthenticatedSession]>; refuse?: Refuse }
   | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
 
 export type Route = { path: `/auth${string}` | '/' } & Method &
@@ -79,14 +88,20 @@ export type Route = { path: `/auth${string}` | '/' } & Method &
   Kind & {
     /** Requested so often that its successes are logged at level `debug` only. */
     frequent?: true
+    /** The row stands for its path and for every path below it. */
+    isPrefix?: true
     /** The setting without which the route does not exist (`switched-off.ts`). */
     needs?: 'usernames' | 'passwords'
   }
 
 export type ResponseKind = Route['responseKind']
 
+/** Those that `Allow` names for a row that answers every method. */
+const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
 /** The methods that a route answers: with `GET`, `HEAD` too, unless the `GET` changes something. */
 export const methodsOf = (route: Route): string[] => {
+  if (route.method === 'ANY') return USUAL_METHODS
   if (route.method !== 'GET') return [route.method]
   return route.isSafe === false ? ['GET'] : ['GET', 'HEAD']
 }

@@ -16,6 +16,8 @@ import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createSignup } from './browser/signup.ts'
 import { createWelcome } from './browser/welcome.ts'
+import { createCheck } from './check/check.ts'
+import { FORWARD_PATH } from './check/original-request.ts'
 import type { RouteDeps } from './deps.ts'
 import { redirect } from './response.ts'
 import type { Route } from './route.ts'
@@ -31,6 +33,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const reauthentication = createReauthentication(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
+  const check = createCheck(deps)
   const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -78,6 +81,9 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
     // The application has this address. Only while it is being set up does a request for it reach svc.
     ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET',  path: '/', guard: 'none', responseKind: 'html', handle: createWelcome(deps) } satisfies Route] : []),
+    // What proxies ask about each request of an application
+    { method: 'ANY',  path: '/auth/check',                   guard: 'access_token',                 responseKind: 'check', frequent: true, ...check },
+    { method: 'ANY',  path: FORWARD_PATH, isPrefix: true,    guard: 'access_token',                 responseKind: 'check', frequent: true, ...check },
     // JSON
     { method: 'GET',  path: '/auth/api/v1/user',             guard: 'access_token',                 responseKind: 'json', frequent: true, ...getUser },
     { method: 'POST', path: '/auth/api/v1/sessions/refresh', guard: 'refresh_token', csrf: 'token', responseKind: 'json', ...createRefreshSession(deps) },

@@ -34,8 +34,8 @@ import { createRequestIds } from './transport/request-ids.ts'
 export const createServer = (given: ServerDeps): Server => {
   const deps = createRouteDeps(given)
   const routes = createRoutes(deps)
-  const findRoute = createRouteLookup(routes)
-  const noRoute = createNoRoute(routes)
+  const routeLookup = createRouteLookup(routes)
+  const noRoute = createNoRoute(routeLookup)
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
@@ -64,7 +64,7 @@ export const createServer = (given: ServerDeps): Server => {
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const context = new IncomingRequest(incoming, outgoing, requestDeps)
-    const route = findRoute(context.method, context.path)
+    const route = routeLookup.find(context.method, context.path)
     if (route === undefined) {
       const { to, error, headers, facts } = noRoute.refuse(context.method, context.path)
       responder.sendError(outgoing, context, to, error, { headers, facts })

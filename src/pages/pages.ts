@@ -7,6 +7,7 @@ import { createLayout } from './layout.ts'
 import { createLinkAccountPage } from './link-account.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
+import { createNotSentPage, type NotSentView } from './not-sent.ts'
 import { createProviderIcons } from './provider-icons.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
 import { createReauthenticationPage } from './reauthentication.ts'
@@ -70,6 +71,7 @@ export interface Pages extends VerificationPages {
   reauthentication(view: ReauthenticationView): string
   linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
+  notSent(view: NotSentView): string
   redirectLoop(view: RedirectLoopView): string
   welcome(view: WelcomeView): string
   deadLink(view: DeadLinkView): string
@@ -114,6 +116,7 @@ export const createPages = ({
     reauthentication: createReauthenticationPage(layout),
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
+    notSent: createNotSentPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
     welcome: createWelcomePage(layout),
     deadLink: createDeadLinkPage(layout),

@@ -59,6 +59,7 @@ export interface AuthenticatedSession {
   email: string
   emailVerified: boolean
   username: string
+  roles: readonly string[]
   createdAtMs: number
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
@@ -104,6 +105,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     email,
     emailVerified,
     username,
+    roles,
     createdAtMs,
     authenticatedAtMs,
     expiresAtMs,

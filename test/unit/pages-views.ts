@@ -108,6 +108,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
 
   return {
     'new email': (pages) => pages.newEmail(newEmail),
+    'form of the application, not sent': (pages) => pages.notSent({ returnTo: text, requestId: text }),
     'new email confirmed': (pages) => pages.newEmailConfirmed(text),
     'new email taken': (pages) => pages.newEmailTaken(newEmail),
     'undo of a change of email': (pages) => pages.undoEmail(undoEmail),

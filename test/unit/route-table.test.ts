@@ -37,6 +37,17 @@ test('every POST needs a CSRF token, except the one that only redirects the brow
   )
 })
 
+test('only the check for proxies answers every method, and all that it can do is to look at a session', () => {
+  const any = routes.filter(({ method, isPrefix }) => method === 'ANY' || isPrefix)
+  assert.deepEqual(
+    any.map(({ path, guard, responseKind }) => [path, guard, responseKind]),
+    [
+      ['/auth/check', 'access_token', 'check'],
+      ['/auth/check/forward', 'access_token', 'check'],
+    ],
+  )
+})
+
 test('every form is shown again when its CSRF token alone is not good, except a button that only leads elsewhere', () => {
   const forms = routes.filter((route) => route.method === 'POST' && route.responseKind === 'html')
   assert.deepEqual(

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, redirect } from '../response.ts'
-import { isReturnTo } from '../return-to.ts'
+import { encodeBytes, isReturnTo } from '../return-to.ts'
 
 /** The header in which a gateway passes on the request target of the visitor. */
 const HEADER = 'X-Original-URI'
@@ -27,7 +27,3 @@ export const createLoginRedirect =
       { field: HEADER },
     )
   }
-
-/** Percent-encodes what is not ASCII. Node reads each byte of a header as one character (latin1). */
-const encodeBytes = (target: string): string =>
-  target.replaceAll(/[\u0080-\u00ff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)

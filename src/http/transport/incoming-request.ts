@@ -33,7 +33,7 @@ export class IncomingRequest implements RequestContext {
   isRenewed = false
   /** As it was sent, without the query. */
   readonly path: string
-  readonly #target: string
+  readonly target: string
   readonly #incoming: IncomingMessage
   readonly #outgoing: ServerResponse
   readonly #deps: IncomingRequestDeps
@@ -55,9 +55,9 @@ export class IncomingRequest implements RequestContext {
     this.#deps = deps
     this.requestId = deps.newRequestId()
     this.headers = incoming.headers
-    this.#target = toOriginForm(incoming)
-    const mark = this.#target.indexOf('?')
-    this.path = mark < 0 ? this.#target : this.#target.slice(0, mark)
+    this.target = toOriginForm(incoming)
+    const mark = this.target.indexOf('?')
+    this.path = mark < 0 ? this.target : this.target.slice(0, mark)
     this.cookies = deps.readCookies(this.headers.cookie)
     if (this.cookies.repeated.length > 0) {
       this.setCookies(deps.cookieWriter.endOfRepeated(this.cookies.repeated, this.path))
@@ -81,8 +81,8 @@ export class IncomingRequest implements RequestContext {
 
   get query(): Fields {
     const queryStart = this.path.length + 1
-    if (queryStart > this.#target.length) return NO_FIELDS
-    this.#query ??= readUrlEncoded(this.#target.slice(queryStart))
+    if (queryStart > this.target.length) return NO_FIELDS
+    this.#query ??= readUrlEncoded(this.target.slice(queryStart))
     return this.#query
   }
 
@@ -105,7 +105,7 @@ export class IncomingRequest implements RequestContext {
 
   /** Whether its query names a user, or is a secret of the browser: no `Referer` may repeat it. */
   get isAddressPrivate(): boolean {
-    return PRIVATE_QUERY.test(this.#target.slice(this.path.length))
+    return PRIVATE_QUERY.test(this.target.slice(this.path.length))
   }
 
   /** Whether this is the only host that the request names, as it does almost always: no URL needs to be parsed then. */

@@ -4,9 +4,9 @@ import { assertErrorPage, assertJsonError } from './assertions.ts'
 import type { Answer, UserAgent } from './user-agent.ts'
 
 /** Typical requests of users, with their usual status. */
-const USUAL = { user: 200, refresh: 200, account: 200, login: 303, signup: 303, logout: 303 }
+const USUAL = { user: 200, check: 200, refresh: 200, account: 200, login: 303, signup: 303, logout: 303 }
 export type RequestKind = keyof typeof USUAL
-export const ALL_REQUESTS: readonly RequestKind[] = ['user', 'refresh', 'account', 'login', 'signup', 'logout']
+export const ALL_REQUESTS: readonly RequestKind[] = ['user', 'check', 'refresh', 'account', 'login', 'signup', 'logout']
 /** Commands that change the database. */
 export const WRITING_REQUESTS: readonly RequestKind[] = ['refresh', 'login', 'signup', 'logout']
 
@@ -26,6 +26,7 @@ export const sendAllRequests = async (
   const stayer = visitors.stayer.copy()
   const answers: Record<RequestKind, Promise<Answer>> = {
     user: stayer.get('/auth/api/v1/user'),
+    check: stayer.get('/auth/check'),
     refresh: visitors.stayer.copy().refresh(),
     account: stayer.get('/auth/account'),
     login: logIn(newAgent(service), visitors.person),
@@ -46,7 +47,7 @@ export const assertHarmless = (answer: Answer): void => {
 
 /** Checks for 503 `unavailable` as JSON or as a page, with `Retry-After`. */
 export const assertUnavailable = (visit: RequestKind, answer: Answer): void => {
-  if (visit === 'user' || visit === 'refresh') assertJsonError(answer, 503, 'unavailable')
+  if (['user', 'check', 'refresh'].includes(visit)) assertJsonError(answer, 503, 'unavailable')
   else assertErrorPage(answer, 503)
   assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
   assertHarmless(answer)

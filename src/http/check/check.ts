@@ -1,0 +1,29 @@
+import type { AppError } from '../../lib/errors.ts'
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import type { RouteDeps } from '../deps.ts'
+import { toErrorJson } from '../errors.ts'
+import type { RequestContext } from '../request-context.ts'
+import { type HttpResponse, json, page, redirect } from '../response.ts'
+import { isForwarded, isPassedOn, isShownToPeople, readOriginalRequest } from './original-request.ts'
+import { userHeadersOf } from './user-headers.ts'
+
+/** `/auth/check` and `/auth/check/forward`: whether, and as whom, the sender of another request is signed in. */
+export const createCheck = (deps: RouteDeps) => ({
+  handle: (context: RequestContext, session: AuthenticatedSession): HttpResponse => {
+    const remote = !isForwarded(context) && context.query.get('headers') === 'remote'
+    return { status: 200, contentType: '', body: '', headers: userHeadersOf(session, remote) }
+  },
+
+  /** Not signed in: a page leads to the login page and back, and a form was not sent. */
+  refuse(context: RequestContext, error: AppError): HttpResponse {
+    const { isPage, returnTo } = readOriginalRequest(context, deps)
+    const login = `${deps.baseUrl}/auth/login?return_to=${encodeURIComponent(returnTo)}`
+    if (isPage && isPassedOn(context)) return redirect(login)
+    if (isShownToPeople(context)) {
+      const { requestId } = context
+      return { ...page(401, deps.pages.notSent({ returnTo, requestId })), refused: error }
+    }
+    const answer = json(401, toErrorJson(error, context.requestId))
+    return { ...answer, headers: isPage ? ['x-svc-login', login] : [], refused: error }
+  },
+})

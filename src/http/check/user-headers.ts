@@ -1,0 +1,51 @@
+import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+
+/** Name, value, name, value. */
+type Headers = readonly string[]
+
+/** The headers that tell an application who is signed in. `remote`: with those that other software knows already. */
+export const userHeadersOf = (session: AuthenticatedSession, remote: boolean): Headers => {
+  const headers = own.get(session) ?? remember(session)
+  return remote ? [...headers, ...remoteHeadersOf(session)] : headers
+}
+
+/** The headers live as long as the session's row is cached, and are made once for it. */
+const own = new WeakMap<AuthenticatedSession, Headers>()
+
+const remember = (session: AuthenticatedSession): Headers => {
+  const headers = ownHeadersOf(session)
+  own.set(session, headers)
+  return headers
+}
+
+const ownHeadersOf = (session: AuthenticatedSession): Headers => [
+  'x-svc-user-id',
+  session.userId,
+  'x-svc-email',
+  toHeaderValue(session.email),
+  'x-svc-username',
+  toHeaderValue(session.username),
+  'x-svc-roles',
+  rolesOf(session),
+  'x-svc-email-verified',
+  String(session.emailVerified),
+]
+
+const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
+  'remote-user',
+  toHeaderValue(session.username),
+  'remote-email',
+  toHeaderValue(session.email),
+  'remote-name',
+  toHeaderValue(session.username),
+  'remote-groups',
+  rolesOf(session),
+]
+
+/** Never empty: some proxies pass the header of the client on where the response has none. No role is called `-`. */
+const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
+
+const NOT_PLAIN = /[^\x20-\x24\x26-\x7e]+/g
+
+/** Printable ASCII, in which `%`, control characters and all other characters are percent-encoded UTF-8. */
+const toHeaderValue = (text: string): string => text.toWellFormed().replaceAll(NOT_PLAIN, encodeURIComponent)
