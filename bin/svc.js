@@ -5,11 +5,12 @@ const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 24 || (major === 24 && minor < 16)) {
   process.stderr.write(
     `svc needs Node 24.16 or later, and this is ${process.version}.\n` +
-      'From a checkout, "npm ci" brings the right one, and "npm start" or "npm run svc -- ARGS" uses it.\n',
+      'In a checkout, "npm ci" brings the right one, and "npm start" or "npm run svc -- ARGS" uses it.\n',
   )
   process.exit(78)
 }
 
+const { existsSync } = process.getBuiltinModule('node:fs')
 const { availableParallelism } = process.getBuiltinModule('node:os')
 const { enableCompileCache, registerHooks } = process.getBuiltinModule('node:module')
 const { fileURLToPath } = process.getBuiltinModule('node:url')
@@ -20,16 +21,22 @@ process.env.UV_THREADPOOL_SIZE ??= String(availableParallelism() + 4)
 // Compiled code is kept beside the packages, not in the shared /tmp where another user could plant some.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/svc', import.meta.url)))
 
-// An import in src/ names its file, so there is nothing to look for. Node's own search takes a quarter of each start
+// A checkout runs its source, whose types Node strips. The package has JavaScript, as Node strips none in node_modules.
+const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url))
+const code = isCheckout
+  ? { folder: '../src/', ending: '.ts', format: 'module-typescript' }
+  : { folder: '../dist/', ending: '.js', format: 'module' }
+const folder = new URL(code.folder, import.meta.url).href
+
+// An import names its file, so there is nothing to look for. Node's own search takes a quarter of each start
 // (docs/decisions/034-short-start.md).
-const SOURCE = new URL('../src/', import.meta.url).href
 registerHooks({
   resolve(specifier, context, resolveNext) {
-    const isOurs = /^\..*\.ts$/.test(specifier) && context.parentURL?.startsWith(SOURCE)
+    const isOurs = specifier.startsWith('.') && specifier.endsWith(code.ending) && context.parentURL?.startsWith(folder)
     if (!isOurs) return resolveNext(specifier, context)
-    return { url: new URL(specifier, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+    return { url: new URL(specifier, context.parentURL).href, format: code.format, shortCircuit: true }
   },
 })
 
-const { main } = await import('../src/main.ts')
+const { main } = await import(`${folder}main${code.ending}`)
 await main(process.argv.slice(2))

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 
 interface LockedPackage {
   optionalDependencies?: Record<string, string>
+  hasInstallScript?: boolean
 }
 
 type Lock = Record<string, LockedPackage>
@@ -54,4 +55,17 @@ test('an optional dependency without an entry is found, one with an entry in a p
     'hash-darwin of node_modules/hash',
     '@scope/tool-win32 of node_modules/@scope/tool',
   ])
+})
+
+// npm runs no script that `allowScripts` denies. One of a new package would run wherever this repository is installed.
+test('package.json denies the install script of each package that has one, and names no other package', () => {
+  const { allowScripts }: { allowScripts: Record<string, boolean> } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  )
+  const withScript = Object.entries(readLock()).filter(
+    ([path, { hasInstallScript }]) => path !== '' && hasInstallScript,
+  )
+  const denied = withScript.map(([path]) => [path.replace(/^.*node_modules\//, ''), false])
+  assert.ok(denied.length > 0)
+  assert.deepEqual(allowScripts, Object.fromEntries(denied))
 })

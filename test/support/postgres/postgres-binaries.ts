@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, readdirSync, readFileSync, symlinkSync, lstatSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 
@@ -33,7 +33,9 @@ const packagedBinaries = (): string => {
   }
 }
 
-const isNeeded = (source: string): boolean => !/\.a$|[\\/](?:include|pgxs|pkgconfig)$/.test(source)
+/** Not the links either: some versions of npm create them by the package's own script. */
+const isNeeded = (source: string): boolean =>
+  !/\.a$|[\\/](?:include|pgxs|pkgconfig)$/.test(source) && !lstatSync(source).isSymbolicLink()
 
 /**
  * Creates `folder` with the programs of the server in `bin/`. It is a copy, because the packages lack the links to the

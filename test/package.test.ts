@@ -1,0 +1,92 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
+import { before, describe, test } from 'node:test'
+import { logIn, logOut, signedUp } from './support/client/accounts.ts'
+import { assertSignedIn } from './support/client/assertions.ts'
+import { runSvc } from './support/service/command.ts'
+import { startServiceProcess } from './support/service/service-process.ts'
+import { temporaryDirectory } from './support/temporary-directory.ts'
+
+const ROOT = path.join(import.meta.dirname, '..')
+const COPIED = [
+  '.npmrc',
+  'bin',
+  'docs',
+  'scripts',
+  'src',
+  'LICENSE',
+  'README.md',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+]
+
+const readManifest = (folder: string): { dependencies: unknown; optionalDependencies?: unknown } =>
+  JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+
+/** Links every package of this repository, those with a scope too. */
+const linkPackages = (to: string) => {
+  mkdirSync(to, { recursive: true })
+  for (const name of readdirSync(path.join(ROOT, 'node_modules')).filter((entry) => entry !== '.cache'))
+    if (!existsSync(path.join(to, name))) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(to, name))
+}
+
+/** Runs `npm pack` in a copy of the repository, and unpacks the package into `node_modules` of another folder. */
+const installPacked = (): { folder: string; files: string[] } => {
+  const [copy, folder] = [temporaryDirectory(), temporaryDirectory()]
+  for (const part of COPIED) cpSync(path.join(ROOT, part), path.join(copy, part), { recursive: true })
+  linkPackages(path.join(copy, 'node_modules'))
+  const npm = { cwd: copy, env: { PATH: process.env.PATH, HOME: folder }, stdio: 'pipe', encoding: 'utf8' } as const
+  execFileSync('npm', ['pack', '--pack-destination', folder], npm)
+  const [file = assert.fail('npm pack wrote nothing')] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
+  const installed = path.join(folder, 'node_modules/@svc/svc')
+  mkdirSync(installed, { recursive: true })
+  execFileSync('tar', ['-xzf', path.join(folder, file), '-C', installed, '--strip-components=1'])
+  linkPackages(path.join(folder, 'node_modules'))
+  return { folder, files: readdirSync(installed, { recursive: true, encoding: 'utf8' }) }
+}
+
+describe('the package that npm pack makes', () => {
+  let packed: ReturnType<typeof installPacked>
+  let launcher: string
+  before(() => {
+    packed = installPacked()
+    launcher = path.join(packed.folder, 'node_modules/@svc/svc/bin/svc.js')
+  })
+
+  test('holds JavaScript and what is read beside it, the documents, and no TypeScript and no tests', () => {
+    for (const name of ['dist/main.js', 'dist/pages/style.css', 'docs/configuration.md', 'LICENSE', 'README.md'])
+      assert.ok(packed.files.includes(name), name)
+    assert.deepEqual(
+      packed.files.filter((name) => /\.ts$|^(?:src|test|bench|scripts|runtime|data)(?:\/|$)/.test(name)),
+      [],
+    )
+    const source = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    const beside = source.filter((name) => /\.(?!ts$|js$)\w+$/.test(name)).map((name) => `dist/${name}`)
+    assert.ok(beside.length > 10)
+    for (const name of beside) assert.ok(packed.files.includes(name), name)
+  })
+
+  test('names the packages of the repository, and brings no Node', () => {
+    const manifest = readManifest(path.join(packed.folder, 'node_modules/@svc/svc'))
+    assert.deepEqual(manifest.dependencies, readManifest(ROOT).dependencies)
+    assert.equal(manifest.optionalDependencies, undefined)
+  })
+
+  test('serves with two workers below node_modules: signup, login, logout, and the commands', async (t) => {
+    const service = await startServiceProcess({ launcher, env: { SVC_WORKERS: '2' }, t })
+    const { agent, person } = await signedUp(service)
+    await assertSignedIn(agent)
+    await logOut(agent)
+    await logIn(agent, person)
+    await assertSignedIn(agent)
+    const listed = await runSvc({ args: ['users', 'list'], cwd: service.directory, env: service.env, launcher })
+    assert.equal(listed.code, 0, listed.stderr)
+    assert.ok(listed.stdout.includes(person.email))
+    assert.equal(await service.stop(), 0)
+    assert.doesNotMatch(service.logs(), /Warning/)
+  })
+})
