@@ -192,10 +192,16 @@ const RULES: readonly Rule[] = [
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
   {
-    title: 'passwords are hashed in users/passwords.ts, behind its queue',
+    title: 'passwords are hashed in users/passwords.ts, behind its queue; users/foreign-hashes/ knows other forms',
     pattern: importOf('@node-rs/argon2'),
-    places: /^users\/passwords\.ts$/,
+    places: /^users\/(?:passwords\.ts$|foreign-hashes\/)/,
     breach: `import { hash } from '@node-rs/argon2'`,
+  },
+  {
+    title: 'bcrypt is known in users/foreign-hashes/',
+    pattern: importOf('@node-rs/bcrypt'),
+    places: /^users\/foreign-hashes\//,
+    breach: `import { verify } from '@node-rs/bcrypt'`,
   },
 ]
 

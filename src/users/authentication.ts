@@ -39,7 +39,6 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
   /** The user with a hash of today's cost; undefined when another request has replaced the hash since it was read. */
   const withCurrentHash = async (user: UserRecord, password: string, caller?: Caller) => {
     const checked = user.passwordHash ?? ''
-    if (!passwords.isOutdated(checked)) return user
     const passwordHash = await passwords.hash(normalizePassword(password), evenWhenGone(caller))
     const replaced = await replacePasswordHash(db, user.id, checked, passwordHash)
     return replaced === 1 ? { ...user, passwordHash } : undefined
@@ -52,11 +51,11 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
   ): Promise<SignInGrant | SignInRefusal> => {
     const user = await findUserByEmail(db, readEmail(email)?.lower ?? '')
     // Without a user too: an answer that comes sooner would tell that there is no account.
-    const matches = await passwords.matches(password, user?.passwordHash, caller)
+    const check = await passwords.check(password, user?.passwordHash, caller)
     if (!user) return { refusal: 'unknown_account', userId: undefined }
-    if (!matches || !hasPassword(user)) return { refusal: 'password_wrong', userId: user.id }
+    if (check === 'wrong' || !hasPassword(user)) return { refusal: 'password_wrong', userId: user.id }
     if (user.disabled) return { refusal: 'account_disabled', userId: user.id }
-    const current = await withCurrentHash(user, password, caller)
+    const current = check === 'outdated' ? await withCurrentHash(user, password, caller) : user
     return current ? grantFor(current) : authenticate(email, password, caller)
   }
 
@@ -66,7 +65,7 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
 
     /** `unauthorized` on `field` when it is not this user's password. */
     async requireOwnPassword(user: UserRecord, entered: string, field: string, caller?: Caller): Promise<void> {
-      if (!hasPassword(user) || !(await passwords.matches(entered, user.passwordHash, caller)))
+      if (!hasPassword(user) || (await passwords.check(entered, user.passwordHash, caller)) === 'wrong')
         throw wrongPassword(field)
     },
   }

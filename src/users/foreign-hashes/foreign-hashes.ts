@@ -1,0 +1,56 @@
+import { AppError } from '../../lib/errors.ts'
+import { readArgon2 } from './argon2.ts'
+import { readBcrypt } from './bcrypt.ts'
+import { readFirebaseScrypt } from './firebase-scrypt.ts'
+import type { PasswordHash, ReadForm } from './password-hash.ts'
+import { readDjangoPbkdf2, readPasslibPbkdf2, readPhcPbkdf2 } from './pbkdf2.ts'
+import { readBetterAuthScrypt, readPhcScrypt, readWerkzeugScrypt } from './scrypt.ts'
+import { readShaCrypt } from './sha-crypt.ts'
+
+export type { PasswordHash } from './password-hash.ts'
+
+/** The accepted forms, in words. No text has two of them. */
+const FORMS: Record<string, ReadForm> = {
+  'Argon2 ($argon2id$v=19$m=…,t=…,p=…$salt$hash, without keyid)': readArgon2,
+  'bcrypt ($2a$, $2b$, $2y$)': readBcrypt,
+  'scrypt ($scrypt$ln=…,r=…,p=…$salt$hash)': readPhcScrypt,
+  "Werkzeug's scrypt (scrypt:N:r:p$salt$hash)": readWerkzeugScrypt,
+  "Better Auth's scrypt (salt:key)": readBetterAuthScrypt,
+  "Firebase's scrypt ($fbscrypt$v=1,n=…,r=…,p=1,ss=…,sk=…$salt$hash)": readFirebaseScrypt,
+  'PBKDF2 with SHA-1, SHA-256 or SHA-512 ($pbkdf2-sha256$i=…$salt$hash)': readPhcPbkdf2,
+  "passlib's PBKDF2 ($pbkdf2-sha256$29000$salt$hash)": readPasslibPbkdf2,
+  "Django's PBKDF2 (pbkdf2_sha256$600000$salt$hash)": readDjangoPbkdf2,
+  'SHA-crypt ($5$, $6$)': readShaCrypt,
+}
+
+const MAX_TEXT_LENGTH = 1024
+const MAX_MEMORY_BYTES = 2 ** 30
+const MAX_SECONDS = 10
+
+/**
+ * Reads a password hash of svc or of another system. `unprocessable` on `password_hash` for an unknown form, and for a
+ * hash whose check would take more than 1 GiB or ten seconds.
+ */
+export const parsePasswordHash = (text: string): PasswordHash => {
+  const hash = text.length <= MAX_TEXT_LENGTH ? firstReading(text) : undefined
+  if (!hash) throw refused(`This is no password hash in an accepted form. Accepted: ${Object.keys(FORMS).join('; ')}.`)
+  const { memoryBytes, seconds } = hash
+  if (memoryBytes <= MAX_MEMORY_BYTES && seconds <= MAX_SECONDS) return hash
+  throw refused(
+    `The parameters of this password hash are too expensive: a check would take about ${inWords(memoryBytes, seconds)}. ` +
+      'Accepted: up to 1 GiB and 10 s.',
+  )
+}
+
+const firstReading = (text: string): PasswordHash | undefined => {
+  for (const read of Object.values(FORMS)) {
+    const hash = read(text)
+    if (hash) return hash
+  }
+  return undefined
+}
+
+const inWords = (memoryBytes: number, seconds: number): string =>
+  `${Math.ceil(memoryBytes / 2 ** 20)} MiB and ${seconds.toPrecision(2)} s`
+
+const refused = (message: string): AppError => new AppError('unprocessable', message, { field: 'password_hash' })

@@ -1,0 +1,73 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { describe, test } from 'node:test'
+import { AppError } from '../../src/lib/errors.ts'
+import { createPasswords } from '../../src/users/passwords.ts'
+import { eventually } from '../support/wait.ts'
+
+/** Above the limit of 128 MiB by the least that counts. */
+const EXPENSIVE = `$argon2id$v=19$m=131080,t=1,p=1$c29tZXNhbHQ4$${'A'.repeat(43)}`
+
+describe('expensive foreign hashes', () => {
+  test('are checked one at a time, and leave the other places to other logins', async () => {
+    const passwords = createPasswords({ atOnce: 4, waiting: 10 })
+    const ended: string[] = []
+    const checks = Array.from({ length: 3 }, async () => {
+      assert.equal(await passwords.check('wrong', EXPENSIVE), 'wrong')
+      ended.push('expensive')
+    })
+    await eventually('one runs and two wait', () => {
+      const { running, waiting } = passwords.load()
+      assert.ok(running <= 1)
+      return running === 1 && waiting === 2
+    })
+    const other = passwords.check('wrong', null)
+    assert.equal(passwords.load().running, 2)
+    assert.equal(await other, 'wrong')
+    while (ended.length < 3) {
+      assert.ok(passwords.load().running <= 1)
+      await turnOfTheLoop()
+    }
+    await Promise.all(checks)
+    assert.deepEqual(passwords.load(), { running: 0, waiting: 0, refused: 0 })
+  })
+
+  test('beyond twenty that wait, further ones are refused with 503', async () => {
+    const passwords = createPasswords({ atOnce: 4, waiting: 100 })
+    const leaving = new AbortController()
+    const checks = Array.from({ length: 30 }, () => passwords.check('wrong', EXPENSIVE, { signal: leaving.signal }))
+    const results = Promise.allSettled(checks)
+    await eventually('the places are taken', () => passwords.load().refused === 9)
+    leaving.abort()
+    const refusals = (await results).filter(({ status }) => status === 'rejected') as PromiseRejectedResult[]
+    assert.equal(refusals.filter(({ reason }) => reason instanceof AppError && reason.reason === 'busy').length, 9)
+    assert.equal(passwords.load().refused, 9)
+  })
+})
+
+test('SHA-crypt does not keep the event loop from its work', async () => {
+  const passwords = createPasswords({ atOnce: 1, waiting: 10 })
+  let ended = false
+  const check = passwords.check('wrong', `$6$rounds=100000$salt$${'A'.repeat(86)}`).then((result) => {
+    ended = true
+    return result
+  })
+  let turns = 0
+  while (!ended) {
+    await turnOfTheLoop()
+    turns += 1
+  }
+  assert.equal(await check, 'wrong')
+  assert.ok(turns > 100, `${turns} turns`)
+})
+
+test('an empty password opens no account, even one whose hash is that of an empty password', async () => {
+  const passwords = createPasswords({ atOnce: 2, waiting: 10 })
+  // crypt_blowfish, wrapper.c; and argon2-cffi 25.1.0 with the parameters of svc.
+  const ofNothing = [
+    '$2a$05$CCCCCCCCCCCCCCCCCCCCC.7uG0VCzI2bS7j6ymqJi9CdcdxiRTWNy',
+    '$argon2id$v=19$m=19456,t=2,p=1$MPM3dloLcfJP9hYN+5iNBA$PRpfT9PbcxsyZXwFX3MAL5firsGAXlEdzcqIFm3GAjg',
+  ]
+  for (const hash of ofNothing) assert.equal(await passwords.check('', hash), 'wrong')
+})
