@@ -106,9 +106,10 @@ describe('costs', () => {
   }
 })
 
+const argon2 = (parameters: string, salt = 'c29tZXNhbHQ4', key = 'A'.repeat(43)) =>
+  `$argon2id$v=19$${parameters}$${salt}$${key}`
+
 describe('what is not read', () => {
-  const argon2 = (parameters: string, salt = 'c29tZXNhbHQ4', key = 'A'.repeat(43)) =>
-    `$argon2id$v=19$${parameters}$${salt}$${key}`
   const unreadable: Record<string, string> = {
     'the empty text': '',
     'a password': 'correct horse battery',
