@@ -40,7 +40,7 @@ interface PasswordsDeps {
  * What became of a check. `outdated`: it is the password, and its hash, made at another cost or by another system, is to
  * be replaced.
  */
-export type PasswordCheck = 'wrong' | 'right' | 'outdated'
+type PasswordCheck = 'wrong' | 'right' | 'outdated'
 
 /**
  * Password hashes: Argon2id on the thread pool, a few at a time. The rest waits in a queue that networks share fairly;
