@@ -192,9 +192,9 @@ const RULES: readonly Rule[] = [
     breach: `import { createMetrics } from '../metrics/metrics.ts'`,
   },
   {
-    title: 'passwords are hashed in users/passwords.ts, behind its queue; users/foreign-hashes/ knows other forms',
+    title: 'passwords are hashed in users/, behind the queue of passwords.ts',
     pattern: importOf('@node-rs/argon2'),
-    places: /^users\/(?:passwords\.ts$|foreign-hashes\/)/,
+    places: /^users\/(?:passwords|password-check|foreign-hashes\/[\w-]+)\.ts$/,
     breach: `import { hash } from '@node-rs/argon2'`,
   },
   {

@@ -43,22 +43,24 @@ const scryptHash = (
   }
 }
 
-const PHC = /^\$scrypt\$ln=(?<log2>\d{1,2}),r=(?<r>\d{1,4}),p=(?<p>\d{1,4})\$(?<salt>[\w+/]*)\$(?<key>[\w+/]+)$/
+const PHC =
+  /^\$scrypt\$ln=(?<log2>\d{1,2}),r=(?<blocks>\d{1,4}),p=(?<lanes>\d{1,4})\$(?<salt>[\w+/]*)\$(?<key>[\w+/]+)$/
 
 /** A PHC string, as passlib writes it too. */
 export const readPhcScrypt: ReadForm = (text) => {
-  const { log2, r, p, salt, key } = PHC.exec(text)?.groups ?? {}
+  const { log2, blocks, lanes, salt, key } = PHC.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
-  return scryptHash({ N: 2 ** Number(log2), r: Number(r), p: Number(p) }, fromBase64(salt), fromBase64(key))
+  return scryptHash({ N: 2 ** Number(log2), r: Number(blocks), p: Number(lanes) }, fromBase64(salt), fromBase64(key))
 }
 
-const WERKZEUG = /^scrypt:(?<N>\d{1,10}):(?<r>\d{1,4}):(?<p>\d{1,4})\$(?<salt>[!-#%-~]{1,64})\$(?<key>(?:[\da-f]{2})+)$/
+const WERKZEUG =
+  /^scrypt:(?<N>\d{1,10}):(?<blocks>\d{1,4}):(?<lanes>\d{1,4})\$(?<salt>[!-#%-~]{1,64})\$(?<key>(?:[\da-f]{2})+)$/
 
 /** That of Werkzeug, which Flask applications use: the salt is the text itself. */
 export const readWerkzeugScrypt: ReadForm = (text) => {
-  const { N, r, p, salt, key } = WERKZEUG.exec(text)?.groups ?? {}
+  const { N, blocks, lanes, salt, key } = WERKZEUG.exec(text)?.groups ?? {}
   if (salt === undefined || key === undefined) return undefined
-  return scryptHash({ N: Number(N), r: Number(r), p: Number(p) }, Buffer.from(salt), Buffer.from(key, 'hex'))
+  return scryptHash({ N: Number(N), r: Number(blocks), p: Number(lanes) }, Buffer.from(salt), Buffer.from(key, 'hex'))
 }
 
 const BETTER_AUTH = /^(?<salt>[\da-f]{32}):(?<key>[\da-f]{128})$/
