@@ -3,6 +3,7 @@ import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
+import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
@@ -69,8 +70,6 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   pseudonymOf(email: string): string
 }
 
-const DEFAULT_AUDIENCE = 'app'
-
 /** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
 export const createCore = (deps: CoreDeps): Core => {
   const { config, log, db, rootSecret, sideThread, clock = systemClock, onHash, onDelivery, onMail } = deps
@@ -89,7 +88,7 @@ export const createCore = (deps: CoreDeps): Core => {
     signingKeys,
     accessTokens,
     rootSecret,
-    defaultAudience: audiences[0] ?? DEFAULT_AUDIENCE,
+    defaultAudience: loginAudience(audiences),
     lifetimes: {
       accessTokenMs: config.accessTokenLifetimeMs,
       sessionMs: config.sessionLifetimeMs,

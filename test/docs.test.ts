@@ -24,7 +24,7 @@ const citing = globSync(['*.md', 'docs/**/*.md', '{src,test}/**/*.{ts,js}'], {
 
 /** Links of a document that lead to nothing, as `document: target`. Addresses elsewhere are not looked at. */
 const findBrokenLinks = (name: string, text: string): string[] =>
-  [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!https?:|mailto:)([^)"\s#]*)(?:#([\w-]+))?[)"]/g)].flatMap(
+  [...text.matchAll(/(?:\]\(|\b(?:src|srcset)=")(?!https?:|mailto:|\/auth\/)([^)"\s#]*)(?:#([\w-]+))?[)"]/g)].flatMap(
     ([, target = '', anchor]) => {
       const file = target === '' ? name : path.join(path.dirname(name), target)
       if (!existsSync(path.join(ROOT, file))) return [`${name}: ${target}`]

@@ -1,4 +1,4 @@
-import { type CookieRole, type CookieTable, isToken } from './cookies.ts'
+import { type CookieRole, type CookieTable, isToken, readableCookies } from './cookies.ts'
 
 /** The cookies of a request. Where a name came twice, either may be an attacker's: the request counts as signed out. */
 export interface RequestCookies {
@@ -26,7 +26,7 @@ interface CookieReaderDeps {
  * and so does a refresh token that `isConfirmed` refuses.
  */
 export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDeps) => {
-  const names = Object.entries(cookieTable).map(([role, { name }]) => ({ role: role as CookieRole, name }))
+  const names = readableCookies(cookieTable).map(([role, { name }]) => ({ role, name }))
 
   /** The role of the cookie whose name is from `start` to `end`. */
   const roleAt = (header: string, start: number, end: number): CookieRole | undefined => {

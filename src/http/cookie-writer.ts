@@ -4,7 +4,7 @@ import type { CookieRole, CookieTable } from './cookies.ts'
 
 /** Writes `Set-Cookie` headers (RFC 6265bis section 4.1). */
 export interface CookieWriter {
-  /** A new or renewed session. The CSRF token lasts as long. */
+  /** A new or renewed session. The CSRF token lasts as long. Scripts learn from two more how long the rest lasts. */
   session: (tokens: Tokens, csrfToken: string) => string[]
   clearedSession: () => string[]
   /** Without a session it lasts until the browser closes. */
@@ -33,11 +33,14 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
   const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
   const domains = parentDomains(new URL(baseUrl).hostname)
 
-  const write = (role: CookieRole, value: string, maxAgeSeconds?: number): string => {
+  const write = (role: keyof CookieTable, value: string, maxAgeSeconds?: number): string => {
     const { name, path, httpOnly } = cookieTable[role]
     const maxAge = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`
     return `${name}=${value}; Path=${path}${maxAge}${httpOnly ? '; HttpOnly' : ''}${secure}; SameSite=Lax`
   }
+
+  /** Wherever the access token's cookie goes, these go with it: without it, nothing is fresh. */
+  const clearedSignals = (): string[] => [write('session', '', 0), write('fresh', '', 0)]
 
   /** Expires a cookie on one path, for this host and for each parent domain, where other hosts may have set it. */
   const expire = (name: string, path: string): string[] => {
@@ -50,9 +53,11 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
       write('access', tokens.accessToken, tokens.accessTokenSeconds),
       write('refresh', tokens.refreshToken, tokens.sessionSeconds),
       write('csrf', csrfToken, tokens.sessionSeconds),
+      write('session', '1', tokens.sessionSeconds),
+      write('fresh', '1', freshSeconds(tokens)),
     ],
 
-    clearedSession: () => [write('access', '', 0), write('refresh', '', 0)],
+    clearedSession: () => [write('access', '', 0), write('refresh', '', 0), ...clearedSignals()],
 
     csrf: (token, sessionSeconds) => write('csrf', token, sessionSeconds),
 
@@ -63,14 +68,22 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
 
-    endOfRepeated: (roles, requestPath) =>
-      roles.flatMap((role) => {
+    endOfRepeated: (roles, requestPath) => [
+      ...roles.flatMap((role) => {
         const { name } = cookieTable[role]
         if (name.startsWith('__Host-')) return [write(role, '', 0)]
         return ancestorPaths(requestPath).flatMap((path) => expire(name, path))
       }),
+      ...(roles.includes('access') ? clearedSignals() : []),
+    ],
   }
 }
+
+const FRESH_MARGIN_SECONDS = 60
+
+/** A token that is about to expire is not fresh: what a script sends now may be read a moment later. */
+const freshSeconds = ({ accessTokenSeconds: seconds }: Tokens): number =>
+  Math.floor(seconds - Math.min(FRESH_MARGIN_SECONDS, seconds / 2))
 
 const FOUR_HUNDRED_DAYS_SECONDS = 34_560_000
 

@@ -3,6 +3,9 @@ import { randomToken } from '../lib/secrets.ts'
 /** What a cookie is for. */
 export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link' | 'stay'
 
+/** Cookies that tell scripts of the application how things are. svc writes them and never reads them. */
+type SignalRole = 'session' | 'fresh'
+
 interface Cookie {
   name: string
   path: string
@@ -10,7 +13,13 @@ interface Cookie {
 }
 
 /** The cookies of this service, as it is configured (CONTRACT.md 5.1). */
-export type CookieTable = Readonly<Record<CookieRole, Cookie>>
+export type CookieTable = Readonly<Record<CookieRole | SignalRole, Cookie>>
+
+const SIGNALS: ReadonlySet<string> = new Set<SignalRole>(['session', 'fresh'])
+
+/** The cookies of a table that svc reads, with their roles. */
+export const readableCookies = (table: CookieTable): [CookieRole, Cookie][] =>
+  Object.entries(table).filter(([role]) => !SIGNALS.has(role)) as [CookieRole, Cookie][]
 
 /**
  * The one place that knows the cookies' names and attributes. A browser takes a cookie with the prefix `__Host-` from
@@ -23,6 +32,9 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     access: { name: `${host}svc_access`, path: '/', httpOnly: true },
     refresh: { name: `${secure}svc_refresh`, path: '/auth', httpOnly: true },
     csrf: { name: `${host}svc_csrf`, path: '/', httpOnly: false },
+    // There is a session; and its access token is good for a while yet (`pages/session.js`).
+    session: { name: `${host}svc_session`, path: '/', httpOnly: false },
+    fresh: { name: `${host}svc_fresh`, path: '/', httpOnly: false },
     // Proves that the browser that returns from a provider is the one that was sent there.
     oauth: isHttps
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }

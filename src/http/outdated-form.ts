@@ -2,6 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Refusal } from './browser/form-problems.ts'
 import type { RouteDeps } from './deps.ts'
 import { statusOf } from './errors.ts'
+import { prefersJson } from './prefers-json.ts'
 import type { RequestContext } from './request-context.ts'
 import { type HttpResponse, page } from './response.ts'
 import type { Route } from './route.ts'
@@ -14,6 +15,7 @@ import type { Route } from './route.ts'
 export const createOutdatedForms = ({ findCurrentSession }: Pick<RouteDeps, 'findCurrentSession'>) => {
   const render = async (route: Route, context: RequestContext, refused: AppError): Promise<string> => {
     const refusal = refusalOf(context, refused)
+    if (route.responseKind === 'html' && route.answersScripts && prefersJson(context.headers)) throw refused
     if (route.guard === 'none' && route.showAgain) return route.showAgain(context, refusal)
     if (route.guard !== 'session' || !route.showAgain) throw refused
     const session = await findCurrentSession(context)

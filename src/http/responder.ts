@@ -7,6 +7,8 @@ import { isShownToPeople } from './check/original-request.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
 import { requiresReauthentication, statusOf, toAppError, toErrorJson } from './errors.ts'
+import { isKnownToClient } from './etag.ts'
+import { prefersJson } from './prefers-json.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirect } from './response.ts'
@@ -92,7 +94,16 @@ export const createResponder = (deps: ResponderDeps): Responder => {
       outgoing.writeHead(303, headers).end()
       return 303
     }
-    const { status, body, contentType, retryAfterSeconds } = response
+    const { status, body, contentType, retryAfterSeconds, etag } = response
+    if (etag !== undefined) headers.push('etag', etag)
+    if (etag !== undefined && isKnownToClient(context.headers['if-none-match'], etag)) {
+      outgoing.writeHead(304, headers).end()
+      return 304
+    }
+    if (status === 204) {
+      outgoing.writeHead(204, headers).end()
+      return 204
+    }
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', challenge)
@@ -134,9 +145,14 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   }
 }
 
-/** What a proxy is told, it shows to people only where they navigate and it passes the whole response on. */
-const errorKindOf = (context: IncomingRequest, { responseKind }: Destination): ResponseKind =>
-  responseKind === 'check' && isShownToPeople(context) ? 'html' : responseKind
+/**
+ * What a proxy is told, it shows to people only where they navigate and it passes the whole response on; a script is told
+ * in JSON.
+ */
+const errorKindOf = (context: IncomingRequest, { responseKind, answersScripts }: Destination): ResponseKind => {
+  if (answersScripts && prefersJson(context.headers)) return 'json'
+  return responseKind === 'check' && isShownToPeople(context) ? 'html' : responseKind
+}
 
 /**
  * Every page under /auth sets the CSRF cookie, error pages included, and so does a response that refuses a token: the

@@ -9,6 +9,8 @@ export interface ContentResponse {
   cacheSeconds?: number
   /** Name, value, name, value. */
   headers?: readonly string[]
+  /** A validator of the body: a client that has it already is answered 304. */
+  etag?: string
   /** For the log: why the request was refused, where the page says so in its own words. */
   refused?: AppError
 }
@@ -30,6 +32,9 @@ export const json = (status: number, body: string): ContentResponse => ({
   contentType: 'application/json',
   body,
 })
+
+/** Done; there is nothing to say about it. */
+export const noContent: HttpResponse = { status: 204, contentType: '', body: '' }
 
 /** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

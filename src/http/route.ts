@@ -32,9 +32,10 @@ export interface Documentation {
  * The kind of the route's responses, its errors included. `holdsToken`: the address of the page, or a field of it, is
  * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
  * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
+ * `answersScripts`: a request that accepts JSON and no page gets its errors in JSON.
  */
 type Kind =
-  | { responseKind: 'html'; holdsToken?: true }
+  | { responseKind: 'html'; holdsToken?: true; answersScripts?: true }
   | { responseKind: 'json'; documentation: Documentation }
   | { responseKind: 'asset' }
   | { responseKind: 'check' }
@@ -113,4 +114,5 @@ export interface Destination {
   responseKind: ResponseKind
   frequent?: boolean | undefined
   holdsToken?: boolean | undefined
+  answersScripts?: boolean | undefined
 }

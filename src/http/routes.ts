@@ -14,6 +14,7 @@ import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
 import { createRecoveryHandlers } from './browser/recovery/recovery-handlers.ts'
 import { createReauthentication } from './browser/reauthentication.ts'
 import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
+import { createGetSessionScript } from './browser/session-script.ts'
 import { createSignup } from './browser/signup.ts'
 import { createWelcome } from './browser/welcome.ts'
 import { createCheck } from './check/check.ts'
@@ -46,7 +47,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', handle: signup.show },
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: signup.submit, showAgain: signup.showAgain },
     { method: 'GET',  path: '/auth/logout',                  guard: 'none',                         responseKind: 'html', handle: logout.show },
-    { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', handle: logout.submit, showAgain: logout.showAgain },
+    { method: 'POST', path: '/auth/logout',                  guard: 'none',          csrf: 'token', responseKind: 'html', answersScripts: true, handle: logout.submit, showAgain: logout.showAgain },
     { method: 'GET',  path: '/auth/account',                 guard: 'session',                      responseKind: 'html', handle: account.show },
     { method: 'POST', path: '/auth/account/email',           guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.changeEmail, showAgain: account.showAgain.email },
     { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', handle: account.changeUsername, showAgain: account.showAgain.username },
@@ -91,6 +92,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, ...getHealth },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetReadiness(deps) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi },
+    // For pages of the application
+    { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, handle: createGetSessionScript(deps) },
     // Of each provider, and of each file of the pages
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),
     ...deps.pages.assets.map(assetRoute),

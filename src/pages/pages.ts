@@ -56,6 +56,7 @@ export type * from './recovery/email-views.ts'
 export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
 export type * from './views.ts'
+export { createSessionScript } from './session-script.ts'
 export { isFieldProblem } from './views.ts'
 
 /** All pages. Each function takes a view and returns a whole document. */

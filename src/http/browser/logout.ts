@@ -1,7 +1,8 @@
 import type { LogoutView } from '../../pages/pages.ts'
 import type { RouteDeps } from '../deps.ts'
+import { prefersJson } from '../prefers-json.ts'
 import type { RequestContext } from '../request-context.ts'
-import { type HttpResponse, page, redirect } from '../response.ts'
+import { type HttpResponse, noContent, page, redirect } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import type { Refusal } from './form-problems.ts'
 import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
@@ -31,7 +32,7 @@ export const createLogout = (deps: RouteDeps) => {
       for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
       context.signOut()
       stayAtLogin(deps, context)
-      return redirect(returnTo)
+      return prefersJson(context.headers) ? noContent : redirect(returnTo)
     },
   }
 }

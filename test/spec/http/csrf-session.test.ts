@@ -168,7 +168,7 @@ describe('§5.2 the token during a session', () => {
     await (await loggedIn(service, owner)).post('/auth/account/sessions', { all_others: '1' })
     const page = await visitor.get('/auth/login')
     assertPage(page)
-    assert.deepEqual(page.cleared.sort(), ['svc_access', 'svc_refresh'])
+    assert.deepEqual(page.cleared.sort(), ['svc_access', 'svc_fresh', 'svc_refresh', 'svc_session'])
     assert.ok(page.text.includes(`name="csrf_token" value="${tokenOf(visitor)}"`))
     assertRedirect(await logIn(visitor, owner), '/')
   })

@@ -34,13 +34,15 @@ describe('a response that caches may store', () => {
     })
   }
 
-  test('is an asset or the JWK Set, and nothing else', async () => {
+  test('is an asset, the session script or the JWK Set, and nothing else', async () => {
     const stored: string[] = []
     for (const { path, method } of routes) {
       const answer = await newAgent(service).send({ method, path })
       if (mayBeStored(answer)) stored.push(path)
     }
-    const expected = routes.filter(({ path }) => /^\/auth\/(?:assets\/|\.well-known\/jwks\.json$)/.test(path))
+    const expected = routes.filter(({ path }) =>
+      /^\/auth\/(?:assets\/|session\.js$|\.well-known\/jwks\.json$)/.test(path),
+    )
     assert.deepEqual(
       stored,
       expected.map(({ path }) => path),
@@ -50,7 +52,7 @@ describe('a response that caches may store', () => {
 
   test('other responses still expire cookies that arrive twice', async () => {
     const answer = await createUserAgent(service).get('/auth/login', { cookie: repeated })
-    assert.deepEqual([...new Set(answer.cleared)].toSorted(), NAMES.toSorted())
+    assert.deepEqual([...new Set(answer.cleared)].toSorted(), [...NAMES, 'svc_fresh', 'svc_session'].toSorted())
   })
 })
 
@@ -93,7 +95,8 @@ describe('every response', () => {
       assert.equal(headers['x-content-type-options'], 'nosniff', path)
       assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path)
       assert.equal(headers['strict-transport-security'], undefined, path)
-      if (path.startsWith('/auth/assets/') && headers['content-type'] !== 'text/html; charset=utf-8') continue
+      if (/^\/auth\/(?:assets\/|session\.js$)/.test(path) && headers['content-type'] !== 'text/html; charset=utf-8')
+        continue
       const policy = String(headers['content-security-policy'])
       assert.match(policy, /default-src 'none';.*frame-ancestors 'none'/, path)
       if (!headers['content-type']?.startsWith('text/html')) continue

@@ -70,7 +70,7 @@ describe('a user without a password can set one', () => {
 
 const assertDeleted = (answer: Answer) => {
   assertRedirect(answer, '/auth/login?done=deleted')
-  assert.deepEqual(answer.cleared.sort(), ['svc_access', 'svc_refresh'])
+  assert.deepEqual(answer.cleared.sort(), ['svc_access', 'svc_fresh', 'svc_refresh', 'svc_session'])
 }
 
 describe('deleting an account without a password requires re-authentication instead', () => {

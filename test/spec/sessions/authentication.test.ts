@@ -9,7 +9,14 @@ const service = await startService()
 
 test('§5.1 a session is the three cookies svc_access, svc_refresh and svc_csrf; svc_device names the browser', async () => {
   const { setCookies } = await signUp(newAgent(service), newPerson())
-  assert.deepEqual(setCookies.map(({ name }) => name).sort(), ['svc_access', 'svc_csrf', 'svc_device', 'svc_refresh'])
+  assert.deepEqual(setCookies.map(({ name }) => name).sort(), [
+    'svc_access',
+    'svc_csrf',
+    'svc_device',
+    'svc_fresh',
+    'svc_refresh',
+    'svc_session',
+  ])
 })
 
 test('§5.1 svc_access authenticates API requests: it is sufficient and necessary', async () => {

@@ -51,13 +51,15 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
     const { agent: visitor, answer } = await signedUp()
     assert.deepEqual(
       answer.setCookies.map(({ name }) => name),
-      [ACCESS, REFRESH, CSRF, '__Secure-svc_device'],
+      [ACCESS, REFRESH, CSRF, '__Host-svc_session', '__Host-svc_fresh', '__Secure-svc_device'],
     )
     assert.deepEqual(
       answer.setCookies.map(({ attributes: { path, httponly } }) => [path, httponly]),
       [
         ['/', ''],
         ['/auth', ''],
+        ['/', undefined],
+        ['/', undefined],
         ['/', undefined],
         ['/auth', ''],
       ],
@@ -74,7 +76,7 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
       '/auth/account?done=username',
     )
     const logout = await logOut(visitor)
-    assert.deepEqual(logout.cleared.toSorted(), [ACCESS, REFRESH])
+    assert.deepEqual(logout.cleared.toSorted(), [ACCESS, '__Host-svc_fresh', '__Host-svc_session', REFRESH])
     assertJsonError(await visitor.get('/auth/api/v1/user'), 401, 'unauthorized')
     assertRedirect(await logIn(visitor, owner), '/')
   })

@@ -1,7 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logOut, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import { logIn, logOut, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import { clearsCookie } from '../../support/client/cookie-jar.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
@@ -28,6 +28,8 @@ const table = {
   svc_access: { ...common, httpOnly: true, path: '/' },
   svc_refresh: { ...common, httpOnly: true, path: '/auth' },
   svc_csrf: { ...common, httpOnly: false, path: '/' },
+  svc_session: { ...common, httpOnly: false, path: '/' },
+  svc_fresh: { ...common, httpOnly: false, path: '/' },
 }
 
 for (const [name, expected] of Object.entries(table)) {
@@ -42,7 +44,7 @@ for (const [name, expected] of Object.entries(table)) {
   })
 }
 
-for (const [name, expected] of Object.entries(table).slice(0, 2)) {
+for (const [name, expected] of Object.entries(table).filter(([name]) => name !== 'svc_csrf')) {
   test(`§5.1 ${name} has the attributes of the table at refresh`, async () => {
     const { agent } = await signedUp(service)
     assert.deepEqual(shape(await agent.refresh(), name), expected)
@@ -67,13 +69,68 @@ test('§5.1 svc_refresh and svc_csrf: Max-Age is the remaining lifetime of the s
   const visitor = createUserAgent(short)
   const signup = await signUp(visitor, newPerson())
   assert.equal(maxAge(signup, 'svc_access'), 90)
-  for (const name of ['svc_refresh', 'svc_csrf']) {
+  for (const name of ['svc_refresh', 'svc_csrf', 'svc_session']) {
     const seconds = maxAge(signup, name)
     assert.ok(seconds > 3590 && seconds <= 3600, `${name} ${seconds}`)
   }
   await clock.turnTo(600_000)
   const seconds = maxAge(await visitor.refresh(), 'svc_refresh')
   assert.ok(seconds <= 3000 && seconds > 2900, String(seconds))
+})
+
+test('§5.1 svc_fresh ends before svc_access does: by 60 s, or by half its life where that is less', async (t) => {
+  const { agent } = await signedUp(service)
+  assert.equal(maxAge(await agent.refresh(), 'svc_fresh'), 540)
+  for (const [lifetime, fresh] of [
+    ['90s', 45],
+    ['3s', 1],
+    ['1s', 0],
+  ] as const) {
+    const short = await startService({ t, env: { SVC_ACCESS_TOKEN_TTL: lifetime } })
+    assert.equal(maxAge(await signUp(createUserAgent(short), newPerson()), 'svc_fresh'), fresh, lifetime)
+  }
+})
+
+test('§5.1 svc_session and svc_fresh have the value 1, and go wherever svc_access goes', async () => {
+  const { agent, person } = await signedUp(service)
+  const token = 'x'.repeat(43)
+  const outdated = { cookie: `svc_refresh=none; svc_csrf=${token}`, 'x-csrf-token': token }
+  const answers = [
+    await agent.refresh(),
+    await logIn(agent.copy(), person),
+    await agent.copy().get('/auth/api/v1/user', { cookie: 'svc_access=a; svc_access=b' }),
+    await agent.copy().refresh('audience=app', outdated),
+    await logOut(agent),
+  ]
+  for (const answer of answers) {
+    const isCleared = answer.cleared.includes('svc_access')
+    for (const name of ['svc_session', 'svc_fresh']) {
+      assert.equal(answer.cleared.includes(name), isCleared, answer.text)
+      assert.equal(answer.cookie(name)?.value, isCleared ? '' : '1')
+    }
+  }
+  assert.deepEqual(
+    answers.map(({ cleared }) => cleared.includes('svc_access')),
+    [false, false, true, true, true],
+  )
+})
+
+test('§5.1 svc_session and svc_fresh are never read: repeated or invented they change nothing', async () => {
+  const { agent } = await signedUp(service)
+  const own = `svc_access=${agent.cookies.get('svc_access')}`
+  for (const more of ['svc_fresh=1; svc_fresh=1', 'svc_session=evil; svc_session=1', 'svc_fresh=; svc_session=']) {
+    const answer = await agent.copy().get('/auth/api/v1/user', { cookie: `${own}; ${more}` })
+    assert.deepEqual([answer.status, answer.setCookies], [200, []], more)
+    assertJsonError(await agent.copy().get('/auth/api/v1/user', { cookie: more }), 401, 'unauthorized')
+  }
+})
+
+test('§5.1 a session that began before there was a svc_session gets it at its next renewal', async () => {
+  const { agent } = await signedUp(service)
+  for (const name of ['svc_session', 'svc_fresh', 'svc_access']) agent.cookies.delete(name)
+  const answer = await agent.get('/auth/login?return_to=%2Fshop')
+  assertRedirect(answer, '/shop')
+  assert.deepEqual([agent.cookies.get('svc_session'), agent.cookies.get('svc_fresh')], ['1', '1'])
 })
 
 test('§5.1 svc_access: Max-Age is never more than the remaining lifetime of the session', async (t) => {
@@ -127,7 +184,8 @@ test('§5.1 the duplicate is expired on the paths above the request, for the hos
   const expected = paths.flatMap((path) =>
     domains.map((domain) => `svc_access=; Path=${path}${domain}; Max-Age=0; SameSite=Lax`),
   )
-  assert.deepEqual(answer.headers['set-cookie'], expected)
+  const signals = ['svc_session', 'svc_fresh'].map((name) => `${name}=; Path=/; Max-Age=0; SameSite=Lax`)
+  assert.deepEqual(answer.headers['set-cookie'], [...expected, ...signals])
 })
 
 test('§5.1 where svc_access arrives twice with the same value, the request counts as unauthenticated, too', async () => {

@@ -20,6 +20,7 @@ export const routeTable = (provider: string): Route[] => {
     baseUrl,
     cookieTable,
     recovery: {},
+    audiences: [],
     usernames: true,
     passwords: true,
   } as unknown as RouteDeps)

@@ -1,0 +1,15 @@
+import { createHash } from 'node:crypto'
+
+/** A strong validator of a body (RFC 9110 section 8.8.3). */
+export const etagOf = (body: string): string =>
+  `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+
+/**
+ * Whether the client has the body already, by the header `If-None-Match` (RFC 9110 section 13.1.2). A proxy that
+ * compresses marks our validator as weak, which counts all the same.
+ */
+export const isKnownToClient = (ifNoneMatch: string | undefined, etag: string): boolean => {
+  if (ifNoneMatch === undefined) return false
+  const known = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return known.includes(etag) || known.includes('*')
+}
