@@ -1,45 +1,6 @@
-import { findUser } from './auth/find-user.ts'
-import { type AuthOptions, readSettings } from './auth/settings.ts'
-import { type AccessTokenClaims, createVerifier } from './auth/verify-access-token.ts'
-import { loginUrl } from './request/login-url.ts'
-import type { RequestSource } from './request/source.ts'
-import type { User } from './user.ts'
-
+export { type Auth, createAuth } from './auth/create-auth.ts'
 export type { AuthOptions } from './auth/settings.ts'
 export { type AccessTokenClaims, AccessTokenError } from './auth/verify-access-token.ts'
 export type { HeaderRecord, HeadersLike, RequestLike, RequestSource } from './request/source.ts'
 export { SvcUnavailableError } from './svc-unavailable-error.ts'
 export type { User } from './user.ts'
-
-/** What an application asks svc on the server. */
-export interface Auth {
-  /**
-   * The user of a request, or null when nobody is signed in. Asks svc once for each request object. Throws
-   * `SvcUnavailableError` when svc cannot say.
-   */
-  getUser(source: RequestSource): Promise<User | null>
-  /**
-   * The claims of an access token, verified with the cached keys of svc. Throws `AccessTokenError`, or
-   * `SvcUnavailableError` when the keys cannot be fetched. Whether the session has ended, only `getUser` knows.
-   */
-  verifyAccessToken(token: string): Promise<AccessTokenClaims>
-  /** The address of the login page that sends the user back to this request. */
-  loginUrl(source: RequestSource): string
-}
-
-/** Connects an application to svc. Throws a `TypeError` for a setting that is missing or wrong. */
-export const createAuth = (options: AuthOptions = {}): Auth => {
-  const settings = readSettings(options)
-  const questions = new WeakMap<object, Promise<User | null>>()
-  return {
-    getUser(source) {
-      const asked = questions.get(source)
-      if (asked) return asked
-      const question = findUser(settings, source)
-      questions.set(source, question)
-      return question
-    },
-    verifyAccessToken: createVerifier(settings),
-    loginUrl,
-  }
-}

@@ -1,11 +1,11 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
 import { type Auth, createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
 import { currentUser, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
+import { startServer } from '../support/network/http-server.ts'
 import { startService } from '../support/service/service.ts'
 
 const service = await startService()
@@ -15,14 +15,6 @@ const cookieOf = (agent: UserAgent): string => agent.cookies.header('/') ?? ''
 
 const requestWith = (cookie: string, url = 'https://example.com/members'): Request =>
   new Request(url, { headers: { cookie } })
-
-/** A server in place of svc; resolves to its address. */
-const startServer = async (t: TestContext, answer: RequestListener): Promise<string> => {
-  const server = createServer(answer).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => server.close().closeAllConnections())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 /** A server that answers as svc does for a user, and keeps the requests that it got. */
 const startRecorder = async (t: TestContext): Promise<{ auth: Auth; asked: IncomingMessage[] }> => {

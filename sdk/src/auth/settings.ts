@@ -53,14 +53,19 @@ const readTimeout = (timeoutMs: number = DEFAULT_TIMEOUT_MS): number => {
   throw new TypeError(`timeoutMs must be a number of milliseconds from 1 to ${LONGEST_TIMEOUT_MS}`)
 }
 
+const readAudience = (audience: string = 'app'): string => {
+  if (audience !== '') return audience
+  throw new TypeError('audience must not be empty: it is the one that svc writes into the tokens')
+}
+
 /** Completes the options. Throws a `TypeError` that names the option and the variable. */
-export const readSettings = ({ url, issuer, audience = 'app', timeoutMs }: AuthOptions): AuthSettings => {
+export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions): AuthSettings => {
   const environment = readEnvironment()
   const issuerText = issuer ?? (environment?.SVC_BASE_URL || undefined)
   return {
     url: readUrl(url, environment),
     issuer: issuerText && originOf(issuerText, issuer === undefined ? 'SVC_BASE_URL' : 'issuer'),
-    audience,
+    audience: readAudience(audience),
     timeoutMs: readTimeout(timeoutMs),
   }
 }

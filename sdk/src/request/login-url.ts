@@ -5,12 +5,12 @@ const LONGEST_RETURN_TO = 2048
 /** No browser comes here: it only completes a path. */
 const ANY_ORIGIN = 'http://svc.invalid'
 
-// A backslash and two slashes lead to another host, and browsers drop control characters before they look.
-const isReturnTo = (text: string): boolean =>
-  /^\/(?!\/)[^\\\p{Cc}\p{Cs}]*$/u.test(text) &&
-  text.length <= LONGEST_RETURN_TO &&
-  text === text.trim() &&
-  URL.canParse(text, ANY_ORIGIN)
+// svc accepts no others. A backslash and two slashes lead to another host, and so does what becomes two slashes once a
+// browser has resolved it; control characters are dropped before a browser looks.
+const isReturnTo = (text: string): boolean => {
+  if (text.length > LONGEST_RETURN_TO || !/^\/(?!\/)[^ \\\p{Cc}\p{Cs}]*$/u.test(text)) return false
+  return URL.canParse(text, ANY_ORIGIN) && !new URL(text, ANY_ORIGIN).pathname.startsWith('//')
+}
 
 // Node gives each byte of an address as one character.
 const encodeBytes = (address: string): string =>
@@ -24,7 +24,8 @@ const pathAndQueryOf = (address: string): string => {
 }
 
 /** The login page that sends the user to a path afterwards, or to `/` if svc would not accept the path. */
-const loginUrlTo = (path: string): string => `${LOGIN}?return_to=${encodeURIComponent(isReturnTo(path) ? path : '/')}`
+export const loginUrlTo = (path: string): string =>
+  `${LOGIN}?return_to=${encodeURIComponent(isReturnTo(path) ? path : '/')}`
 
 /**
  * The login page that sends the user back to the address of this request. It is relative: svc answers on the origin of

@@ -37,3 +37,6 @@ export const addressOf = (source: RequestSource): string | undefined => {
   if (!hasHeaders(source)) return undefined
   return source.originalUrl ?? source.url
 }
+
+/** The method of a request; `GET` where there are headers alone. */
+export const methodOf = (source: RequestSource): string => (hasHeaders(source) ? (source.method ?? 'GET') : 'GET')

@@ -1,0 +1,40 @@
+import { NextResponse } from 'next/server.js'
+import { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts'
+import { toResponse } from '../guard/refusal-response.ts'
+
+/** What the proxy needs of a `NextRequest`. */
+export interface ProxyRequest extends Request {
+  nextUrl: { pathname: string }
+}
+
+/** Tells a page its own address, which Next.js does not. A forged one leads its sender to another page, no more. */
+export const PATH_HEADER = 'x-svc-path'
+
+// The routes of svc, which a rewrite may serve in development, and files of the build.
+const isOpen = (pathname: string): boolean => /^\/(?:auth|_next)(?:\/|$)/.test(pathname)
+
+/**
+ * A function for `proxy.ts` (`middleware.ts` before Next.js 16). Pages of visitors who are not signed in lead to the
+ * login page, other requests get 401, an outage is 503. It is a convenience and never the only check: pages, actions
+ * and routes call `requireUser` themselves.
+ */
+export const authProxy = (options: GuardOptions = {}): ((request: ProxyRequest) => Promise<Response>) => {
+  let guard: Guard | undefined
+  return async (request) => {
+    if (isOpen(request.nextUrl.pathname)) return NextResponse.next()
+    // At the first request: a build loads this file without the environment that it will run in.
+    guard ??= createGuard(options)
+    const { refusal } = await guard.requireUser(request)
+    if (refusal) {
+      const response = toResponse(refusal)
+      // Next.js takes absolute addresses only, and makes those of its own host relative again.
+      if (refusal.status === 303)
+        response.headers.set('location', new URL(refusal.headers.location ?? '/', request.url).href)
+      return response
+    }
+    const headers = new Headers(request.headers)
+    const { pathname, search } = new URL(request.url)
+    headers.set(PATH_HEADER, pathname + search)
+    return NextResponse.next({ request: { headers } })
+  }
+}

@@ -1,0 +1,74 @@
+import { headers } from 'next/headers.js'
+import { redirect } from 'next/navigation.js'
+import { type Auth, createAuth } from '../auth/create-auth.ts'
+import { createGuard } from '../guard/guard.ts'
+import { toResponse } from '../guard/refusal-response.ts'
+import { loginUrlTo } from '../request/login-url.ts'
+import { isNavigation } from '../request/page.ts'
+import type { User } from '../user.ts'
+import { PATH_HEADER } from './auth-proxy.ts'
+
+export interface RequireUserOptions {
+  /** What `createAuth` returned. By default, the environment says how to reach svc. */
+  auth?: Auth | undefined
+  /** Where the login page leads back to: by default the page itself where `authProxy` runs, and `/` elsewhere. */
+  returnTo?: string | undefined
+}
+
+/** A route handler that gets the user as well. */
+export type UserRouteHandler<Asked extends Request, Context> = (
+  request: Asked,
+  user: User,
+  context: Context,
+) => Response | Promise<Response>
+
+/** A route handler of Next.js. */
+export type RouteHandler<Asked extends Request, Context> = (request: Asked, context: Context) => Promise<Response>
+
+// By this mark Next.js answers an error with 401. Its own `unauthorized()` throws the same, and needs a setting.
+const unauthorized = (): Error =>
+  Object.assign(new Error('Nobody is signed in.'), { digest: 'NEXT_HTTP_ERROR_FALLBACK;401' })
+
+let sharedAuth: Auth | undefined
+
+// At the first request: a build loads the pages without the environment that they will run in.
+const findAuth = ({ auth }: RequireUserOptions): Auth => auth ?? (sharedAuth ??= createAuth())
+
+// Next.js tells no method; what is sent has a type, and a script that sends an action has a header of its own.
+const isPage = (received: Headers): boolean =>
+  !received.has('next-action') && !received.has('content-type') && isNavigation(received)
+
+const requireCurrentUser = async (options: RequireUserOptions): Promise<User> => {
+  const received = await headers()
+  const user = await findAuth(options).getUser(received)
+  if (user) return user
+  if (!isPage(received)) throw unauthorized()
+  return redirect(loginUrlTo(options.returnTo ?? received.get(PATH_HEADER) ?? '/'))
+}
+
+const wrap =
+  <Asked extends Request, Context>(
+    handler: UserRouteHandler<Asked, Context>,
+    options: RequireUserOptions,
+  ): RouteHandler<Asked, Context> =>
+  async (request, context) => {
+    const { user, refusal } = await createGuard({ auth: findAuth(options) }).requireUser(request)
+    return refusal ? toResponse(refusal) : handler(request, user, context)
+  }
+
+/**
+ * The signed-in user, in a page, an action or a route. Without one, a page leads to the login page and anything else
+ * gets 401. Throws `SvcUnavailableError` when svc cannot say.
+ */
+export function requireUser(options?: RequireUserOptions): Promise<User>
+/** A route handler for signed-in users, which answers others itself: login page or 401 in JSON, and 503 in an outage. */
+export function requireUser<Asked extends Request = Request, Context = unknown>(
+  handler: UserRouteHandler<Asked, Context>,
+  options?: RequireUserOptions,
+): RouteHandler<Asked, Context>
+export function requireUser(
+  first: RequireUserOptions | UserRouteHandler<Request, unknown> = {},
+  options: RequireUserOptions = {},
+): Promise<User> | RouteHandler<Request, unknown> {
+  return typeof first === 'function' ? wrap(first, options) : requireCurrentUser(first)
+}
