@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
@@ -55,6 +56,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   users: Users
   emailDomains: EmailDomains
   passwords: Passwords
+  apiKeys: ApiKeys
   sessions: Sessions
   signingKeys: SigningKeys
   secretRotation: SecretRotation
@@ -198,6 +200,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
+    apiKeys: createApiKeys({ db, clock }),
     baseUrl,
     clock,
     db,

@@ -27,12 +27,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cleanup: ['lib'],
   sessions: ['lib', 'storage/database.ts'],
   webhooks: ['lib', 'storage/database.ts'],
+  'api-keys': ['lib', 'storage/database.ts'],
   users: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   oauth: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
   browsers: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   recovery: ['lib', 'mail', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
-  http: ['browsers', 'lib', 'mail', 'oauth', 'pages', 'recovery', 'sessions', 'users'],
+  http: ['api-keys', 'browsers', 'lib', 'mail', 'oauth', 'pages', 'recovery', 'sessions', 'users'],
   metrics: [
     'http/rate-limit.ts',
     'http/request-metrics.ts',
@@ -51,6 +52,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   bootstrap: ['config', 'lib', 'storage'],
   core: [
+    'api-keys',
     'bootstrap',
     'browsers',
     'config',
@@ -78,6 +80,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   serve: ['bootstrap', 'config', 'core', 'lib', 'metrics/fleet.ts', 'metrics/registry.ts', 'service'],
   cli: [
+    'api-keys/api-keys.ts',
     'bootstrap',
     'config',
     'core',
@@ -280,7 +283,8 @@ const findDugOutTypes = ({ file, text }: SourceFile): string[] => {
 }
 
 // A command loads the domain only when it needs it: that halves the time of the others.
-const VALUE_OF_DOMAIN = /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:oauth|sessions|users|webhooks)\/[^']*'/
+const VALUE_OF_DOMAIN =
+  /^(?:import|export) (?!type\b).*from '(?:\.{1,2}\/)+(?:api-keys|oauth|sessions|users|webhooks)\/[^']*'/
 
 /** Every import of a value of the domain. */
 const findLoadedDomain = ({ file, text }: SourceFile): string[] =>

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../lib/version.ts'
+import { addApiKeys } from './api-keys.ts'
 import { addBackup } from './backup.ts'
 import type { CommandContext } from './command-context.ts'
 import { addConfig } from './config.ts'
@@ -51,6 +52,7 @@ const createProgram = (context: CommandContext): Command => {
   addSessions(program, context)
   addIdentities(program, context)
   addKeys(program, context)
+  addApiKeys(program, context)
   addSecret(program, context)
   addWebhooks(program, context)
   addMail(program, context)

@@ -37,6 +37,9 @@ export const timestampNow = (): string => {
   return `${dateAndSecond}${String(ms).padStart(3, '0')}Z`
 }
 
+/** The greatest time a date can hold, in milliseconds since 1970 (ECMA-262 section 21.4.1.1). */
+export const MAX_DATE_MS = 8.64e15
+
 /** The greatest delay a timer can hold: 2^31-1 ms, about 24.8 days. */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 

@@ -28,7 +28,8 @@ CREATE TABLE api_keys (
   last_used_at BIGINT
 );
 
-CREATE INDEX api_keys_by_name ON api_keys (name);
+-- A revoked key gives its name back.
+CREATE UNIQUE INDEX api_keys_by_name ON api_keys (name) WHERE revoked_at IS NULL;
 
 -- Requests of the server API with an Idempotency-Key, and the answers that are repeated.
 CREATE TABLE idempotent_requests (

@@ -1,0 +1,95 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Awaitable } from '../lib/awaitable.ts'
+import { AppError } from '../lib/errors.ts'
+import { randomToken } from '../lib/secrets.ts'
+import { type Clock, MAX_DATE_MS } from '../lib/time.ts'
+import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { findApiKeys, findApiKeysNamed, insertApiKey, revokeApiKey } from './api-key-store.ts'
+import { type ApiKey, type AuthenticatedKey, hashOf } from './api-key.ts'
+import { createAuthenticateKey } from './authenticate-key.ts'
+
+export type { ApiKey, AuthenticatedKey } from './api-key.ts'
+export { isScope, requireScope, SCOPES, type Scope } from './scopes.ts'
+
+type NewApiKey = Pick<ApiKey, 'name' | 'scopes'> & {
+  /** Undefined: the key does not expire. */
+  lifetimeMs: number | undefined
+}
+
+/** Keys with which the application's backend calls the server API. */
+export interface ApiKeys {
+  /** Makes a key. Its text is stored nowhere, and is gone after this call. `conflict` for a taken name. */
+  create(newKey: NewApiKey): Promise<{ key: ApiKey; text: string }>
+  /** All keys, revoked and expired ones included, the newest first. */
+  list(): Promise<ApiKey[]>
+  /** Takes effect with the next request, on every replica. `not_found` when no key has this name or id. */
+  revoke(nameOrId: string): Promise<ApiKey>
+  /** The key of a text, by its row as it is now; undefined when there is none, or it was revoked or has expired. */
+  authenticate(text: string): Awaitable<AuthenticatedKey | undefined>
+}
+
+interface ApiKeysDeps {
+  db: Database
+  clock: Clock
+}
+
+/** SQLite names the column, PostgreSQL the index. */
+const NAME_INDEXES = ['api_keys.name', 'api_keys_by_name']
+
+const MAX_NAME_LENGTH = 64
+
+export const createApiKeys = ({ db, clock }: ApiKeysDeps): ApiKeys => {
+  const { authenticate, forget } = createAuthenticateKey({ db, clock })
+
+  return {
+    authenticate,
+
+    async create({ name, scopes, lifetimeMs }) {
+      requireGoodName(name)
+      if (scopes.length === 0)
+        throw new AppError('unprocessable', 'A key needs at least one scope.', { field: 'scopes' })
+      const createdAtMs = clock.now()
+      const key: ApiKey = {
+        id: randomUUIDv7(),
+        name,
+        scopes: [...new Set(scopes)],
+        createdAtMs,
+        expiresAtMs: lifetimeMs === undefined ? undefined : Math.min(createdAtMs + Math.ceil(lifetimeMs), MAX_DATE_MS),
+        revokedAtMs: undefined,
+        lastUsedAtMs: undefined,
+      }
+      const text = `svc_sk_${randomToken(32)}`
+      try {
+        await db.inTransaction((transaction) => insertApiKey(transaction, key, hashOf(text)))
+      } catch (error) {
+        if (NAME_INDEXES.some((index) => isUniqueViolation(error, index))) throw taken(name)
+        throw error
+      }
+      return { key, text }
+    },
+
+    list: () => findApiKeys(db),
+
+    revoke: (nameOrId) =>
+      db.inTransaction(async (transaction) => {
+        const [key] = await findApiKeysNamed(transaction, nameOrId)
+        if (!key)
+          throw new AppError('not_found', `there is no API key ${JSON.stringify(nameOrId)}: give a name or an id`)
+        const nowMs = clock.now()
+        if ((await revokeApiKey(transaction, key.id, nowMs)) === 0) return key
+        transaction.afterCommit(forget)
+        return { ...key, revokedAtMs: nowMs }
+      }),
+  }
+}
+
+const requireGoodName = (name: string): void => {
+  if (/^[\w.:-]+$/.test(name) && name.length <= MAX_NAME_LENGTH) return
+  const message = `The name of a key has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 . _ : -`
+  throw new AppError('unprocessable', message, { field: 'name' })
+}
+
+const taken = (name: string): AppError =>
+  new AppError('conflict', `there is a key with the name "${name}" already: revoke it first, or take another name`, {
+    field: 'name',
+  })
