@@ -191,7 +191,7 @@ const loadMetrics = async (
 }
 
 const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
+  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery, idempotency } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
@@ -204,6 +204,7 @@ const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
     { name: 'links', run: recovery.links.deleteExpired },
     { name: 'mail', run: mail.deleteExpired },
     { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
+    { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)

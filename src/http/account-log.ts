@@ -29,11 +29,16 @@ export interface AccountLog {
 }
 
 export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps): AccountLog => {
-  const record = ({ requestId, device }: RequestContext, { event, email, ...facts }: EventFacts): void => {
+  const record = ({ requestId, device, apiKey }: RequestContext, { event, email, ...facts }: EventFacts): void => {
     // Always computed: the time that a response takes must not show whether the account exists.
     const pseudonym = email === undefined ? undefined : pseudonymOf(email)
     const account = facts.userId === undefined ? pseudonym : undefined
-    logAccountEvent(log, event, { ...facts, account }, { request_id: requestId, client: device.address })
+    logAccountEvent(
+      log,
+      event,
+      { ...facts, account },
+      { request_id: requestId, client: device.address, api_key_id: apiKey?.id },
+    )
   }
 
   return {

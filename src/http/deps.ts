@@ -1,3 +1,4 @@
+import type { ApiKeys, Idempotency } from '../api-keys/api-keys.ts'
 import type { KnownBrowsers } from '../browsers/known-browsers.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
@@ -43,6 +44,8 @@ export interface ServerDeps {
   isTrustedProxy: (address: string) => boolean
   clock: Clock
   log: Log
+  apiKeys: ApiKeys
+  idempotency: Idempotency
   users: Users
   emailDomains: EmailDomains
   sessions: Sessions

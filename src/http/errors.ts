@@ -26,8 +26,11 @@ export const toAppError = (thrown: unknown): AppError => {
 }
 
 /** The body of every JSON error (CONTRACT.md 7). With the request ID, an operator finds the line in the log. */
-export const toErrorJson = ({ code, message }: AppError, requestId: string): string =>
-  JSON.stringify({ error: { code, message, request_id: requestId } })
+export const toErrorJson = ({ code, message, field }: AppError, requestId: string): string =>
+  JSON.stringify({ error: { code, message, field: NAMES_FIELD.has(code) ? field : undefined, request_id: requestId } })
+
+/** The codes whose error names the field that it is about. */
+const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflict', 'unprocessable'])
 
 /** Whether the user must sign in again before this change (`sessions.requireRecentAuthentication`). */
 export const requiresReauthentication = ({ reason }: AppError): boolean => reason === 'confirm_first'

@@ -2,7 +2,7 @@ import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import type { RouteDeps } from './deps.ts'
 import { type HttpResponse, redirect } from './response.ts'
-import type { Route } from './route.ts'
+import type { KeylessRoute, Route } from './route.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
 /** Decides by the guard of a route whether its handler is called. */
@@ -14,7 +14,7 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
   },
 
   /** Calls the handler, or refuses the request (`unauthorized`), or redirects it to the login page. */
-  handle(route: Route, context: IncomingRequest): Awaitable<HttpResponse> {
+  handle(route: KeylessRoute, context: IncomingRequest): Awaitable<HttpResponse> {
     if (route.guard === 'none') return route.handle(context)
     if (route.guard === 'refresh_token') {
       if (!context.cookies.refresh) throw unauthorized(unusable(context))

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { AuthenticatedKey } from '../api-keys/api-keys.ts'
 import type { AuthenticatedSession, Device, Tokens } from '../sessions/sessions.ts'
 import type { RequestCookies } from './cookie-reader.ts'
+import type { JsonObject } from './transport/json.ts'
 import type { Fields } from './transport/url-encoded.ts'
 
 /** The request as handlers see it, without sockets, and the cookies of its response. */
@@ -14,6 +16,10 @@ export interface RequestContext {
   cookies: RequestCookies
   query: Fields
   form: Fields
+  /** The body of a request to the server API; empty where there is none. */
+  json: JsonObject
+  /** The segments of the path for which the table of routes has `{name}`, as they were sent. */
+  parameters: Readonly<Record<string, string>>
   /** The client's address (past trusted proxies) and user agent. */
   device: Device
   /** The network of that address, which shares rate limits and places in the hash queue (`networkOf`). */
@@ -22,6 +28,8 @@ export interface RequestContext {
   readonly signal: AbortSignal
   /** Set once the session of the request is found: for the log, and for the lifetime of the CSRF cookie. */
   session?: AuthenticatedSession | undefined
+  /** The key of a request to the server API, once it is found: for the log. */
+  apiKey?: AuthenticatedKey | undefined
   /** Whether the session was renewed for this request, since its access token was missing or no longer valid. */
   isRenewed: boolean
   /**

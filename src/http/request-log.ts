@@ -33,6 +33,7 @@ export const createRequestLog = ({ log, requestMetrics }: RequestLogDeps): LogRe
       duration_ms: Math.round(durationMs * 100) / 100,
       client: context.device.address,
       user_id: context.session?.userId,
+      api_key_id: context.apiKey?.id,
       ...(error && { code: error.code, problem: error.message }),
       ...more,
       ...(error && needsExplanation(error) && { err: error.cause ?? error }),

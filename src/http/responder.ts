@@ -106,9 +106,10 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     }
     if (contentType) headers.push('content-type', contentType)
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
-    if (status === 401) headers.push('www-authenticate', challenge)
+    if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
     const bytes = Buffer.byteLength(body)
-    headers.push('content-length', String(bytes))
+    // RFC 9110 section 8.6
+    if (status !== 204) headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.
     outgoing.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8')
     return status
@@ -172,6 +173,9 @@ const givesCsrfToken = (
 /** RFC 9110 section 11.6.1 wants a challenge with every 401; there is no registered scheme for cookies. */
 const challengeOf = ({ access }: CookieTable): string =>
   `Cookie realm="svc", form-action="/auth/login", cookie-name=${access.name}`
+
+/** RFC 6750 section 3 */
+const KEY_CHALLENGE = 'Bearer realm="svc"'
 
 /**
  * The one place that writes `Set-Cookie`: never on a response that may be stored, since a cache in front would hand the

@@ -34,7 +34,7 @@ export const json = (status: number, body: string): ContentResponse => ({
 })
 
 /** Done; there is nothing to say about it. */
-export const noContent: HttpResponse = { status: 204, contentType: '', body: '' }
+export const noContent: ContentResponse = { status: 204, contentType: '', body: '' }
 
 /** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -39,7 +39,7 @@ const refusal = (): AppError =>
   )
 
 /** The same for a form that was refused; undefined for a value that is not accepted. */
-export const findReturnTo = (form: Fields, targets: ReturnTargets): string | undefined => {
+export const findReturnTo = (form: Pick<Fields, 'get'>, targets: ReturnTargets): string | undefined => {
   try {
     return readReturnTo(form.get('return_to'), targets)
   } catch {

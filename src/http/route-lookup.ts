@@ -1,6 +1,6 @@
 import { methodsOf, type Route } from './route.ts'
 
-/** Finds rows of the table; paths are compared to the letter. */
+/** Finds rows of the table; paths are compared to the letter, but for the segments that are `{name}`. */
 export interface RouteLookup {
   /** The row of a method and a path; undefined where the table has none. */
   find: (method: string, path: string) => Route | undefined
@@ -16,12 +16,15 @@ export const createRouteLookup = (routes: readonly Route[]): RouteLookup => {
     byPath.set(route.path, byMethod)
   }
   const prefixes = [...new Set(routes.filter(({ isPrefix }) => isPrefix).map(({ path }) => path))]
+  const templates = [...byPath.keys()].filter((path) => path.includes('{'))
 
   const methodsAt = (path: string): Map<string, Route> | undefined => {
     const exact = byPath.get(path)
     if (exact) return exact
-    const prefix = prefixes.find((one) => path.startsWith(one) && path[one.length] === '/')
-    return prefix && byPath.get(prefix)
+    const wider =
+      prefixes.find((one) => path.startsWith(one) && path[one.length] === '/') ??
+      templates.find((template) => readParameters(template, path))
+    return wider === undefined ? undefined : byPath.get(wider)
   }
 
   return {
@@ -34,3 +37,17 @@ export const createRouteLookup = (routes: readonly Route[]): RouteLookup => {
 }
 
 const ANY: Route['method'] = 'ANY'
+
+/** The segments of a path for which a template has `{name}`; undefined for a path that does not fit. */
+export const readParameters = (template: string, path: string): Record<string, string> | undefined => {
+  const expected = template.split('/')
+  const segments = path.split('/')
+  if (segments.length !== expected.length) return undefined
+  const parameters: Record<string, string> = {}
+  for (const [index, segment] of segments.entries()) {
+    const [, name] = /^\{(\w+)\}$/.exec(expected[index] ?? '') ?? []
+    if (name !== undefined && segment !== '') parameters[name] = segment
+    else if (segment !== expected[index]) return undefined
+  }
+  return parameters
+}

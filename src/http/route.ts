@@ -1,15 +1,16 @@
+import type { AuthenticatedKey, Keep, Kept, Scope } from '../api-keys/api-keys.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import type { AppError } from '../lib/errors.ts'
 import type { AuthenticatedSession } from '../sessions/sessions.ts'
 import type { Refusal } from './browser/form-problems.ts'
 import type { RequestContext } from './request-context.ts'
-import type { HttpResponse } from './response.ts'
+import type { ContentResponse, HttpResponse } from './response.ts'
 
 /** A JSON Schema (draft 2020-12), as OpenAPI 3.1 takes it. */
 export type Schema = Record<string, unknown>
 
 /** Headers that the OpenAPI document describes in one place (`openapi.ts`). */
-export type ResponseHeader = 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate'
+export type ResponseHeader = 'Idempotency-Replayed' | 'Retry-After' | 'Set-Cookie' | 'WWW-Authenticate'
 
 /** What the OpenAPI document says about a JSON route. */
 export interface Documentation {
@@ -17,6 +18,7 @@ export interface Documentation {
   operationId: string
   summary: string
   tag: 'Users' | 'Sessions' | 'Keys' | 'Operation'
+  /** Those in the path are described with the path. Of the server API, no other query parameter is accepted. */
   parameters?: {
     name: string
     in: 'query' | 'header' | 'cookie'
@@ -24,8 +26,10 @@ export interface Documentation {
     description: string
     schema: Schema
   }[]
+  /** The body that the route takes, as JSON. */
+  body?: { schema: Schema }
   /** By status; without a schema the body is empty. */
-  responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] }>
+  responses: Record<number, { description: string; schema?: Schema; headers?: ResponseHeader[] | undefined }>
 }
 
 /**
@@ -84,8 +88,24 @@ type Guard =
   | { guard: 'access_token'; handle: Handle<[session: AuthenticatedSession]>; refuse?: Refuse }
   | { guard: 'refresh_token'; handle: Handle<[refreshToken: string]> }
 
-export type Route = { path: `/auth${string}` | '/' } & Method &
-  Guard &
+/**
+ * A route of the server API. `api_key`: a client with an API key that has the scope. No cookie is looked at, so that no
+ * other site can use what a browser holds. What a `POST` does and its response are stored in one transaction (`Keep`).
+ */
+type KeyGuard = { guard: 'api_key'; scope: Scope; responseKind: 'json' } & (
+  | (ReadMethod & { handle: Handle<[key: AuthenticatedKey]> })
+  | { method: 'PATCH' | 'DELETE'; csrf: 'api_key'; handle: Handle<[key: AuthenticatedKey]> }
+  | { method: 'POST'; csrf: 'api_key'; handle: HandleOnce }
+)
+
+type HandleOnce = (
+  context: RequestContext,
+  key: AuthenticatedKey,
+  keep: Keep<ContentResponse>,
+) => Promise<Kept<ContentResponse>>
+
+/** `{name}` in a path stands for one segment (`RequestContext.parameters`). */
+export type Route = { path: `/auth${string}` | '/' } & ((Method & Guard) | KeyGuard) &
   Kind & {
     /** Requested so often that its successes are logged at level `debug` only. */
     frequent?: true
@@ -94,6 +114,10 @@ export type Route = { path: `/auth${string}` | '/' } & Method &
     /** The setting without which the route does not exist (`switched-off.ts`). */
     needs?: 'usernames' | 'passwords'
   }
+
+export type KeyRoute = Extract<Route, { guard: 'api_key' }>
+export type KeylessRoute = Exclude<Route, KeyRoute>
+export type JsonRoute = Extract<Route, { responseKind: 'json' }>
 
 export type ResponseKind = Route['responseKind']
 
@@ -115,4 +139,5 @@ export interface Destination {
   frequent?: boolean | undefined
   holdsToken?: boolean | undefined
   answersScripts?: boolean | undefined
+  guard?: Route['guard'] | undefined
 }

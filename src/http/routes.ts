@@ -5,6 +5,7 @@ import { createGetOpenApi } from './api/get-open-api.ts'
 import { getUser } from './api/get-user.ts'
 import { createGetReadiness, getHealth } from './api/health.ts'
 import { createRefreshSession } from './api/refresh-session.ts'
+import { createSessionRoutes } from './api/v2/sessions.ts'
 import { createAccount } from './browser/account.ts'
 import { createHome } from './browser/home.ts'
 import { createLogin } from './browser/login.ts'
@@ -20,6 +21,7 @@ import { createWelcome } from './browser/welcome.ts'
 import { createCheck } from './check/check.ts'
 import { FORWARD_PATH } from './check/original-request.ts'
 import type { RouteDeps } from './deps.ts'
+import type { ApiVersion } from './openapi.ts'
 import { redirect } from './response.ts'
 import type { Route } from './route.ts'
 import { withoutSwitchedOff } from './switched-off.ts'
@@ -35,7 +37,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const check = createCheck(deps)
-  const getOpenApi = createGetOpenApi({ ...deps, listRoutes: () => routes })
+  const apiSessions = createSessionRoutes(deps)
+  const getOpenApi = (version: ApiVersion) => createGetOpenApi({ ...deps, version, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
   const routes: Route[] = [
@@ -91,9 +94,14 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/.well-known/jwks.json',   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetJwkSet(deps) },
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, ...getHealth },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetReadiness(deps) },
-    { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi },
+    { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi('v1') },
     // For pages of the application
     { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, handle: createGetSessionScript(deps) },
+    // The server API
+    { method: 'GET',    path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:read',                   responseKind: 'json', ...apiSessions.list },
+    { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:write', csrf: 'api_key', responseKind: 'json', ...apiSessions.endAll },
+    { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',       guard: 'api_key', scope: 'sessions:write', csrf: 'api_key', responseKind: 'json', ...apiSessions.end },
+    { method: 'GET',    path: '/auth/api/v2/openapi.json',        guard: 'none',                                              responseKind: 'json', ...getOpenApi('v2') },
     // Of each provider, and of each file of the pages
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),
     ...deps.pages.assets.map(assetRoute),

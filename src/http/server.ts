@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { createAccountLog } from './account-log.ts'
+import { createApiRequests } from './api-requests.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
@@ -16,7 +17,7 @@ import { createOutdatedForms } from './outdated-form.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { createResponder } from './responder.ts'
 import type { HttpResponse } from './response.ts'
-import type { Route } from './route.ts'
+import type { KeylessRoute, Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
 import { createRoutes } from './routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
@@ -30,6 +31,8 @@ import { createMalformedRequests } from './transport/malformed-requests.ts'
 import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
 
+const MAX_FORM_KIB = 16
+
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerDeps): Server => {
   const deps = createRouteDeps(given)
@@ -39,6 +42,7 @@ export const createServer = (given: ServerDeps): Server => {
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
+  const apiRequests = createApiRequests(deps)
   const refuseForeign = createOwnRequestCheck(deps)
   const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)
@@ -46,8 +50,8 @@ export const createServer = (given: ServerDeps): Server => {
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
   /** A form, after the checks that the contract puts before its handler, in this order. */
-  const handleForm = async (route: Route, context: IncomingRequest, incoming: IncomingMessage) => {
-    const body = await readBody(incoming)
+  const handleForm = async (route: KeylessRoute, context: IncomingRequest, incoming: IncomingMessage) => {
+    const body = await readBody(incoming, MAX_FORM_KIB)
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
     context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
@@ -57,6 +61,10 @@ export const createServer = (given: ServerDeps): Server => {
   }
 
   const handle = (route: Route, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> => {
+    if (route.guard === 'api_key') {
+      requireOneHost(context)
+      return apiRequests.handle(route, context, incoming)
+    }
     if (route.method === 'POST') return handleForm(route, context, incoming)
     requireOneHost(context)
     return guards.handle(route, context)

@@ -50,8 +50,10 @@ export interface AccountFacts {
   count?: number | undefined
 }
 
-/** The origin of an event: a request, or an operator on the command line. */
-type Origin = { request_id: string; client: string } | { command: string; operator: string }
+/** The origin of an event: a request, of the server API with its key, or an operator on the command line. */
+type Origin =
+  | { request_id: string; client: string; api_key_id?: string | undefined }
+  | { command: string; operator: string }
 
 /** Writes the log line of one event. */
 export const logAccountEvent = (log: Log, event: AccountEventName, facts: AccountFacts, origin: Origin): void => {

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type HttpResponse, json } from '../../src/http/response.ts'
-import type { Route } from '../../src/http/route.ts'
+import type { Documentation, Route } from '../../src/http/route.ts'
 import { routeTable } from '../support/service/route-table.ts'
 
 const routes = routeTable('company')
 
 const handle = (): HttpResponse => json(200, '{}')
+
+const documentation: Documentation = { operationId: 'new', summary: 'New', tag: 'Users', responses: {} }
 
 /** Rows that the compiler must refuse: where it accepts one, `npm run check:types` reports an unused directive. */
 export const REFUSED: Route[] = [
@@ -15,6 +17,33 @@ export const REFUSED: Route[] = [
   { method: 'GET', path: '/auth/new', responseKind: 'html', handle },
   // @ts-expect-error: a state-changing method without a CSRF rule
   { method: 'POST', path: '/auth/new', guard: 'none', responseKind: 'html', handle },
+  // @ts-expect-error: another method without a CSRF rule
+  { method: 'DELETE', path: '/auth/new', guard: 'none', responseKind: 'json', documentation, handle },
+  // @ts-expect-error: no cookie, so no CSRF token, but no key either
+  { method: 'POST', path: '/auth/new', guard: 'session', csrf: 'api_key', responseKind: 'html', handle },
+  // @ts-expect-error: a key without a scope
+  { method: 'GET', path: '/auth/new', guard: 'api_key', responseKind: 'json', documentation, handle },
+  // @ts-expect-error: a change that needs a key and does not say so
+  {
+    method: 'DELETE',
+    path: '/auth/new',
+    guard: 'api_key',
+    scope: 'users:write',
+    responseKind: 'json',
+    documentation,
+    handle,
+  },
+  // @ts-expect-error: a POST of the server API whose response is not kept
+  {
+    method: 'POST',
+    path: '/auth/new',
+    guard: 'api_key',
+    scope: 'users:write',
+    csrf: 'api_key',
+    responseKind: 'json',
+    documentation,
+    handle,
+  },
   // @ts-expect-error: no response kind
   { method: 'GET', path: '/auth/new', guard: 'none', handle },
   // @ts-expect-error: JSON without documentation
@@ -28,8 +57,8 @@ test('each method of a path has one row', () => {
   assert.deepEqual(rows, [...new Set(rows)])
 })
 
-test('every POST needs a CSRF token, except the one that only redirects the browser from a provider to the GET', () => {
-  const posts = routes.filter((route) => route.method === 'POST')
+test('every POST needs a CSRF token, except those with an API key and the one that only redirects the browser from a provider to the GET', () => {
+  const posts = routes.filter((route) => route.method === 'POST' && route.guard !== 'api_key')
   assert.ok(posts.length > 10)
   assert.deepEqual(
     posts.filter(({ csrf }) => csrf !== 'token').map(({ path, csrf }) => [path, csrf]),
@@ -45,6 +74,18 @@ test('only the check for proxies answers every method, and all that it can do is
       ['/auth/check', 'access_token', 'check'],
       ['/auth/check/forward', 'access_token', 'check'],
     ],
+  )
+})
+
+test('the server API takes an API key alone, but for its description', () => {
+  const api = routes.filter(({ path }) => path.startsWith('/auth/api/v2/'))
+  assert.deepEqual(
+    api.filter(({ guard }) => guard !== 'api_key').map(({ path }) => path),
+    ['/auth/api/v2/openapi.json'],
+  )
+  assert.deepEqual(
+    routes.filter(({ guard }) => guard === 'api_key'),
+    api.filter(({ guard }) => guard === 'api_key'),
   )
 })
 

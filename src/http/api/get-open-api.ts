@@ -1,15 +1,16 @@
 import type { RouteDeps } from '../deps.ts'
-import { createOpenApi } from '../openapi.ts'
+import { type ApiVersion, createOpenApi } from '../openapi.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { Documentation, Route } from '../route.ts'
 import { refTo } from './schemas.ts'
 
 interface GetOpenApiDeps extends Pick<RouteDeps, 'baseUrl' | 'cookieTable'> {
+  version: ApiVersion
   /** A function, since the route of this handler is itself in the table. */
   listRoutes: () => readonly Route[]
 }
 
-/** `GET /auth/api/v1/openapi.json` */
+/** `GET /auth/api/v1/openapi.json`, and that of the server API */
 export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
   let document: string | undefined
   return {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
 import { networkOf } from '../../lib/address.ts'
 import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -8,6 +9,7 @@ import type { RequestCookies } from '../cookie-reader.ts'
 import { type CsrfTokens, namedSession } from '../csrf-token.ts'
 import type { RequestContext } from '../request-context.ts'
 import { clientAddress, requestOrigins } from './client-address.ts'
+import type { JsonObject } from './json.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 
 interface IncomingRequestDeps {
@@ -29,6 +31,9 @@ export class IncomingRequest implements RequestContext {
   readonly cookies: RequestCookies
   readonly startedMs = performance.now()
   form: Fields = NO_FIELDS
+  json: JsonObject = NO_VALUES
+  parameters: Readonly<Record<string, string>> = NO_VALUES
+  apiKey: AuthenticatedKey | undefined
   session: AuthenticatedSession | undefined
   isRenewed = false
   /** As it was sent, without the query. */
@@ -205,10 +210,17 @@ export class IncomingRequest implements RequestContext {
     this.#cookies = this.#cookies.length === 0 ? cookies : lastOfEach([...this.#cookies, ...cookies])
   }
 
+  /** For a request that no cookie counts in: it expires none either. */
+  ignoreCookies(): void {
+    this.#cookies = []
+  }
+
   get cookiesToSet(): string[] {
     return this.#cookies
   }
 }
+
+const NO_VALUES = {}
 
 const PRIVATE_QUERY = /[?&](?:email|pending)=/
 

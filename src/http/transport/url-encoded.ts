@@ -6,6 +6,10 @@ import { AppError } from '../../lib/errors.ts'
 export interface Fields {
   /** `invalid_request` when the field is repeated. */
   get(name: string): string | undefined
+  /** Every value of a field that may be repeated. */
+  all(name: string): string[]
+  /** The names of all fields, each as often as it came. */
+  readonly names: string[]
 }
 
 /**
@@ -23,10 +27,14 @@ export const readUrlEncoded = (text: string): Fields => {
       if (more.length === 0) return value
       throw new AppError('invalid_request', `The field "${name}" came more than once; send it once.`, { field: name })
     },
+    all: (name) => fields.getAll(name),
+    get names() {
+      return [...fields.keys()]
+    },
   }
 }
 
-export const NO_FIELDS: Fields = { get: () => undefined }
+export const NO_FIELDS: Fields = { get: () => undefined, all: () => [], names: [] }
 
 const isUtf8 = (percentEncoded: string): boolean => {
   try {

@@ -36,7 +36,7 @@ CREATE TABLE idempotent_requests (
   -- api_key_id/SHA-256 of the Idempotency-Key
   id TEXT PRIMARY KEY,
   api_key_id TEXT NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
-  -- SHA-256 of method, path and body
+  -- HMAC of method, path and body, with a key that is derived from the root secret: a body may hold a password
   request_hash TEXT NOT NULL,
   -- until when the first request counts as under way
   claimed_until BIGINT NOT NULL,

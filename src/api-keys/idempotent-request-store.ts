@@ -1,0 +1,120 @@
+import type { Queries } from '../storage/database.ts'
+
+interface Claims {
+  id: string
+  apiKeyId: string
+  requestHash: string
+  /** By the clock of this process; where the database has a server, that one's clock counts. */
+  nowMs: number
+  claimedMs: number
+  keptMs: number
+}
+
+/** Makes the row of a request, and resolves to the end of its claim; undefined when there is a row already. */
+export const insertClaim = async (db: Queries, claims: Claims): Promise<number | undefined> => {
+  const { id, apiKeyId, requestHash, nowMs, claimedMs, keptMs } = claims
+  const row = await db.get<{ claimed_until: number }>(
+    `INSERT INTO idempotent_requests (id, api_key_id, request_hash, claimed_until, created_at, expires_at)
+     VALUES (?, ?, ?, COALESCE(server_time(), ?) + ?, COALESCE(server_time(), ?), COALESCE(server_time(), ?) + ?)
+     ON CONFLICT (id) DO NOTHING RETURNING claimed_until`,
+    id,
+    apiKeyId,
+    requestHash,
+    nowMs,
+    claimedMs,
+    nowMs,
+    nowMs,
+    keptMs,
+  )
+  return row?.claimed_until
+}
+
+export interface StoredRequest {
+  requestHash: string
+  claimedUntilMs: number
+  /** Undefined until the answer is known. */
+  status: number | undefined
+  answerSealed: string | undefined
+  expiresAtMs: number
+  /** By the same clock as the other times. */
+  nowMs: number
+}
+
+interface StoredRequestRow {
+  request_hash: string
+  claimed_until: number
+  status: number | null
+  answer_sealed: string | null
+  expires_at: number
+  read_at: number | null
+}
+
+export const lockIdempotentRequest = async (
+  db: Queries,
+  id: string,
+  nowMs: number,
+): Promise<StoredRequest | undefined> => {
+  const row = await db.get<StoredRequestRow>(
+    `SELECT request_hash, claimed_until, status, answer_sealed, expires_at, server_time() AS read_at
+     FROM idempotent_requests WHERE id = ? FOR UPDATE`,
+    id,
+  )
+  return (
+    row && {
+      requestHash: row.request_hash,
+      claimedUntilMs: row.claimed_until,
+      status: row.status ?? undefined,
+      answerSealed: row.answer_sealed ?? undefined,
+      expiresAtMs: row.expires_at,
+      nowMs: row.read_at ?? nowMs,
+    }
+  )
+}
+
+/** Takes over a request whose claim or answer has expired, in the transaction that has locked it. */
+export const claimAgain = async (
+  db: Queries,
+  { id, requestHash, claimedMs, keptMs }: Claims,
+  nowMs: number,
+): Promise<number> => {
+  await db.run(
+    `UPDATE idempotent_requests SET request_hash = ?, claimed_until = ?, status = NULL, answer_sealed = NULL,
+       created_at = ?, expires_at = ? WHERE id = ?`,
+    requestHash,
+    nowMs + claimedMs,
+    nowMs,
+    nowMs + keptMs,
+    id,
+  )
+  return nowMs + claimedMs
+}
+
+/** The end of a claim tells it from every other claim of the same request. */
+interface StoredAnswer {
+  id: string
+  claimedUntilMs: number
+  status: number
+  answerSealed: string
+}
+
+/** 0 when another process has claimed the request since. */
+export const storeAnswer = (db: Queries, { id, claimedUntilMs, status, answerSealed }: StoredAnswer): Promise<number> =>
+  db.run(
+    'UPDATE idempotent_requests SET status = ?, answer_sealed = ? WHERE id = ? AND claimed_until = ? AND status IS NULL',
+    status,
+    answerSealed,
+    id,
+    claimedUntilMs,
+  )
+
+export const deleteClaim = (db: Queries, id: string, claimedUntilMs: number): Promise<number> =>
+  db.run('DELETE FROM idempotent_requests WHERE id = ? AND claimed_until = ? AND status IS NULL', id, claimedUntilMs)
+
+/** Cleanup: deletes at most `limit` requests; resolves to how many. */
+export const deleteRequestsExpiredBy = (db: Queries, nowMs: number, limit: number): Promise<number> =>
+  db.run(
+    `DELETE FROM idempotent_requests WHERE id IN
+       (SELECT id FROM idempotent_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+    nowMs,
+    limit,
+  )

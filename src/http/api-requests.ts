@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import { type AuthenticatedKey, requireScope } from '../api-keys/api-keys.ts'
+import { type Awaitable, after } from '../lib/awaitable.ts'
+import { AppError } from '../lib/errors.ts'
+import type { RouteDeps } from './deps.ts'
+import { createRunOnce } from './idempotent-request.ts'
+import type { HttpResponse } from './response.ts'
+import type { KeyRoute } from './route.ts'
+import { readParameters } from './route-lookup.ts'
+import { readBody } from './transport/body.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
+import { readJson } from './transport/json.ts'
+
+const MAX_JSON_KIB = 64
+
+/** Handles requests to the server API, after the checks that the contract puts before their handler, in this order. */
+export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) => {
+  const runOnce = createRunOnce(idempotency)
+
+  /** `rate_limited` after too many wrong keys from one network. A good key passes whatever others there have sent. */
+  const requireKey = (context: IncomingRequest): Awaitable<AuthenticatedKey> => {
+    const text = bearerOf(context.headers.authorization)
+    if (text === undefined) throw unauthorized('Send an API key: Authorization: Bearer svc_sk_…')
+    return after(apiKeys.authenticate(text), (key) => {
+      if (key) return key
+      limits.count('wrongKeyOfAddress', context.network)
+      throw unauthorized('The API key is not good: it is wrong, was revoked, or has expired.')
+    })
+  }
+
+  const handleBody = async (
+    route: KeyRoute,
+    context: IncomingRequest,
+    key: AuthenticatedKey,
+    incoming: IncomingMessage,
+  ): Promise<HttpResponse> => {
+    const body = await readBody(incoming, MAX_JSON_KIB)
+    const { 'content-type': type, 'content-encoding': encoding } = context.headers
+    if (route.documentation.body || body.length > 0) context.json = readJson(body, type, encoding)
+    if (route.method !== 'POST') return route.handle(context, key)
+    return runOnce(context, key, body, (keep) => route.handle(context, key, keep))
+  }
+
+  return {
+    handle(route: KeyRoute, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> {
+      context.ignoreCookies()
+      refuseBrowser(context)
+      return after(requireKey(context), (key) => {
+        context.apiKey = key
+        requireScope(key, route.scope)
+        requireKnownQuery(route, context)
+        context.parameters = readParameters(route.path, context.path) ?? {}
+        if (route.method === 'GET' || route.method === 'DELETE') return route.handle(context, key)
+        return handleBody(route, context, key, incoming)
+      })
+    },
+  }
+}
+
+/** A page of another origin could have got hold of a key only by a mistake, and no page may ever use one. */
+const refuseBrowser = ({ headers }: IncomingRequest): void => {
+  if (headers.origin === undefined) return
+  const message = 'The header Origin is there: this API is for the backend of the application, and not for browsers.'
+  throw new AppError('forbidden', message, { field: 'Origin' })
+}
+
+/** RFC 6750 section 2.1 */
+const bearerOf = (header: string | undefined): string | undefined => /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
+
+const unauthorized = (message: string): AppError => new AppError('unauthorized', message)
+
+/** A misspelt parameter must not silently select everything. */
+const requireKnownQuery = ({ documentation }: KeyRoute, { query }: IncomingRequest): void => {
+  const known = (documentation.parameters ?? []).filter((parameter) => parameter.in === 'query')
+  for (const name of new Set(query.names)) {
+    const parameter = known.find((it) => it.name === name)
+    if (!parameter) throw unknownParameter(name, known)
+    // Refuses a repeated one.
+    if (parameter.schema.type !== 'array') query.get(name)
+  }
+}
+
+const unknownParameter = (name: string, known: { name: string }[]): AppError => {
+  const there = known.length > 0 ? `there are ${known.map((it) => it.name).join(', ')}` : 'there is none'
+  return new AppError('invalid_request', `There is no query parameter ${JSON.stringify(name)} here; ${there}.`, {
+    field: name,
+  })
+}

@@ -1,0 +1,89 @@
+import { failure, refTo, UNAVAILABLE } from './api/schemas.ts'
+import type { Documentation, JsonRoute, ResponseHeader, Route } from './route.ts'
+
+type DocumentedResponse = Documentation['responses'][number]
+
+const headerRefs = (names: ResponseHeader[] = []) =>
+  Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+const toResponse = ({ description, schema, headers }: DocumentedResponse) => ({
+  description,
+  headers: headerRefs(headers),
+  ...(schema && { content: { 'application/json': { schema } } }),
+})
+
+const SECURITY: Partial<Record<Route['guard'], Record<string, string[]>[]>> = {
+  access_token: [{ access: [] }],
+  refresh_token: [{ refresh: [] }],
+}
+
+const securityOf = (route: JsonRoute) =>
+  route.guard === 'api_key' ? [{ api_key: [route.scope] }] : (SECURITY[route.guard] ?? [])
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Of requests with the same key, one has an effect; the others get its response for 24 hours',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+const parametersOf = ({ path, method, guard, documentation }: JsonRoute) => [
+  ...[...path.matchAll(/\/(\w+)s\/\{(\w+)\}/g)].map(([, subject = '', name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: `The id of the ${subject}`,
+    schema: { type: 'string', format: 'uuid' },
+  })),
+  ...(documentation.parameters ?? []),
+  ...(guard === 'api_key' && method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+]
+
+/** The failures that every route of the server API has. A handler's own description of a status comes before these. */
+const failuresOf = ({ guard, method, documentation: { body } }: JsonRoute): Documentation['responses'] => {
+  if (guard !== 'api_key') return {}
+  return {
+    401: failure('`unauthorized`: the key is missing, wrong, revoked, or has expired', 'WWW-Authenticate'),
+    403: failure('`forbidden`: the key does not have the scope, or the request comes from a page'),
+    ...(method === 'POST' && {
+      409: failure('`conflict`: the first request with this Idempotency-Key is still under way', 'Retry-After'),
+    }),
+    ...(body && {
+      400: failure('`invalid_request`: the body is no JSON object'),
+      413: failure('`payload_too_large`: the body is larger than 64 KiB'),
+      415: failure('`unsupported_media_type`: the body is not application/json'),
+      422: failure('`unprocessable`: `field` is not accepted'),
+    }),
+    429: failure('`rate_limited`: too many wrong keys from one address', 'Retry-After'),
+    503: UNAVAILABLE,
+  }
+}
+
+const isSuccess = (status: string): boolean => status.startsWith('2')
+
+/** What a `POST` repeats says so. */
+const withReplayed = (route: JsonRoute, status: string, response: DocumentedResponse): DocumentedResponse =>
+  route.guard === 'api_key' && route.method === 'POST' && isSuccess(status)
+    ? { ...response, headers: [...(response.headers ?? []), 'Idempotency-Replayed'] }
+    : response
+
+export const toOperation = (route: JsonRoute) => {
+  const { operationId, summary, tag, body, responses } = route.documentation
+  const parameters = parametersOf(route)
+  const all = Object.entries({ ...failuresOf(route), ...responses })
+  return {
+    operationId,
+    summary,
+    tags: [tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body.schema } } } }),
+    security: securityOf(route),
+    responses: {
+      ...Object.fromEntries(
+        all.map(([status, response]) => [status, toResponse(withReplayed(route, status, response))]),
+      ),
+      default: toResponse({ description: 'An error', schema: refTo('Error') }),
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import { SCHEMAS } from './api/schemas.ts'
+import { SCHEMAS_V2 } from './api/v2/schemas.ts'
+import type { CookieTable } from './cookies.ts'
+import type { ResponseHeader, Route, Schema } from './route.ts'
+
+interface Header {
+  description: string
+  schema: Schema
+}
+
+/** What the document of one version of the API has beside its routes. */
+export interface ApiDescription {
+  description: string
+  /** Whether a route is one of this version. */
+  has: (route: Route) => boolean
+  tags: Record<string, string>
+  schemas: Record<string, Schema>
+  headers: Partial<Record<ResponseHeader | 'X-Request-Id', Header>>
+  securitySchemes: (cookieTable: CookieTable) => Record<string, Schema>
+}
+
+const SHARED_HEADERS = {
+  'X-Request-Id': { description: 'Identifies the request in the log of the service', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds until a retry makes sense', schema: { type: 'integer', minimum: 1 } },
+  'WWW-Authenticate': { description: 'RFC 9110 section 11.6.1', schema: { type: 'string' } },
+}
+
+const SERVER_API = '/auth/api/v2/'
+
+export const API_VERSIONS = {
+  v1: {
+    description: 'The signed-in user, and the renewal of the session.',
+    has: ({ path }) => !path.startsWith(SERVER_API),
+    tags: {
+      Users: 'The signed-in user',
+      Sessions: 'Renewal of the session',
+      Keys: 'Public keys for access tokens',
+      Operation: 'For operators',
+    },
+    schemas: SCHEMAS,
+    headers: {
+      ...SHARED_HEADERS,
+      'Set-Cookie': {
+        description:
+          'One header for each session cookie (access, refresh and CSRF token): new cookies after a renewal, expired ' +
+          'ones after the end of the session',
+        schema: { type: 'string' },
+      },
+    },
+    securitySchemes: ({ access, refresh }) => ({
+      access: { type: 'apiKey', in: 'cookie', name: access.name },
+      refresh: { type: 'apiKey', in: 'cookie', name: refresh.name },
+    }),
+  },
+
+  v2: {
+    description: 'The server API: users and their sessions, for the backend of the application.',
+    has: ({ path }) => path.startsWith(SERVER_API),
+    tags: { Users: 'All users', Sessions: 'The sessions of all users', Operation: 'For developers' },
+    schemas: SCHEMAS_V2,
+    headers: {
+      ...SHARED_HEADERS,
+      'Idempotency-Replayed': {
+        description: 'There when the response to an earlier request with the same Idempotency-Key is repeated',
+        schema: { type: 'string', enum: ['true'] },
+      },
+    },
+    securitySchemes: () => ({
+      api_key: { type: 'http', scheme: 'bearer', description: 'A key that `svc api-keys create` has made' },
+    }),
+  },
+} satisfies Record<string, ApiDescription>

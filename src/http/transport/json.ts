@@ -1,0 +1,77 @@
+import { AppError } from '../../lib/errors.ts'
+
+/** The body of a request as it came: no value has been checked. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Deeper than any body that a route takes. */
+const MAX_DEPTH = 16
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The object in a body. `unsupported_media_type` for a body of another type or encoding, `invalid_request` for one that
+ * is not JSON (RFC 8259), has a member twice, of which each parser takes another one, or is nested too deeply.
+ */
+export const readJson = (
+  body: Uint8Array,
+  contentType: string | undefined,
+  encoding: string | undefined,
+): JsonObject => {
+  if (contentType === undefined || !JSON_TYPE.test(contentType)) {
+    throw unsupported('Content-Type', 'Send the body as application/json, in UTF-8.')
+  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupported('Content-Encoding', 'Send the body without a Content-Encoding.')
+  }
+  const text = decode(body)
+  const value = parse(text)
+  requireSingleMembers(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  throw new AppError('invalid_request', 'The body is JSON, but no object.')
+}
+
+const unsupported = (field: string, message: string): AppError =>
+  new AppError('unsupported_media_type', message, { field })
+
+const decode = (body: Uint8Array): string => {
+  try {
+    return utf8.decode(body)
+  } catch (cause) {
+    throw new AppError('invalid_request', 'The body is not UTF-8.', { cause })
+  }
+}
+
+/** The parser's own message repeats a part of the body, which may be a password. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError('invalid_request', 'The body is not JSON.')
+  }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g
+
+/** Looks at text that is JSON already, so that every string in it has an end. */
+const requireSingleMembers = (text: string): void => {
+  const open: Set<string>[] = []
+  let latest = ''
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') {
+      open.push(new Set())
+      if (open.length > MAX_DEPTH) throw new AppError('invalid_request', 'The body is nested too deeply.')
+    } else if (token === '}' || token === ']') open.pop()
+    else if (token === ':') addMember(open.at(-1), JSON.parse(latest) as string)
+    else latest = token
+  }
+}
+
+const addMember = (members: Set<string> | undefined, name: string): void => {
+  if (members?.has(name)) {
+    throw new AppError('invalid_request', `The field ${JSON.stringify(name)} is in the body more than once.`, {
+      field: name,
+    })
+  }
+  members?.add(name)
+}
