@@ -9,7 +9,8 @@ import { type ApiKey, type AuthenticatedKey, hashOf } from './api-key.ts'
 import { createAuthenticateKey } from './authenticate-key.ts'
 
 export type { ApiKey, AuthenticatedKey } from './api-key.ts'
-export type { Answer, Claim, Idempotency, Keep, Kept } from './idempotency.ts'
+export type { Idempotency } from './idempotency.ts'
+export { type Answer, type Claim, IDEMPOTENCY_FIELD, type Keep, type Kept } from './idempotent-request.ts'
 export { isScope, requireScope, SCOPES, type Scope } from './scopes.ts'
 
 type NewApiKey = Pick<ApiKey, 'name' | 'scopes'> & {

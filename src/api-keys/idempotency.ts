@@ -1,9 +1,18 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import {
+  type Answer,
+  type Claim,
+  IDEMPOTENCY_FIELD,
+  type IdempotentRequest,
+  otherRequest,
+  textOf,
+  underWay,
+} from './idempotent-request.ts'
 import {
   claimAgain,
   deleteClaim,
@@ -21,52 +30,11 @@ const KEPT_MS = 24 * 3_600_000
  * longer than this finds that out when it wants to store its answer, and does nothing.
  */
 const CLAIMED_MS = 30_000
-const RETRY_AFTER_SECONDS = 1
 const CLEANUP_BATCH = 500
 
 /** The purposes of the keys from the root secret. */
 const SEALING = 'idempotent answers'
 const HASHING = 'idempotent requests'
-
-/** What an answer says. */
-export interface Answer {
-  status: number
-  content: string
-}
-
-declare const KEPT: unique symbol
-
-/** A response that was handed to `Keep`. */
-export type Kept<Response> = Response & { readonly [KEPT]: true }
-
-/**
- * Stores a response in the transaction of its effect, where the request has an `Idempotency-Key`. The handler of a
- * `POST` cannot return any other response.
- */
-export type Keep<Response> = (transaction: Transaction, response: Response) => Promise<Kept<Response>>
-
-/** A request that says by its `Idempotency-Key` that it is to have one effect, however often it comes. */
-interface IdempotentRequest {
-  apiKeyId: string
-  idempotencyKey: string
-  method: string
-  /** Path and query. */
-  target: string
-  body: Uint8Array
-}
-
-/** The right to do what a request asks for. */
-export interface Claim {
-  /**
-   * Stores the answer in the transaction of the effect. `conflict`, so that the transaction ends without an effect, when
-   * another process has taken the request over.
-   */
-  keep(transaction: Transaction, answer: Answer): Promise<void>
-  /** Stores the answer to a request that had no effect. */
-  keepFailure(answer: Answer): Promise<void>
-  /** Gives the request back after a failure that is not kept: it can be sent again at once. */
-  release(): Promise<void>
-}
 
 /** Requests with an `Idempotency-Key` (CONTRACT.md 10.4). */
 export interface Idempotency {
@@ -98,7 +66,9 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
   const openAnswer = (id: string, { status, answerSealed }: StoredRequest): Answer => {
     const content = rootSecret.find((keys) => open(keys.for(SEALING), answerSealed ?? '', id)?.toString())
     if (status !== undefined && content !== undefined) return { status, content }
-    throw new AppError('conflict', 'The answer to this Idempotency-Key can no longer be read.', { field: FIELD })
+    throw new AppError('conflict', 'The answer to this Idempotency-Key can no longer be read.', {
+      field: IDEMPOTENCY_FIELD,
+    })
   }
 
   /** Runs in a transaction: of two requests at once, one makes the row, and the other one waits for it. */
@@ -154,19 +124,3 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
     },
   }
 }
-
-const FIELD = 'Idempotency-Key'
-
-const textOf = ({ method, target, body }: IdempotentRequest): string =>
-  `${method} ${target} ${createHash('sha256').update(body).digest('base64url')}`
-
-const underWay = (): AppError =>
-  new AppError('conflict', 'The first request with this Idempotency-Key is still under way. Send it again.', {
-    field: FIELD,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  })
-
-const otherRequest = (): AppError =>
-  new AppError('unprocessable', 'This Idempotency-Key came before, with another body or path. Use a new one.', {
-    field: FIELD,
-  })

@@ -1,10 +1,17 @@
-import type { Answer, AuthenticatedKey, Claim, Idempotency, Keep, Kept } from '../api-keys/api-keys.ts'
+import {
+  type Answer,
+  type AuthenticatedKey,
+  type Claim,
+  IDEMPOTENCY_FIELD,
+  type Idempotency,
+  type Keep,
+  type Kept,
+} from '../api-keys/api-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { statusOf, toErrorJson } from './errors.ts'
 import { type ContentResponse, json } from './response.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
-const FIELD = 'Idempotency-Key'
 const ID = /^[\x21-\x7e]{1,255}$/
 
 type Response = ContentResponse
@@ -45,9 +52,13 @@ const asKept = (response: Response): Kept<Response> => response as Kept<Response
 const readIdempotencyKey = (header: string | string[] | undefined): string | undefined => {
   if (header === undefined) return undefined
   if (typeof header === 'string' && ID.test(header)) return header
-  throw new AppError('invalid_request', `The header ${FIELD} must be 1 to 255 visible ASCII characters, once.`, {
-    field: FIELD,
-  })
+  throw new AppError(
+    'invalid_request',
+    `The header ${IDEMPOTENCY_FIELD} must be 1 to 255 visible ASCII characters, once.`,
+    {
+      field: IDEMPOTENCY_FIELD,
+    },
+  )
 }
 
 /** What of an error is kept: the request id of its repetition is another one. */

@@ -122,7 +122,7 @@ describe('§10.3 sessions', () => {
     const sidOf = (it: typeof agent): string =>
       JSON.parse(Buffer.from((it.cookies.get('svc_access') ?? '').split('.')[1] ?? '', 'base64url').toString()).sid
     const listed = (await all.call('GET', path)).json<{ sessions: Record<string, string>[] }>().sessions
-    assert.deepEqual(listed.map((it) => it.id).toSorted(), [agent, second, third].map(sidOf).toSorted())
+    assert.deepEqual(listed.map((it) => it.id ?? '').toSorted(), [agent, second, third].map(sidOf).toSorted())
     for (const session of listed) {
       assert.deepEqual(Object.keys(session), [
         'id',
@@ -159,7 +159,7 @@ describe('§10.3 sessions', () => {
 })
 
 describe('§10.1 the commands', () => {
-  test('make a key for a year, for a time, or for ever; a name is taken until its key is revoked', async () => {
+  test('make a key for a year, for a time, or without limit; a name is taken until its key is revoked', async () => {
     const nowMs = Date.now()
     const make = (...args: string[]) => runJsonCommandOf<Listed>(one, ['api-keys', 'create', ...args])
     const year = await make('named', '--scope', 'users:read')
@@ -228,7 +228,10 @@ test('§10.1 wrong keys are limited by address, and a good one passes', async ()
   const agent = createUserAgent(limited)
   const wrong = () => agent.get(`/auth/api/v2${NOBODY}`, { authorization: `Bearer ${backend.key}x` })
   const answers = await Promise.all(Array.from({ length: 101 }, wrong))
-  assert.deepEqual([...new Set(answers.map(({ status }) => status))].toSorted(), [401, 429])
+  assert.deepEqual(
+    answers.map(({ status }) => status).toSorted((a, b) => a - b),
+    [...Array<number>(100).fill(401), 429],
+  )
   const last = await wrong()
   assertJsonError(last, 429, 'rate_limited')
   assert.ok(Number(last.headers['retry-after']) > 0)
