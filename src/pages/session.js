@@ -132,6 +132,7 @@ const lookIfVisible = () => {
 // The tag may be there twice.
 if (!window.svcSession) {
   window.svcSession = Object.freeze({
+    audience,
     fresh: async () => Boolean(isSignedIn() && (isFresh() || (await renewSoon()) === 'fresh')),
   })
   // Before all handlers of the application, so that they see one event: that of the form as it is sent.

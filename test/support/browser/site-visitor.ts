@@ -29,6 +29,7 @@ let pages = 0
 /** Signs a new user up, and hands their cookies to a new browser context, which is closed after the test. */
 export const visitSite = async (browser: Browser, site: Site, t: TestContext): Promise<SiteVisitor> => {
   const context = await browser.newContext({ baseURL: site.url })
+  context.setDefaultTimeout(10_000)
   const { agent } = await signedUp(site.service)
   const cookies = agent.cookies.names().map((name) => ({ name, value: agent.cookies.get(name) ?? '' }))
   const inAuth = new Set(['svc_refresh', 'svc_device'])

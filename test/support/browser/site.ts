@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
+import { buffer, text } from 'node:stream/consumers'
 import { afterwards } from '../cleanup.ts'
 import type { TurnedClock } from '../clock/turned-clock.ts'
 import type { Environment } from '../service/command.ts'
@@ -14,10 +14,14 @@ export type Received = {
   userStatus: number
   /** Name and value in order; of a file its name and its text. */
   fields: [string, string][]
+  /** Below /api/ in place of the fields. */
+  body?: string
 }
 
 /** What the application answers at a path. */
-type Page = { body: string; headers?: Record<string, string> }
+type Page = { body: string; headers?: Record<string, string>; isFile?: boolean }
+
+const HEAD = '<!doctype html><html lang="en"><title>Application</title>'
 
 /** An application and svc on one origin, behind a proxy that counts renewals. */
 export type Site = {
@@ -43,7 +47,10 @@ const fieldsOf = async (incoming: IncomingMessage): Promise<[string, string][]> 
   return Promise.all(fields)
 }
 
-/** Starts both; they end with the file. Everything outside /auth is a page of `pages`, or an answer that says so. */
+/**
+ * Starts both; they end with the file. Everything outside /auth is a page of `pages`, or an answer that says so; below
+ * /api/ the application answers 401 to those who are not signed in.
+ */
 export const startSite = async ({ env, clock }: { env?: Environment; clock?: TurnedClock } = {}): Promise<Site> => {
   const server = createServer((incoming, outgoing) => {
     const isAuth = /^\/auth(?:[/?]|$)/.test(incoming.url ?? '')
@@ -88,12 +95,19 @@ export const startSite = async ({ env, clock }: { env?: Environment; clock?: Tur
 
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method = '', url: path = '' } = incoming
+    if (path.startsWith('/api/')) {
+      const body = await text(incoming)
+      const userStatus = await userStatusOf(incoming)
+      site.received.push({ method, path, userStatus, fields: [], body })
+      outgoing.writeHead(userStatus).end(body)
+      return
+    }
     const fields = method === 'POST' ? await fieldsOf(incoming) : []
     const userStatus = await userStatusOf(incoming)
     if (method === 'POST') site.received.push({ method, path, userStatus, fields })
     const page = (method === 'POST' ? undefined : site.pages.get(path)) ?? { body: `<p id="answer">${method} ${path}` }
     const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache', ...page.headers }
-    outgoing.writeHead(200, headers).end(`<!doctype html><html lang="en"><title>Application</title>${page.body}`)
+    outgoing.writeHead(200, headers).end(page.isFile ? page.body : HEAD + page.body)
   }
   return site
 }

@@ -1,0 +1,51 @@
+import { authFetch } from './browser/auth-fetch.ts'
+import { withSessionLock } from './browser/lock.ts'
+import { renew } from './browser/renewal.ts'
+import { tellListeners } from './browser/session-change.ts'
+import { postToSvc } from './browser/session-request.ts'
+import { readRetryAfter, SvcUnavailableError } from './svc-unavailable-error.ts'
+import { isUser, type User } from './user.ts'
+
+export { authFetch } from './browser/auth-fetch.ts'
+export { onSessionChange, type SessionChange, type SessionListener } from './browser/session-change.ts'
+export { SvcUnavailableError } from './svc-unavailable-error.ts'
+export type { User } from './user.ts'
+
+const USER_PATH = '/auth/api/v1/user'
+
+const askForUser = async (): Promise<Response> => {
+  try {
+    return await authFetch(USER_PATH, { headers: { accept: 'application/json' }, cache: 'no-store' })
+  } catch (cause) {
+    if (cause instanceof SvcUnavailableError) throw cause
+    throw new SvcUnavailableError('svc cannot be reached', { cause })
+  }
+}
+
+/**
+ * The signed-in user, or null when nobody is signed in; renews the session if needed. Throws `SvcUnavailableError` when
+ * svc cannot say.
+ */
+export const getUser = async (): Promise<User | null> => {
+  const response = await askForUser()
+  if (response.status === 401) return null
+  const user: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  if (isUser(user)) return user
+  throw new SvcUnavailableError(`${USER_PATH} answers ${response.status} and no user: does /auth lead to svc?`, {
+    retryAfter: readRetryAfter(response.headers.get('retry-after')),
+  })
+}
+
+/**
+ * Renews the session now, for this audience (default: that of login). Resolves to false when nobody is signed in. Throws
+ * `SvcUnavailableError` when svc does not renew it, as for an audience that it does not have.
+ */
+export const refreshSession = ({ audience }: { audience?: string } = {}): Promise<boolean> => renew(audience)
+
+/** Ends the session, in all tabs. Throws `SvcUnavailableError` when svc does not answer; the user is signed in then. */
+export const logout = async (): Promise<void> => {
+  const response = await withSessionLock(() => postToSvc('/auth/logout'))
+  tellListeners()
+  // A page in place of an empty answer is none of svc's.
+  if (response.status !== 204) throw new SvcUnavailableError(`/auth/logout answers ${response.status}`)
+}
