@@ -241,6 +241,7 @@ const webhookSettings = (config: Config): WebhookSettings | undefined =>
     ? {
         url: config.webhookUrl,
         secret: config.webhookSecret,
+        previousSecret: config.previousWebhookSecret,
         enabledEvents: config.webhookEvents,
         timeoutMs: config.webhookTimeoutMs,
         maxAttempts: config.webhookMaxAttempts,

@@ -8,6 +8,7 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
   const { database, port, metricsPort, hstsMs, cookiePrefix, baseUrl } = settings
   return [
     ...findHalfWebhook(environment),
+    ...findPreviousWebhookSecret(environment, settings),
     ...findMailConflicts(environment, settings),
     ...(environment.SVC_PASSWORDS === 'off' && !isSet(SETTINGS.oauthProviders, environment)
       ? ['SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off it must be set, since nobody could log in']
@@ -40,6 +41,16 @@ const findHalfWebhook = (environment: Environment): string[] => {
   if (url && !secret) return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_URL is']
   if (secret && !url) return ['SVC_WEBHOOK_URL is missing: it must be set when SVC_WEBHOOK_SECRET is']
   return []
+}
+
+const findPreviousWebhookSecret = (environment: Environment, settings: ReadSettings): string[] => {
+  if (!isSet(SETTINGS.previousWebhookSecret, environment)) return []
+  if (!isSet(SETTINGS.webhookSecret, environment))
+    return ['SVC_WEBHOOK_SECRET is missing: it must be set when SVC_WEBHOOK_SECRET_PREVIOUS is']
+  const { webhookSecret, previousWebhookSecret } = settings
+  return webhookSecret !== undefined && webhookSecret === previousWebhookSecret
+    ? ['SVC_WEBHOOK_SECRET_PREVIOUS and SVC_WEBHOOK_SECRET are the same: set the new one, or unset the previous one']
+    : []
 }
 
 /**

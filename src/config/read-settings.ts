@@ -17,6 +17,7 @@ type OptionalKey =
   | 'supportUrl'
   | 'webhookUrl'
   | 'webhookSecret'
+  | 'previousWebhookSecret'
   | 'webhookEvents'
   | 'appName'
   | 'logoUrl'

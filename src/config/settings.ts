@@ -294,7 +294,17 @@ export const SETTINGS = {
   }),
   webhookSecret: setting({
     name: 'SVC_WEBHOOK_SECRET',
-    description: 'Shared secret for the signature of events, 16 bytes or more.',
+    description:
+      'Shared secret for the signatures of events, 16 bytes or more. `whsec_` and base64 is what libraries of Standard ' +
+      'Webhooks take.',
+    secret: true,
+    ...secretText,
+  }),
+  previousWebhookSecret: setting({
+    name: 'SVC_WEBHOOK_SECRET_PREVIOUS',
+    description:
+      'The secret before `SVC_WEBHOOK_SECRET`, while receivers change to the new one: `webhook-signature` is made with ' +
+      'both.',
     secret: true,
     ...secretText,
   }),

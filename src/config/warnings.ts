@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createNetworkCheck, isLoopbackHost } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
+import { isMisspelt, webhookKey } from '../lib/webhook-key.ts'
 import type { Environment } from './read-setting.ts'
 import { previousSecretFile, rootSecretFile } from './root-secret.ts'
 import type { SettingValues } from './settings.ts'
@@ -10,7 +11,9 @@ type CheckedSettings = Pick<
   SettingValues,
   'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs' | 'signup'
 > &
-  Partial<Pick<SettingValues, 'baseUrl' | 'secret' | 'smtp' | 'webhookSecret' | 'oauthProviders'>>
+  Partial<
+    Pick<SettingValues, 'baseUrl' | 'secret' | 'smtp' | 'webhookSecret' | 'previousWebhookSecret' | 'oauthProviders'>
+  >
 
 /** What is needed to check the permissions of files with secrets. */
 export interface SecretFiles {
@@ -29,7 +32,7 @@ export const findWarnings = (settings: CheckedSettings, files: SecretFiles): str
   ...warnOfProxies(settings),
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
-  ...warnOfWebhookSecret(settings),
+  ...warnOfWebhookSecrets(settings),
   ...warnOfPlainMail(settings),
   ...warnOfLifetimes(settings),
 ]
@@ -110,10 +113,16 @@ const ownSecretFiles = ({ database, secret }: CheckedSettings): string[] => {
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 
-const warnOfWebhookSecret = ({ webhookSecret }: CheckedSettings): string[] =>
-  webhookSecret && Buffer.byteLength(webhookSecret) < MIN_WEBHOOK_SECRET_BYTES
-    ? [`SVC_WEBHOOK_SECRET is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`]
-    : []
+const warnOfWebhookSecrets = ({ webhookSecret, previousWebhookSecret }: CheckedSettings): string[] =>
+  Object.entries({ SVC_WEBHOOK_SECRET: webhookSecret, SVC_WEBHOOK_SECRET_PREVIOUS: previousWebhookSecret }).flatMap(
+    ([name, secret]) => {
+      if (!secret) return []
+      if (isMisspelt(secret))
+        return [`${name} begins with "whsec_", and no base64 follows: libraries of Standard Webhooks refuse it`]
+      const isShort = webhookKey(secret).length < MIN_WEBHOOK_SECRET_BYTES
+      return isShort ? [`${name} is shorter than ${MIN_WEBHOOK_SECRET_BYTES} bytes and could be guessed`] : []
+    },
+  )
 
 const warnOfPlainMail = ({ smtp }: CheckedSettings): string[] =>
   smtp?.tls === 'off' && !isLoopbackHost(smtp.host)

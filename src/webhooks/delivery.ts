@@ -1,5 +1,5 @@
 import { request as httpRequest } from '../lib/node-http.ts'
-import { signBody } from './signature.ts'
+import { signBody, standardSignature } from './signature.ts'
 
 const MAX_RESPONSE_BYTES = 64 * 1024
 
@@ -13,6 +13,7 @@ export interface DeliveryResult {
 interface WebhookEndpoint {
   url: string
   secret: string
+  previousSecret?: string | undefined
   /** Time limit of the whole exchange, from the name lookup to the end of the response. */
   timeoutMs: number
   /** Ends the attempt earlier. */
@@ -23,6 +24,8 @@ interface Message {
   id: string
   type: string
   body: string
+  /** The time of this attempt. */
+  sentAtMs: number
 }
 
 /** One attempt to deliver an event (CONTRACT.md 6.3 and 6.4). Never rejects. */
@@ -76,14 +79,23 @@ const post = (endpoint: WebhookEndpoint, message: Message, onStatus: (status: nu
 const requestFor = (url: string): typeof httpRequest =>
   url.toLowerCase().startsWith('https:') ? process.getBuiltinModule('node:https').request : httpRequest
 
-const headersOf = ({ secret }: WebhookEndpoint, { id, type, body }: Message): Record<string, string | number> => ({
-  'Content-Type': 'application/json',
-  'Content-Length': Buffer.byteLength(body),
-  'User-Agent': 'svc-webhooks',
-  'X-Svc-Event': type,
-  'X-Svc-Delivery': id,
-  'X-Svc-Signature': signBody(secret, body),
-})
+type Headers = Record<string, string | number>
+
+const headersOf = ({ secret, previousSecret }: WebhookEndpoint, { id, type, body, sentAtMs }: Message): Headers => {
+  const timestamp = Math.floor(sentAtMs / 1000)
+  const secrets = previousSecret === undefined ? [secret] : [secret, previousSecret]
+  return {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'User-Agent': 'svc-webhooks',
+    'X-Svc-Event': type,
+    'X-Svc-Delivery': id,
+    'X-Svc-Signature': signBody(secret, body),
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': standardSignature(secrets, { id, timestamp, body }),
+  }
+}
 
 const problemOf = (error: unknown, { timeoutMs, signal }: WebhookEndpoint): string => {
   if (signal?.aborted) return 'cut off as the service stopped'

@@ -47,7 +47,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     if (claimed === 0) return
     if (event.attempts > 0) await recordInterruptedAttempt(db, event)
     const begunMs = performance.now()
-    const delivery = await deliver({ ...settings, signal: abort.signal }, event)
+    const delivery = await deliver({ ...settings, signal: abort.signal }, { ...event, sentAtMs: clock.now() })
     await recordOutcome({ ...event, attempts: event.attempts + 1 }, delivery, Math.round(performance.now() - begunMs))
   }
 

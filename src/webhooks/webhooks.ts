@@ -98,8 +98,9 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       const endpoint = requireSettings()
       const id = randomUUIDv7()
       const type = 'webhook.test'
-      const body = createBody({ id, type, createdAtMs: clock.now(), userId: '00000000-0000-0000-0000-000000000000' })
-      return deliver(endpoint, { id, type, body })
+      const sentAtMs = clock.now()
+      const body = createBody({ id, type, createdAtMs: sentAtMs, userId: '00000000-0000-0000-0000-000000000000' })
+      return deliver(endpoint, { id, type, body, sentAtMs })
     },
 
     load: async () => settings && findOutboxLoad(db, clock.now()),
