@@ -453,7 +453,7 @@ describe('the SDK', () => {
     file: name.replaceAll(path.sep, '/'),
     text: readFileSync(path.join(SDK_SOURCE, name), 'utf8'),
   }))
-  const imported = /(?:\bfrom|\bimport\(?)\s*['"]([^'"]+)['"]/g
+  const imported = /(?:\bfrom |\bimport |\bimport\()\s*['"]([^'"]+)['"]/g
 
   /** What an entry may not import, as `file imports target`. */
   const findForeign = ({ file, text }: SourceFile): string[] =>

@@ -14,6 +14,7 @@ export const NAMES = [
   'storm',
   'page',
   'start',
+  'sdk-start',
   'memory',
   'budget',
   'workers',

@@ -1,0 +1,5 @@
+export type { NewUser, SignedIn, SignInCookie, TestUser } from './testing/accounts.ts'
+export type { Arrivals } from './testing/arrivals.ts'
+export type { Message } from './testing/message.ts'
+export { type StartSvcOptions, startSvc, type TestSvc } from './testing/start-svc.ts'
+export type { ReceivedWebhook } from './testing/webhook-receiver.ts'

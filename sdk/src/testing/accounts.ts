@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import type { User } from '../user.ts'
+import { runSvc, type SvcCommand } from './svc-process.ts'
+
+/** What is left out is made up. */
+export interface NewUser {
+  email?: string
+  username?: string
+  password?: string
+  roles?: string[]
+}
+
+/** A user with the password, so that a test can sign in. */
+export interface TestUser extends User {
+  password: string
+}
+
+/** A cookie in the form of Playwright's `context.addCookies`. */
+export interface SignInCookie {
+  name: string
+  value: string
+  domain: string
+  path: string
+  /** Seconds since 1970; -1 for a cookie that ends with the browser. */
+  expires: number
+  httpOnly: boolean
+  secure: boolean
+  sameSite: 'Lax' | 'Strict' | 'None'
+}
+
+export interface SignedIn {
+  /** The header `Cookie` of requests to the application. */
+  cookie: string
+  /** All cookies, for a browser. */
+  cookies: SignInCookie[]
+}
+
+/** Creates an account whose email is verified, as `svc users create` does. */
+export const createUser = async (command: Omit<SvcCommand, 'args'>, given: NewUser): Promise<TestUser> => {
+  const {
+    email = `user-${randomUUID()}@example.com`,
+    username,
+    password = `password ${randomUUID()}`,
+    roles = [],
+  } = given
+  const options = [
+    ...(username === undefined ? [] : ['--username', username]),
+    ...roles.flatMap((role) => ['--role', role]),
+  ]
+  const args = ['users', 'create', '--json', ...options, '--email', email]
+  const output = await runSvc({ ...command, args }, `${password}\n`)
+  return { ...(JSON.parse(output) as User), password }
+}
+
+const readCookie = (line: string, domain: string): SignInCookie => {
+  const [pair = '', ...rest] = line.split(/;\s*/)
+  const attributes = new Map(
+    rest.map((text): [string, string] => {
+      const [name = '', value = ''] = text.split('=')
+      return [name.toLowerCase(), value]
+    }),
+  )
+  const maxAge = attributes.get('max-age')
+  const separator = pair.indexOf('=')
+  return {
+    name: pair.slice(0, separator),
+    value: pair.slice(separator + 1),
+    domain,
+    path: attributes.get('path') ?? '/',
+    expires: maxAge === undefined ? -1 : Math.floor(Date.now() / 1000) + Number(maxAge),
+    httpOnly: attributes.has('httponly'),
+    secure: attributes.has('secure'),
+    sameSite: (attributes.get('samesite') ?? 'Lax') as SignInCookie['sameSite'],
+  }
+}
+
+const toHeader = (cookies: SignInCookie[]): string => cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+
+/** Fills in the login form. `domain` is the host that the browser sees. */
+export const signIn = async (
+  url: string,
+  domain: string,
+  { email, password }: Pick<TestUser, 'email' | 'password'>,
+): Promise<SignedIn> => {
+  const cookiesOf = ({ headers }: Response) => headers.getSetCookie().map((line) => readCookie(line, domain))
+  const page = await fetch(`${url}/auth/login`, { redirect: 'manual' })
+  await page.text()
+  const before = cookiesOf(page)
+  const csrfToken = before.find(({ name }) => name.endsWith('svc_csrf'))?.value ?? ''
+  const answer = await fetch(`${url}/auth/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { cookie: toHeader(before) },
+    body: new URLSearchParams({ csrf_token: csrfToken, email, password }),
+  })
+  const html = await answer.text()
+  const cookies = [...new Map([...before, ...cookiesOf(answer)].map((cookie) => [cookie.name, cookie])).values()]
+  if (!cookies.some(({ name }) => name.endsWith('svc_access'))) {
+    const [, reason = ''] = /role="alert"[^>]*>([^]*?)<\//.exec(html) ?? []
+    throw new Error(`${email} could not sign in: ${answer.status} ${reason.replaceAll(/<[^>]*>|\s+/g, ' ').trim()}`)
+  }
+  return { cookies, cookie: toHeader(cookies.filter(({ path }) => path === '/')) }
+}

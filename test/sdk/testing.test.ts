@@ -1,0 +1,133 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, describe, type TestContext, test } from 'node:test'
+import { createAuth } from '../../sdk/src/server.ts'
+import { startSvc } from '../../sdk/src/testing.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { listensOn } from '../support/network/free-port.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { eventually } from '../support/wait.ts'
+
+const BIN = path.join(import.meta.dirname, '../../bin/svc.js')
+const ENTRY = path.join(import.meta.dirname, '../../sdk/src/testing.ts')
+process.env.SVC_BIN = BIN
+
+const svc = await startSvc()
+after(() => svc.stop())
+
+const portOf = (url: string): number => Number(new URL(url).port)
+
+/** A program that starts svc, prints its address and does what it is told; its temporary files lie in `folder`. */
+const startProgram = (t: TestContext, afterStart: string) => {
+  const folder = temporaryDirectory(t)
+  const code = `import { startSvc } from ${JSON.stringify(ENTRY)}\nconst svc = await startSvc()\nconsole.log(svc.url)\n${afterStart}`
+  const program = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    env: { PATH: process.env.PATH, SVC_BIN: BIN, TMPDIR: folder },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => program.kill('SIGKILL'))
+  return { program, folder }
+}
+
+const readLine = async ({ stdout }: ChildProcess): Promise<string> => {
+  assert.ok(stdout)
+  const [line]: string[] = await once(createInterface({ input: stdout }), 'line')
+  return line ?? ''
+}
+
+const isGone = async (url: string, folder: string): Promise<boolean> =>
+  !(await listensOn(portOf(url))) && readdirSync(folder).length === 0
+
+describe('startSvc', () => {
+  test('creates users who can sign in, and whom the application reads', async () => {
+    const user = await svc.createUser({ email: 'ada@example.com', username: 'ada', roles: ['admin', 'editor'] })
+    const other = await svc.createUser()
+    const { cookie, cookies } = await svc.signIn(user)
+    const found = await createAuth({ url: svc.url }).getUser({ headers: { cookie } })
+    assert.equal(found?.id, user.id)
+    assert.deepEqual([found.email, found.username, found.roles], ['ada@example.com', 'ada', ['admin', 'editor']])
+    assert.notEqual(other.id, user.id)
+    const access = cookies.find(({ name }) => name === 'svc_access')
+    assert.ok(access && access.expires > Date.now() / 1000)
+    const { value, expires } = access
+    const form = { name: 'svc_access', domain: 'localhost', path: '/', httpOnly: true, secure: false, sameSite: 'Lax' }
+    assert.deepEqual(access, { ...form, value, expires })
+    assert.ok(!cookie.includes('svc_refresh'), 'a browser keeps it from the application')
+    assert.ok(cookies.some(({ name, path }) => name === 'svc_refresh' && path === '/auth'))
+  })
+
+  test('says why a user cannot sign in', async () => {
+    const user = await svc.createUser()
+    await assert.rejects(svc.signIn({ ...user, password: 'wrong' }), /could not sign in: 401 \S/)
+  })
+
+  test('keeps the events and the messages of svc', async () => {
+    const user = await svc.createUser()
+    const created = await svc.webhooks.waitFor(({ data }) => data.user_id === user.id)
+    assert.equal(created.type, 'user.created')
+    assert.deepEqual(JSON.parse(created.body).data, created.data)
+    const agent = createUserAgent(svc)
+    await agent.post('/auth/password/forgot', { email: user.email })
+    const message = await svc.messages.waitFor(({ to }) => to.includes(user.email))
+    assert.match(message.subject, /password/i)
+    assert.match(message.from, /svc@example\.com/)
+    const [link = ''] = message.links
+    assert.ok(link.startsWith(`${svc.url}/auth/password/reset?token=`))
+    assert.ok(message.html.includes('</'))
+    assert.equal((await agent.get(link.slice(svc.url.length))).status, 200)
+    await assert.rejects(
+      svc.messages.waitFor(() => false, { timeoutMs: 20 }),
+      /no such message within 20 ms/,
+    )
+  })
+
+  test('takes settings, and runs beside another one', async () => {
+    const env = { SVC_BASE_URL: 'https://example.com', SVC_SMTP_URL: undefined, SVC_MAIL_FROM: undefined }
+    await using other = await startSvc({ env })
+    const { cookies } = await other.signIn(await other.createUser())
+    const access = cookies.find(({ name }) => name.endsWith('svc_access'))
+    assert.deepEqual([access?.domain, access?.secure], ['example.com', true])
+    assert.equal((await createUserAgent(other).get('/auth/password/forgot')).status, 404, 'mail is off')
+    assert.notEqual(other.url, svc.url)
+  })
+
+  test('says what svc says about wrong settings, and where it was looked for', async () => {
+    await assert.rejects(
+      startSvc({ env: { SVC_SESSION_TTL: 'soon' } }),
+      /did not start \(exit 78\):[^]*SVC_SESSION_TTL/,
+    )
+    process.env.SVC_BIN = '/nowhere/svc.js'
+    await assert.rejects(startSvc(), /SVC_BIN names no file: \/nowhere\/svc\.js/)
+    process.env.SVC_BIN = BIN
+  })
+})
+
+describe('svc leaves nothing behind', () => {
+  test('when it is stopped', async (t) => {
+    const { program, folder } = startProgram(t, 'await svc.stop(); process.stdin.resume()')
+    const url = await readLine(program)
+    await eventually('svc has ended', () => isGone(url, folder))
+  })
+
+  test('when the test process is killed', async (t) => {
+    const { program, folder } = startProgram(t, 'process.stdin.resume()')
+    const url = await readLine(program)
+    assert.equal(await listensOn(portOf(url)), true)
+    assert.equal(readdirSync(folder).length, 1)
+    program.kill('SIGKILL')
+    await eventually('svc has ended', () => isGone(url, folder))
+  })
+
+  test('when the test process ends without a word, which it does not keep from ending', async (t) => {
+    const { program, folder } = startProgram(t, 'const user = await svc.createUser(); await svc.signIn(user)')
+    const ended = once(program, 'exit')
+    const url = await readLine(program)
+    assert.deepEqual(await ended, [0, null])
+    await eventually('svc has ended', () => isGone(url, folder))
+  })
+})
