@@ -108,8 +108,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     if (retryAfterSeconds) headers.push('retry-after', String(retryAfterSeconds))
     if (status === 401) headers.push('www-authenticate', to.guard === 'api_key' ? KEY_CHALLENGE : challenge)
     const bytes = Buffer.byteLength(body)
-    // RFC 9110 section 8.6
-    if (status !== 204) headers.push('content-length', String(bytes))
+    headers.push('content-length', String(bytes))
     // ASCII has a byte for each character, and needs no encoder.
     outgoing.writeHead(status, headers).end(body, bytes === body.length ? 'latin1' : 'utf8')
     return status
