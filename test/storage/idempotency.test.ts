@@ -13,10 +13,10 @@ import { freshDatabase } from './databases.ts'
 const { db, open } = await freshDatabase()
 const handles = [db, await open()] as const
 const secret = randomBytes(32)
-const idempotencies = handles.map((handle) =>
-  createIdempotency({ db: handle, clock: systemClock, rootSecret: createRootSecret({ current: secret }) }),
-)
-const [one, other] = idempotencies as [ReturnType<typeof createIdempotency>, ReturnType<typeof createIdempotency>]
+const idempotencyOf = (handle: typeof db, current: Uint8Array, previous?: Uint8Array) =>
+  createIdempotency({ db: handle, clock: systemClock, rootSecret: createRootSecret({ current, previous }) })
+const one = idempotencyOf(handles[0], secret)
+const other = idempotencyOf(handles[1], secret)
 const { key } = await createApiKeys({ db, clock: systemClock }).create({
   name: 'any',
   scopes: ['users:write'],
@@ -126,11 +126,9 @@ describe('a request that has one effect', () => {
     const claim = await begin(one, 'rotated')
     await claim.keepFailure({ status: 422, content: '{}' })
     const next = randomBytes(32)
-    const after = (current: Uint8Array, previous?: Uint8Array) =>
-      createIdempotency({ db, clock: systemClock, rootSecret: createRootSecret({ current, previous }) })
-    const rotated = after(next, secret)
+    const rotated = idempotencyOf(db, next, secret)
     assert.deepEqual(await rotated.begin(requestNamed('rotated')), { answer: { status: 422, content: '{}' } })
-    assert.equal(await codeOf(after(next).begin(requestNamed('rotated'))), 'unprocessable')
+    assert.equal(await codeOf(idempotencyOf(db, next).begin(requestNamed('rotated'))), 'unprocessable')
     assert.equal(await codeOf(rotated.begin(requestNamed('rotated', '[]'))), 'unprocessable')
   })
 
