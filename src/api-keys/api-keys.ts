@@ -3,6 +3,7 @@ import type { Awaitable } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import { type Clock, MAX_DATE_MS } from '../lib/time.ts'
+import { isUuid } from '../lib/uuid.ts'
 import { type Database, isUniqueViolation } from '../storage/database.ts'
 import { findApiKeys, findApiKeysNamed, insertApiKey, revokeApiKey } from './api-key-store.ts'
 import { type ApiKey, type AuthenticatedKey, hashOf } from './api-key.ts'
@@ -86,8 +87,9 @@ export const createApiKeys = ({ db, clock }: ApiKeysDeps): ApiKeys => {
 }
 
 const requireGoodName = (name: string): void => {
-  if (/^[\w.:-]+$/.test(name) && name.length <= MAX_NAME_LENGTH) return
-  const message = `The name of a key has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 . _ : -`
+  // A name that is a UUID could be meant as the id of another key.
+  if (/^[\w.:-]+$/.test(name) && name.length <= MAX_NAME_LENGTH && !isUuid(name)) return
+  const message = `The name of a key has 1 to ${MAX_NAME_LENGTH} of the characters A-Z a-z 0-9 . _ : -, and is no UUID`
   throw new AppError('unprocessable', message, { field: 'name' })
 }
 

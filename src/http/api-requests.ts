@@ -19,6 +19,7 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
 
   /** `rate_limited` after too many wrong keys from one network. A good key passes whatever others there have sent. */
   const requireKey = (context: IncomingRequest): Awaitable<AuthenticatedKey> => {
+    if (context.countHeaders('authorization') > 1) throw unauthorized('The header Authorization came more than once.')
     const text = bearerOf(context.headers.authorization)
     if (text === undefined) throw unauthorized('Send an API key: Authorization: Bearer svc_sk_…')
     return after(apiKeys.authenticate(text), (key) => {

@@ -140,7 +140,8 @@ const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTa
 }
 
 /** RFC 9112 section 3.2: exactly one; HTTP/1.0 may leave it out. */
-const requireOneHost = ({ hostCount, isHttp10 }: IncomingRequest): void => {
-  if (hostCount === 1 || (hostCount === 0 && isHttp10)) return
+const requireOneHost = (context: IncomingRequest): void => {
+  const hostCount = context.countHeaders('host')
+  if (hostCount === 1 || (hostCount === 0 && context.isHttp10)) return
   throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
 }

@@ -73,13 +73,13 @@ export class IncomingRequest implements RequestContext {
     return this.#incoming.httpVersion === '1.0'
   }
 
-  /** The number of `Host` headers: Node shows only the first. */
-  get hostCount(): number {
+  /** How often a header came, by its name in lower case: of `Host` and `Authorization`, Node shows only the first. */
+  countHeaders(lowerCaseName: string): number {
     const { rawHeaders } = this.#incoming
     let count = 0
     for (let index = 0; index < rawHeaders.length; index += 2) {
       const name = rawHeaders[index]
-      if (name?.length === 4 && name.toLowerCase() === 'host') count += 1
+      if (name?.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) count += 1
     }
     return count
   }

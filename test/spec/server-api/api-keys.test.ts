@@ -63,6 +63,11 @@ describe('§10.1 a key', () => {
     }
   })
 
+  test('is refused when it comes twice, even the same', async () => {
+    const twice = [`Bearer ${all.key}`, `Bearer ${all.key}`]
+    assertUnauthorized(await all.call('GET', NOBODY, undefined, { Authorization: twice }))
+  })
+
   test('without the scope of a route is 403, which names it; each scope opens what it is for', async () => {
     const reader = await createBackend(one, ['sessions:read'])
     assert.match(assertJsonError(await reader.call('DELETE', NOBODY), 403, 'forbidden'), /sessions:write/)
@@ -190,6 +195,7 @@ describe('§10.1 the commands', () => {
     [2, ['create']],
     [1, ['create', 'two words', '--scope', 'users:read']],
     [1, ['create', 'x'.repeat(65), '--scope', 'users:read']],
+    [1, ['create', '019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b', '--scope', 'users:read']],
     [1, ['revoke', 'nobody']],
   ] as const)
     test(`exit ${code}: api-keys ${args.join(' ').slice(0, 60)}`, async () => {
