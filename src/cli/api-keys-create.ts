@@ -48,9 +48,10 @@ const createKey = (
   { expires = parseLifetime(DEFAULT_LIFETIME), json }: CreateKeyOptions,
   loadConfig: CommandContext['loadConfig'],
 ): Promise<void> =>
-  withCore(loadConfig(), async ({ apiKeys, clock }) => {
+  withCore(loadConfig(), async ({ apiKeys, clock }, logEvent) => {
     const lifetimeMs = expires === NEVER ? undefined : expires
     const { key, text } = await apiKeys.create({ name, scopes, lifetimeMs })
+    logEvent('api-keys create', 'api_key_create', { apiKeyId: key.id })
     if (json) return printJson({ ...apiKeyToJson(key, clock.now()), key: text })
     const end = key.expiresAtMs === undefined ? 'it does not expire' : `good until ${toTimestamp(key.expiresAtMs)}`
     printNotice(`the key ${key.name} (${key.scopes.join(', ')}), ${end}; it is shown this once`)

@@ -12,8 +12,9 @@ export const addApiKeysRevoke = (apiKeys: Command, { loadConfig }: CommandContex
     'svc api-keys revoke 019e6f3c-7f0a-7c11-a1b2-3c4d5e6f7a8b',
   ])
   withJson(revoke).action((nameOrId: string, { json }: JsonOption) =>
-    withCore(loadConfig(), async ({ apiKeys: keys, clock }) => {
+    withCore(loadConfig(), async ({ apiKeys: keys, clock }, logEvent) => {
       const key = await keys.revoke(nameOrId)
+      logEvent('api-keys revoke', 'api_key_revoke', { apiKeyId: key.id })
       await (json
         ? printJson(apiKeyToJson(key, clock.now()))
         : print(`Revoked the key ${key.name}, id ${key.id}: the next request with it is refused.\n`))

@@ -30,6 +30,8 @@ export const ACCOUNT_EVENTS = [
   'account_delete',
   'roles_change',
   'email_verification',
+  'api_key_create',
+  'api_key_revoke',
 ] as const
 
 export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
@@ -44,6 +46,8 @@ export interface AccountFacts {
   account?: string | undefined
   /** The reason of a failure; undefined after success. */
   reason?: string | undefined
+  /** The key of the server API that was made or revoked. */
+  apiKeyId?: string | undefined
   /** The session that ended, if the request used a different one. */
   endedSessionId?: string | undefined
   /** Number of sessions, or of connections to providers. */
@@ -57,7 +61,7 @@ type Origin =
 
 /** Writes the log line of one event. */
 export const logAccountEvent = (log: Log, event: AccountEventName, facts: AccountFacts, origin: Origin): void => {
-  const { userId, sessionId, endedSessionId, reason, ...others } = facts
+  const { userId, sessionId, endedSessionId, apiKeyId, reason, ...others } = facts
   log.info(
     {
       event,
@@ -66,6 +70,7 @@ export const logAccountEvent = (log: Log, event: AccountEventName, facts: Accoun
       user_id: userId,
       session_id: sessionId,
       ended_session_id: endedSessionId,
+      api_key_id: apiKeyId,
       ...others,
       ...origin,
     },

@@ -6,9 +6,9 @@ import { assertJsonError, assertSignedIn, assertSignedOut } from '../../support/
 import { createBackend } from '../../support/client/backend.ts'
 import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { startMeteredService } from '../../support/service/metrics.ts'
 import { runCommandOf, runJsonCommandOf } from '../../support/service/operator-commands.ts'
 import { startReplicas } from '../../support/service/replicas.ts'
-import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
 const HOUR_MS = 3_600_000
@@ -182,6 +182,9 @@ describe('§10.1 the commands', () => {
   test('print the key alone on stdout, once', async () => {
     const { stdout, stderr } = await one.cli(['api-keys', 'create', 'shown', '--scope', 'users:read'])
     assert.match(stdout, /^svc_sk_[\w-]{43}\n$/)
+    const [event] = stderr.split('\n').filter((line) => line.includes('api_key_create'))
+    const { id } = JSON.parse((await one.cli(['api-keys', 'list', '--json'])).stdout)[0]
+    assert.equal(JSON.parse(event ?? '{}').api_key_id, id)
     const { stdout: table } = await one.cli(['api-keys', 'list'])
     const { stdout: listing } = await one.cli(['api-keys', 'list', '--json'])
     for (const text of [stderr, table, listing]) assert.ok(!text.includes(stdout.trim().slice(7)))
@@ -228,8 +231,8 @@ test('§10.1 a key ends at its time', async () => {
   assert.equal((await list()).find(({ id }) => id === backend.id)?.state, 'expired')
 })
 
-test('§10.1 wrong keys are limited by address, and a good one passes', async () => {
-  const limited = await startService({ env: { SVC_RATE_LIMIT: 'on' } })
+test('§10.1 wrong keys are limited by address, and a good one passes', async (t) => {
+  const limited = await startMeteredService({ t, env: { SVC_RATE_LIMIT: 'on' } })
   const backend = await createBackend(limited, ['sessions:read'])
   const agent = createUserAgent(limited)
   const wrong = () => agent.get(`/auth/api/v2${NOBODY}`, { authorization: `Bearer ${backend.key}x` })
@@ -242,5 +245,8 @@ test('§10.1 wrong keys are limited by address, and a good one passes', async ()
   assertJsonError(last, 429, 'rate_limited')
   assert.ok(Number(last.headers['retry-after']) > 0)
   assert.equal((await backend.call('GET', NOBODY)).status, 404)
-  await limited.stop()
+  const { text } = await limited.scrape()
+  assert.match(text, /route="\/auth\/api\/v2\/users\/\{id\}\/sessions"/)
+  assert.match(text, /limit="wrong_key_of_address"/)
+  assert.ok(!text.includes('svc_sk_') && !text.includes('019e6f3c'))
 })
