@@ -6,6 +6,7 @@ import path from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { processTreeCpuMs } from '../bench/support/cpu-time.ts'
+import { prepareExamples } from '../scripts/examples.ts'
 import { prepareGateways } from '../scripts/gateways.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
 import { databasesOf } from './support/database/test-databases.ts'
@@ -20,6 +21,10 @@ const FILES_AT_ONCE = 2
 const DURATIONS = path.join(CACHE, 'durations.json')
 /** They run programs of Debian packages. */
 const OF_GATEWAYS = 'test/gateways/**'
+/** They run the applications in examples/, behind a proxy of a Debian package. */
+const OF_EXAMPLES = 'test/examples/**'
+
+const NO_PROXY = 'The tests of the examples did not run: they need the proxies of the gateway tests.'
 
 const isOption = (argument: string): boolean => argument.startsWith('-')
 
@@ -108,14 +113,22 @@ const showCost = (): void => {
   process.stdout.write(`\n${seconds(performance.now())}${cost}\n`)
 }
 
-/** Why the gateway tests cannot run. Undefined if they can, or are not in the run. */
-const withoutGateways = (): string | undefined => {
-  const areAsked = readFiles(given, []).some((file) => path.matchesGlob(file, OF_GATEWAYS))
-  return areAsked ? prepareGateways() : undefined
+/** Whether the arguments ask for tests of that kind. */
+const areAsked = (kind: string): boolean => readFiles(given, []).some((file) => path.matchesGlob(file, kind))
+
+/** What cannot run on this machine, and why. */
+const prepare = (): { without: string[]; problems: string[]; env: Record<string, string> } => {
+  const needsExamples = areAsked(OF_EXAMPLES)
+  const gateways = needsExamples || areAsked(OF_GATEWAYS) ? prepareGateways() : undefined
+  if (gateways !== undefined)
+    return { without: [OF_GATEWAYS, OF_EXAMPLES], problems: [gateways, ...(needsExamples ? [NO_PROXY] : [])], env: {} }
+  if (!needsExamples) return { without: [], problems: [], env: {} }
+  const { ready, problems } = prepareExamples()
+  return { without: ready.length > 0 ? [] : [OF_EXAMPLES], problems, env: { SVC_TEST_EXAMPLES: ready.join(',') } }
 }
 
-const gatewaysMissing = withoutGateways()
-const files = bySlowness(readFiles(given, gatewaysMissing === undefined ? [] : [OF_GATEWAYS]))
+const preparation = prepare()
+const files = bySlowness(readFiles(given, preparation.without))
 const on = (database: 'sqlite' | 'postgres') => files.filter((file) => databasesOf(file).includes(database))
 const [filesOfSqlite, filesOfPostgres] = [on('sqlite'), on('postgres')]
 await fillCompileCache()
@@ -125,7 +138,7 @@ const models = mkdtempSync(path.join(tmpdir(), 'svc-test-models-'))
 try {
   const url = givenUrl ?? server?.url ?? ''
   const prepared = await prepareDatabaseModels(models, url)
-  const env = { SVC_TEST_PG_URL: url, ...prepared.env }
+  const env = { SVC_TEST_PG_URL: url, ...preparation.env, ...prepared.env }
   const onSqlite = begin(filesOfSqlite, { ...env, SVC_TEST_DATABASE: 'sqlite' })
   const onPostgres = begin(filesOfPostgres, { ...env, SVC_TEST_DATABASE: 'postgres' })
   await show('SQLite', onSqlite)
@@ -136,5 +149,5 @@ try {
   rmSync(models, { recursive: true, force: true })
   keepDurations()
   showCost()
-  if (gatewaysMissing !== undefined) process.stdout.write(`\n${gatewaysMissing}\n`)
+  for (const problem of preparation.problems) process.stdout.write(`\n${problem}\n`)
 }

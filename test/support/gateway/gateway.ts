@@ -20,15 +20,20 @@ const untilListening = async (child: ChildProcess, port: number, output: () => s
 }
 
 /**
- * Runs a program of a Debian package until the test `t` or the file ends. Resolves when it listens, to a function that
+ * Runs a program until the test `t` or the file ends. Resolves when it listens, to a function that
  * ends it.
  */
 export const startProgram = async (
   command: string[],
-  { port, cwd, t }: { port: number; cwd: string; t?: TestContext | undefined },
+  {
+    port,
+    cwd,
+    t,
+    env: more = {},
+  }: { port: number; cwd: string; t?: TestContext | undefined; env?: Record<string, string> },
 ): Promise<() => Promise<void>> => {
   const [program = '', ...args] = command
-  const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: cwd, XDG_DATA_HOME: cwd, XDG_CONFIG_HOME: cwd }
+  const env = { PATH: `${process.env.PATH}:/usr/sbin`, HOME: cwd, XDG_DATA_HOME: cwd, XDG_CONFIG_HOME: cwd, ...more }
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()))

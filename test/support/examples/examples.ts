@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const ROOT = path.join(import.meta.dirname, '../../..')
+
+/** The examples of the repository. */
+export const EXAMPLES_FOLDER = path.join(ROOT, 'examples')
+
+/** Where `npm run examples` copies the examples, and installs what they need. */
+const PREPARED_FOLDER = path.join(ROOT, 'node_modules/.cache/examples')
+
+export type Runtime = 'node' | 'next' | 'python' | 'go'
+
+/** An application in examples/ that tests start. */
+export type Example = {
+  /** Its folder in examples/. */
+  name: string
+  runtime: Runtime
+}
+
+/** The examples whose runtime comes with npm, or is installed with PyPI or the Go proxy. */
+export const EXAMPLES: readonly Example[] = [
+  { name: 'fastapi', runtime: 'python' },
+  { name: 'django', runtime: 'python' },
+  { name: 'flask', runtime: 'python' },
+  { name: 'go', runtime: 'go' },
+]
+
+/** The command that starts an example on a port in its prepared folder: the one of its README. */
+export const startCommand = (name: string, port: number): string[] => {
+  const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
+  const line = /^env \$\(cat \.\.\/development\.env\) (.+)$/m.exec(readme)?.[1]
+  if (line === undefined) throw new Error(`examples/${name}/README.md does not start the application`)
+  const [program = '', ...args] = line.replace(/\b3000\b/, String(port)).split(' ')
+  return [PROGRAMS[program] ?? program, ...args]
+}
+
+/** The programs of the READMEs in the prepared folders. */
+const PROGRAMS: Record<string, string> = { '.venv/bin/python': 'python3', node: process.execPath }
+
+/** The folder in which a prepared example runs. */
+export const preparedFolder = (name: string): string => path.join(PREPARED_FOLDER, 'examples', name)
+
+/** Below the folder of an example: the packages of Python. */
+export const PYTHON_PACKAGES = 'packages'
+
+/** Below the folder of a prepared example: what it was made of. It is written when the installation is complete. */
+export const STAMP = '.prepared'
