@@ -17,7 +17,7 @@ const drain = /`SVC_DRAIN=(\d+s)`/.exec(readDocument('scaling.md'))?.[1]
 
 const app = await startEchoApplication()
 
-/** The backend of docs/scaling.md in the configuration of docs/integrate.md, with a socket for its state. */
+/** The backend of docs/scaling.md in the configuration of deploy/, with a socket for its state. */
 const replicated = (text: string, [one, other]: Replicas, socket: string): string => {
   const backend = documentedBlock('haproxy', 'scaling.md')
   const servers = replaced(

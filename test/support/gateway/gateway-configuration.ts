@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
-/** The gateways that docs/integrate.md configures. */
+/** The gateways of deploy/ that Debian has. */
 export const GATEWAYS = ['nginx', 'Caddy', 'HAProxy', 'Apache'] as const
 export type GatewayName = (typeof GATEWAYS)[number]
 
-/** Ports on 127.0.0.1 in place of those in the documents. */
-export type Ports = { gateway: number; svc: number; app: number }
+/** Ports on 127.0.0.1 in place of those in the files. */
+export type Ports = {
+  gateway: number
+  svc: number
+  app: number
+  /** Where HAProxy asks itself. */
+  check: number
+}
 
 /** The origin in place of https://example.com. */
 export const PUBLIC_ORIGIN = 'http://members.example'
@@ -14,22 +21,20 @@ export const PUBLIC_ORIGIN = 'http://members.example'
 export const readDocument = (document: string): string =>
   readFileSync(new URL(`../../../docs/${document}`, import.meta.url), 'utf8')
 
-/** The code blocks of one language in a document, in order. */
-const documentedBlocks = (language: string, document = 'integrate.md'): string[] =>
-  [...readDocument(document).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(
-    ([, block = '']) => block,
-  )
-
 /** The only code block of a language in a document. */
-export const documentedBlock = (language: string, document = 'integrate.md'): string => {
-  const [block, ...more] = documentedBlocks(language, document)
-  if (block === undefined || more.length > 0) throw new Error(`docs/${document} has not one block of ${language}`)
+export const documentedBlock = (language: string, document: string): string => {
+  const blocks = [...readDocument(document).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))]
+  const [, block] = blocks[0] ?? []
+  if (block === undefined || blocks.length > 1) throw new Error(`docs/${document} has not one block of ${language}`)
   return block
 }
 
-/** Replaces a text that must be in the document. */
+/** The text of a file below deploy/. */
+const readDeploy = (file: string): string => readFileSync(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8')
+
+/** Replaces a text that must be in the configuration. */
 export const replaced = (text: string, from: string, to: string): string => {
-  if (!text.includes(from)) throw new Error(`the documented configuration does not hold ${JSON.stringify(from)}`)
+  if (!text.includes(from)) throw new Error(`the configuration does not hold ${JSON.stringify(from)}`)
   return text.replaceAll(from, to)
 }
 
@@ -40,9 +45,7 @@ const withBackends = (text: string, { svc, app }: Ports): string =>
 const logIn = (folder: string, documented: string, text: string): string => replaced(text, documented, folder)
 
 const nginx = (ports: Ports, folder: string): string => {
-  const [base, gate, ...more] = documentedBlocks('nginx')
-  if (base === undefined || gate === undefined || more.length > 0) throw new Error('docs/integrate.md: nginx')
-  const server = base.replace(/\}\s*$/, `${gate}}\n`)
+  const server = readDeploy('nginx/svc.conf')
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   return `daemon off;
 master_process off;
@@ -60,16 +63,24 @@ const caddy = (ports: Ports, folder: string): string => `{
   auto_https off
   default_bind 127.0.0.1
 }
-${replaced(logIn(folder, '/var/log/caddy', withBackends(documentedBlock('caddy'), ports)), 'example.com', `http://:${ports.gateway}`)}`
+${replaced(logIn(folder, '/var/log/caddy', withBackends(readDeploy('caddy/Caddyfile'), ports)), '\nexample.com {', `\nhttp://:${ports.gateway} {`)}`
 
-const haproxy = (ports: Ports): string =>
-  replaced(withBackends(documentedBlock('haproxy'), ports), 'bind :80', `bind 127.0.0.1:${ports.gateway}`)
+const SVC_LUA = fileURLToPath(new URL('../../../deploy/haproxy/svc.lua', import.meta.url))
+
+const haproxy = (ports: Ports): string => {
+  const text = replaced(withBackends(readDeploy('haproxy/haproxy.cfg'), ports), '/etc/haproxy/svc.lua', SVC_LUA)
+  return replaced(
+    replaced(text, 'bind :80', `bind 127.0.0.1:${ports.gateway}`),
+    '127.0.0.1:8079',
+    `127.0.0.1:${ports.check}`,
+  )
+}
 
 /** As in Debian's `apache2.conf`. */
 const COMBINED = String.raw`LogFormat "%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"" combined`
 
 const apache = (ports: Ports, folder: string): string => {
-  const modules = ['mpm_event', 'authz_core', 'proxy', 'proxy_http', 'rewrite']
+  const modules = ['mpm_event', 'authz_core', 'headers', 'proxy', 'proxy_http', 'rewrite', 'setenvif']
   return `ServerRoot ${folder}
 ${modules.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`).join('\n')}
 User www-data
@@ -80,11 +91,11 @@ ErrorLog ${folder}/errors
 ${COMBINED}
 Listen 127.0.0.1:${ports.gateway}
 <VirtualHost 127.0.0.1:${ports.gateway}>
-${replaced(logIn(folder, '/var/log/apache2', withBackends(documentedBlock('apache'), ports)), 'https://example.com', PUBLIC_ORIGIN)}</VirtualHost>
+${replaced(logIn(folder, '/var/log/apache2', withBackends(readDeploy('apache/svc.conf'), ports)), 'https://example.com', PUBLIC_ORIGIN)}</VirtualHost>
 `
 }
 
-/** Writes the documented configuration to a file, with other ports and no other change. */
+/** The configuration of deploy/, with other ports and folders, and no other change. */
 export const gatewayConfiguration: Record<GatewayName, (ports: Ports, folder: string) => string> = {
   nginx,
   Caddy: caddy,

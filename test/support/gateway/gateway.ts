@@ -71,7 +71,7 @@ const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> 
 }
 
 /**
- * Starts a gateway with the configuration in docs/integrate.md. `change` may edit the text, and write files to
+ * Starts a gateway with its configuration in deploy/. `change` may edit the text, and write files to
  * `folder`. Resolves to its port.
  */
 export const startGateway = async (
@@ -81,12 +81,12 @@ export const startGateway = async (
     t,
     folder = temporaryDirectory(t),
     ...backends
-  }: Omit<Ports, 'gateway'> & { change?: (text: string) => string; folder?: string; t?: TestContext },
+  }: Pick<Ports, 'svc' | 'app'> & { change?: (text: string) => string; folder?: string; t?: TestContext },
 ): Promise<number> => {
   requirePrograms()
-  const gateway = await freePort()
+  const [gateway, check] = [await freePort(), await freePort()]
   const file = path.join(folder, 'configuration')
-  writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway }, folder)))
+  writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway, check }, folder)))
   await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder, t })
   return gateway
 }
