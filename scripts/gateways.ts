@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { GATEWAY_PACKAGES, missingPrograms } from '../test/support/gateway/gateway-packages.ts'
+import { GATEWAY_PACKAGES, missingPrograms, OTHER_PROGRAMS } from '../test/support/gateway/gateway-packages.ts'
 
 const INSTALL = fileURLToPath(new URL('install-packages.sh', import.meta.url))
 const COMMAND = `apt-get install --no-install-recommends ${GATEWAY_PACKAGES.join(' ')}`
@@ -33,6 +33,16 @@ export const prepareGateways = (): string | undefined => {
   }
   install()
   return undefined
+}
+
+/** What to say about the gateways that Debian does not have, where the environment names no program of them. */
+export const withoutProgram = (): string[] => {
+  const missing = Object.entries(OTHER_PROGRAMS).flatMap(([name, program]) => (program === undefined ? [name] : []))
+  if (missing.length === 0) return []
+  const settings = missing.map((name) => `SVC_TEST_${name.toUpperCase()}`)
+  return [
+    `Not tried: ${missing.join(' and ')}, which Debian does not have. ${settings.join(' and ')} can name a program.`,
+  ]
 }
 
 if (import.meta.main) console.log(prepareGateways() ?? 'The gateway tests can run.')

@@ -7,7 +7,7 @@ import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { processTreeCpuMs } from '../bench/support/cpu-time.ts'
 import { prepareExamples } from '../scripts/examples.ts'
-import { prepareGateways } from '../scripts/gateways.ts'
+import { prepareGateways, withoutProgram } from '../scripts/gateways.ts'
 import { prepareDatabaseModels } from './support/database/database-models.ts'
 import { databasesOf } from './support/database/test-databases.ts'
 import { preparePostgres, startPostgres } from './support/postgres/postgres.ts'
@@ -122,8 +122,10 @@ const prepare = (): { without: string[]; problems: string[]; env: Record<string,
   const gateways = needsExamples || areAsked(OF_GATEWAYS) ? prepareGateways() : undefined
   if (gateways !== undefined)
     return { without: [OF_GATEWAYS, OF_EXAMPLES], problems: [gateways, ...(needsExamples ? [NO_PROXY] : [])], env: {} }
-  if (!needsExamples) return { without: [], problems: [], env: {} }
-  const { ready, problems } = prepareExamples()
+  const leftOut = areAsked(OF_GATEWAYS) ? withoutProgram() : []
+  if (!needsExamples) return { without: [], problems: leftOut, env: {} }
+  const examples = prepareExamples()
+  const [ready, problems] = [examples.ready, [...examples.problems, ...leftOut]]
   return { without: ready.length > 0 ? [] : [OF_EXAMPLES], problems, env: { SVC_TEST_EXAMPLES: ready.join(',') } }
 }
 

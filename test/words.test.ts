@@ -12,6 +12,7 @@ const COVERED: readonly string[] = [
   '.github/**/*.md',
   'bench/**/*.{md,ts}',
   'bin/*.js',
+  'deploy/**/*.md',
   'docs/**/*.md',
   'scripts/**/*.{ts,sh}',
   'sdk/**/*.{md,js,ts}',

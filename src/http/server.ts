@@ -78,6 +78,8 @@ export const createServer = (given: ServerDeps): Server => {
       responder.sendError(outgoing, context, to, error, { headers, facts })
       return
     }
+    // Proxies announce the body of the visitor and send none: what follows on the connection would pass for it.
+    if (route.method === 'ANY' && !incoming.readableEnded) outgoing.shouldKeepAlive = false
     checkProxy(incoming)
     const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
     const sendError = (error: unknown): void => responder.sendError(outgoing, context, route, error)

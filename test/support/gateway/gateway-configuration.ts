@@ -1,8 +1,18 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { OTHER_PROGRAMS } from './gateway-packages.ts'
 
-/** The gateways of deploy/ that Debian has. */
-export const GATEWAYS = ['nginx', 'Caddy', 'HAProxy', 'Apache'] as const
+const isNamed = (name: 'Traefik' | 'Envoy'): boolean => OTHER_PROGRAMS[name] !== undefined
+
+/** The gateways that ask svc about each request of the protected part. */
+export const ASKING_GATEWAYS = [
+  ...(['nginx', 'Caddy', 'HAProxy'] as const),
+  ...(['Traefik', 'Envoy'] as const).filter(isNamed),
+]
+
+/** The gateways of deploy/ that this machine can run. */
+export const GATEWAYS = [...ASKING_GATEWAYS, 'Apache'] as const
 export type GatewayName = (typeof GATEWAYS)[number]
 
 /** Ports on 127.0.0.1 in place of those in the files. */
@@ -16,6 +26,7 @@ export type Ports = {
 
 /** The origin in place of https://example.com. */
 export const PUBLIC_ORIGIN = 'http://members.example'
+const HOST = new URL(PUBLIC_ORIGIN).host
 
 /** The text of a document below docs/. */
 export const readDocument = (document: string): string =>
@@ -95,10 +106,37 @@ ${replaced(logIn(folder, '/var/log/apache2', withBackends(readDeploy('apache/svc
 `
 }
 
+/** Its file beside the static one has everything but the port. */
+const traefik = (ports: Ports, folder: string): string => {
+  const dynamic = replaced(
+    withBackends(readDeploy('traefik/dynamic.yml'), ports),
+    'Host(`example.com`)',
+    `Host(\`${HOST}\`)`,
+  )
+  writeFileSync(path.join(folder, 'dynamic.yml'), dynamic)
+  const text = replaced(readDeploy('traefik/traefik.yml'), '":80"', `"127.0.0.1:${ports.gateway}"`)
+  return replaced(text, '/etc/traefik', folder)
+}
+
+const envoy = (ports: Ports): string => {
+  const text = replaced(
+    readDeploy('envoy/envoy.yml'),
+    '0.0.0.0, port_value: 80 }',
+    `127.0.0.1, port_value: ${ports.gateway} }`,
+  )
+  return replaced(
+    replaced(text, 'port_value: 8080', `port_value: ${ports.svc}`),
+    'port_value: 3000',
+    `port_value: ${ports.app}`,
+  )
+}
+
 /** The configuration of deploy/, with other ports and folders, and no other change. */
 export const gatewayConfiguration: Record<GatewayName, (ports: Ports, folder: string) => string> = {
   nginx,
   Caddy: caddy,
   HAProxy: haproxy,
+  Traefik: traefik,
+  Envoy: envoy,
   Apache: apache,
 }

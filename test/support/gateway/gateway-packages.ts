@@ -12,6 +12,9 @@ const PROGRAMS = {
 
 export const GATEWAY_PACKAGES: string[] = Object.values(PROGRAMS)
 
+/** The programs of gateways that Debian does not have, where the environment names them. */
+export const OTHER_PROGRAMS = { Traefik: process.env.SVC_TEST_TRAEFIK, Envoy: process.env.SVC_TEST_ENVOY }
+
 /** Debian's folder for servers, which the PATH of a user may lack. */
 const FOLDERS = [...(process.env.PATH ?? '').split(':'), '/usr/sbin']
 

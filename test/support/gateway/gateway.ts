@@ -8,7 +8,7 @@ import { afterwards, beforeExit } from '../cleanup.ts'
 import { freePort, listensOn } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import { type GatewayName, gatewayConfiguration, type Ports } from './gateway-configuration.ts'
-import { GATEWAY_PACKAGES, missingPrograms } from './gateway-packages.ts'
+import { GATEWAY_PACKAGES, missingPrograms, OTHER_PROGRAMS } from './gateway-packages.ts'
 
 const untilListening = async (child: ChildProcess, port: number, output: () => string): Promise<void> => {
   const deadline = Date.now() + 60_000
@@ -66,6 +66,8 @@ const COMMANDS: Record<GatewayName, (file: string, folder: string) => string[]> 
   nginx: (file, folder) => ['nginx', '-p', folder, '-e', 'stderr', '-c', file],
   Caddy: (file) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', file],
   HAProxy: (file) => ['haproxy', '-q', '-f', file],
+  Traefik: (file) => [OTHER_PROGRAMS.Traefik ?? '', `--configFile=${file}`],
+  Envoy: (file) => [OTHER_PROGRAMS.Envoy ?? '', '--use-dynamic-base-id', '--log-level', 'error', '-c', file],
   // One process, so that ending it ends its threads, too.
   Apache: (file) => ['apache2', '-X', '-f', file],
 }
@@ -85,7 +87,7 @@ export const startGateway = async (
 ): Promise<number> => {
   requirePrograms()
   const [gateway, check] = [await freePort(), await freePort()]
-  const file = path.join(folder, 'configuration')
+  const file = path.join(folder, 'configuration.yml')
   writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway, check }, folder)))
   await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder, t })
   return gateway

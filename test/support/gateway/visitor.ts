@@ -57,7 +57,7 @@ export const echoOf = ({ status, text }: Answer): Echo => {
 export const identityOf = ({ headers }: Echo): Record<string, string> =>
   Object.fromEntries(
     headers.flatMap((name, index) =>
-      index % 2 === 0 && /^(?:x[-_]svc|remote)[-_]/i.test(name) ? [[name.toLowerCase(), headers[index + 1]]] : [],
+      index % 2 === 0 && /^(?:x[-_]svc|remote)[-_]/i.test(name) ? [[name.toLowerCase(), headers[index + 1] ?? '']] : [],
     ),
   )
 
@@ -77,6 +77,17 @@ export const assertLeadsBack = (answer: Answer, target: string): void => {
   const login = new URL(answer.location ?? '', PUBLIC_ORIGIN)
   assert.equal(login.origin + login.pathname + login.hash, `${PUBLIC_ORIGIN}/auth/login`)
   assert.deepEqual([...login.searchParams], [['return_to', target]])
+}
+
+/**
+ * A request target as it arrives. Traefik writes the hexadecimal digits of a path in capitals, which means the same (RFC
+ * 3986 section 6.2.2.1), and `&` for a semicolon in a query.
+ */
+export const asPassedBy = (gateway: string, target: string): string => {
+  if (gateway !== 'Traefik') return target
+  const [path = '', ...query] = target.split('?')
+  const normal = path.replaceAll(/%../g, (byte) => byte.toUpperCase())
+  return [normal, ...query.map((text) => text.replaceAll(';', '&'))].join('?')
 }
 
 /** A location on the public origin, as a request target. */
