@@ -13,9 +13,12 @@ const ROOT = path.join(import.meta.dirname, '..')
 
 const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8')
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'deploy/**/*.md', '{bench,test}/README.md', 'sdk/README.md', 'sdk/docs/*.md'], {
-  cwd: ROOT,
-})
+const documents = globSync(
+  ['*.md', 'docs/**/*.md', 'deploy/**/*.md', '{bench,test}/README.md', 'sdk/README.md', 'sdk/docs/*.md'],
+  {
+    cwd: ROOT,
+  },
+)
 
 const citing = globSync(['*.md', 'docs/**/*.md', '{src,test}/**/*.{ts,js}'], {
   cwd: ROOT,
