@@ -11,6 +11,7 @@ import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
+import { createUserDirectory, type UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { deleteIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
@@ -55,6 +56,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
+  directory: UserDirectory
   emailDomains: EmailDomains
   passwords: Passwords
   apiKeys: ApiKeys
@@ -199,6 +201,18 @@ export const createCore = (deps: CoreDeps): Core => {
     markVerified,
     ...sessions.rules,
   })
+  const directory = createUserDirectory({
+    db,
+    clock,
+    users,
+    recovery,
+    hasPassword,
+    acceptsPasswords: config.passwords,
+    applySecurityEvent,
+    announceUpdate,
+    notify,
+    userChanged,
+  })
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
@@ -207,6 +221,7 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     clock,
     db,
+    directory,
     emailDomains,
     signingKeys,
     knownBrowsers: createKnownBrowsers({ clock }),

@@ -1,5 +1,6 @@
 import type { ApiKeys, Idempotency } from '../api-keys/api-keys.ts'
 import type { KnownBrowsers } from '../browsers/known-browsers.ts'
+import type { UserDirectory } from '../directory/directory.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
@@ -47,6 +48,7 @@ export interface ServerDeps {
   apiKeys: ApiKeys
   idempotency: Idempotency
   users: Users
+  directory: UserDirectory
   emailDomains: EmailDomains
   sessions: Sessions
   signingKeys: SigningKeys

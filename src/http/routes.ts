@@ -6,6 +6,7 @@ import { getUser } from './api/get-user.ts'
 import { createGetReadiness, getHealth } from './api/health.ts'
 import { createRefreshSession } from './api/refresh-session.ts'
 import { createSessionRoutes } from './api/v2/sessions.ts'
+import { createUserRoutes } from './api/v2/user-routes.ts'
 import { createAccount } from './browser/account.ts'
 import { createHome } from './browser/home.ts'
 import { createLogin } from './browser/login.ts'
@@ -38,6 +39,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const check = createCheck(deps)
   const apiSessions = createSessionRoutes(deps)
+  const apiUsers = createUserRoutes(deps)
   const getOpenApi = (version: ApiVersion) => createGetOpenApi({ ...deps, version, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -98,9 +100,15 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     // For pages of the application
     { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, handle: createGetSessionScript(deps) },
     // The server API
-    { method: 'GET',    path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:read',                   responseKind: 'json', ...apiSessions.list },
-    { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:write', csrf: 'api_key', responseKind: 'json', ...apiSessions.endAll },
-    { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',       guard: 'api_key', scope: 'sessions:write', csrf: 'api_key', responseKind: 'json', ...apiSessions.end },
+    { method: 'GET',    path: '/auth/api/v2/users',               guard: 'api_key', scope: 'users:read',                         responseKind: 'json', ...apiUsers.list },
+    { method: 'POST',   path: '/auth/api/v2/users',               guard: 'api_key', scope: 'users:write',       csrf: 'api_key', responseKind: 'json', ...apiUsers.create },
+    { method: 'GET',    path: '/auth/api/v2/users/{id}',          guard: 'api_key', scope: 'users:read',                         responseKind: 'json', ...apiUsers.find },
+    { method: 'PATCH',  path: '/auth/api/v2/users/{id}',          guard: 'api_key', scope: 'users:write',       csrf: 'api_key', responseKind: 'json', ...apiUsers.change },
+    { method: 'DELETE', path: '/auth/api/v2/users/{id}',          guard: 'api_key', scope: 'users:write',       csrf: 'api_key', responseKind: 'json', ...apiUsers.delete },
+    { method: 'POST',   path: '/auth/api/v2/users/{id}/links',    guard: 'api_key', scope: 'credentials:write', csrf: 'api_key', responseKind: 'json', ...apiUsers.createLink },
+    { method: 'GET',    path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', ...apiSessions.list },
+    { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions', guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.endAll },
+    { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',       guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.end },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',        guard: 'none',                                              responseKind: 'json', ...getOpenApi('v2') },
     // Of each provider, and of each file of the pages
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),

@@ -26,6 +26,11 @@ export interface EmailChanges {
    * account's own.
    */
   set(userId: string, entered: string, options: { verified: boolean }): Promise<void>
+  /**
+   * The same in the transaction of the caller, which has locked the user, and makes other changes of them too; resolves
+   * to what has changed, for the one event that tells of it. The address is checked, and not the account's own.
+   */
+  setIn(transaction: Transaction, user: UserRecord, to: { email: Email; verified: boolean }): Promise<UserChange[]>
   /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
   deleteEndedReservations(): Promise<number>
 }
@@ -65,11 +70,23 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
     // Before the old address is reserved: it gets the message with the link that undoes the change, and not both.
     await notify(transaction, id, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
     await undoLinks.sendAtChange(transaction, { user, newEmail: email.shown, askedAtMs, device: caller?.device })
-    await announceUpdate(transaction, id, changesOf(user, email, isVerified))
+    return changesOf(user, email, isVerified)
+  }
+
+  const changeAndTell = async (transaction: Transaction, newEmail: NewEmail): Promise<void> => {
+    const { id } = newEmail.user
+    await announceUpdate(transaction, id, await change(transaction, newEmail))
     await userChanged(transaction, id)
   }
 
+  const setIn: EmailChanges['setIn'] = async (transaction, user, { email, verified: isVerified }) => {
+    const askedAtMs = await undoLinks.timeOfRequest(transaction, user.id)
+    return change(transaction, { user, email, isVerified, askedAtMs })
+  }
+
   return {
+    setIn,
+
     async describe(link) {
       const { email } = await requireUserById(db, link.userId ?? '')
       return { email, newEmail: emailOfLink(link).shown }
@@ -82,7 +99,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
           await lockUserToChange(transaction, userId)
           await links.use(transaction, link)
           const user = await requireUserById(transaction, userId)
-          await change(transaction, { user, email: emailOfLink(link), isVerified: true, askedAtMs, caller })
+          await changeAndTell(transaction, { user, email: emailOfLink(link), isVerified: true, askedAtMs, caller })
         }),
       ),
 
@@ -93,8 +110,8 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
           await lockUserToChange(transaction, userId)
           const user = await requireUserById(transaction, userId)
           if (user.emailLower === email.lower) throw isOwnAlready()
-          const askedAtMs = await undoLinks.timeOfRequest(transaction, userId)
-          await change(transaction, { user, email, isVerified: verified, askedAtMs })
+          await announceUpdate(transaction, userId, await setIn(transaction, user, { email, verified }))
+          await userChanged(transaction, userId)
         }),
       )
     },

@@ -7,7 +7,7 @@ import type { RequireGoodPassword } from '../users/password-rules.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import { requireUsername } from '../users/username.ts'
-import { createInvite, type InviteDeps, type Invited, type NewInvitation } from './invite.ts'
+import { createInvite, type Invite, type InviteDeps } from './invite.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { EnterByProvider } from './provider-entry.ts'
 
@@ -27,9 +27,7 @@ interface CheckedAcceptance {
 }
 
 /** Accounts that an operator makes for others, who enter them by a link. */
-export interface Invitations {
-  /** By an operator. `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
-  invite(invitation: NewInvitation): Promise<Invited>
+export interface Invitations extends Invite {
   /** The account of a live link; a `DeadLinkError` when it is not the one any more that was invited. */
   requireAccount(link: Link): Promise<UserRecord>
   /** Checks and hashes the first password; `unprocessable` when it breaks a rule, and the link stays good. */
@@ -69,7 +67,7 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
   })
 
   return {
-    invite: createInvite(deps),
+    ...createInvite(deps),
     requireAccount,
 
     async check({ link, password, username }, caller) {

@@ -6,13 +6,30 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { requireEmail } from '../users/email.ts'
 import type { MakeInvited } from '../users/invitable-account.ts'
 import { requireRoles } from '../users/roles.ts'
-import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
+import {
+  findUserByEmail,
+  findUserById,
+  lockUserToChange,
+  requireUserById,
+  type UserRecord,
+} from '../users/user-store.ts'
 import { requireUsername } from '../users/username.ts'
 import type { Users } from '../users/users.ts'
 import type { Links } from './links.ts'
 
+/** What an operator does with invitations. */
+export interface Invite {
+  /** `unprocessable` for a bad field, `conflict` for an account that cannot be invited. */
+  invite(invitation: NewInvitation): Promise<Invited>
+  /**
+   * A link for an account that an operator has made, in the transaction of the caller; not mailed. The user of the link
+   * goes on to `returnTo`. `conflict` for an account that anybody has entered, and for a disabled one.
+   */
+  inviteIn(transaction: Transaction, userId: string, returnTo: string | undefined): Promise<Invited>
+}
+
 /** Whom an operator invites. */
-export interface NewInvitation {
+interface NewInvitation {
   email: string
   /** Made from the email when left out. */
   username?: string | undefined
@@ -23,7 +40,7 @@ export interface NewInvitation {
 }
 
 /** An account that waits for its user. */
-export interface Invited {
+interface Invited {
   userId: string
   /** The whole address of the link. */
   url: string
@@ -56,14 +73,18 @@ const MAX_TRIES = 3
  * and not entered yet gets one more link. One that a user made with this address, and never proved it, becomes the
  * invited account: nothing of that user lets them back in. `conflict` for any other account.
  */
-export const createInvite = (deps: InviteDeps): ((invitation: NewInvitation) => Promise<Invited>) => {
+export const createInvite = (deps: InviteDeps): Invite => {
   const { db, clock, baseUrl, mail, links, lifetimeMs } = deps
 
+  const createLink = async (transaction: Transaction, userId: string, emailLower: string, returnTo?: string) => {
+    const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
+    const { link, token } = await links.create(transaction, newLink)
+    return { link, url: `${baseUrl}/auth/invite?token=${token}` }
+  }
+
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
-    const account = { purpose: 'invite', userId, emailLower: lower } as const
-    const { link, token } = await links.create(transaction, { ...account, lifetimeMs })
+    const { link, url } = await createLink(transaction, userId, lower)
     const { expiresAtMs } = link
-    const url = `${baseUrl}/auth/invite?token=${token}`
     const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
     if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
@@ -87,7 +108,7 @@ export const createInvite = (deps: InviteDeps): ((invitation: NewInvitation) => 
       return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
     })
 
-  return async ({ email: entered, username, roles, isMailed }) => {
+  const invite: Invite['invite'] = async ({ email: entered, username, roles, isMailed }) => {
     const checked = checkAll({
       email: () => requireEmail(entered),
       username: () => (username === undefined ? undefined : requireUsername(username)),
@@ -102,10 +123,27 @@ export const createInvite = (deps: InviteDeps): ((invitation: NewInvitation) => 
       }
     }
   }
+
+  return {
+    invite,
+
+    async inviteIn(transaction, userId, returnTo) {
+      await lockUserToChange(transaction, userId)
+      const { emailLower, disabled, invitedAtMs } = await requireUserById(transaction, userId)
+      if (disabled) throw notInvitable('disabled', 'The account is disabled: enable it first.')
+      if (invitedAtMs === undefined)
+        throw notInvitable('entered', 'The account was entered already: it needs no invitation.')
+      const { link, url } = await createLink(transaction, userId, emailLower, returnTo)
+      return { userId, url, expiresAtMs: link.expiresAtMs }
+    },
+  }
 }
 
 /** The same refusal as for a signup that was first: the next try finds what there is now. */
 const accountChanged = (): AppError =>
   new AppError('conflict', 'The account has changed at this moment: try again.', { reason: 'email_taken' })
+
+const notInvitable = (reason: string, message: string): AppError =>
+  new AppError('conflict', message, { field: 'purpose', reason })
 
 const isEmailTaken = (error: unknown): boolean => error instanceof AppError && error.reason === 'email_taken'

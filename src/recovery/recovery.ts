@@ -97,6 +97,7 @@ const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
       'ask',
       'prepare',
       'createByOperator',
+      'createIn',
       'requireAccount',
       'check',
       'enterByProvider',
@@ -109,6 +110,7 @@ const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
     invitations: onDemand(
       async () => (await import('./invitations.ts')).createInvitations({ ...deps, lifetimeMs: inviteMs }),
       'invite',
+      'inviteIn',
       'requireAccount',
       'check',
       'enterByProvider',
@@ -135,6 +137,7 @@ const createEmailSubjects = (deps: RecoveryDeps) => {
       'describe',
       'confirm',
       'set',
+      'setIn',
       'deleteEndedReservations',
     ),
     emailUndo: onDemand(

@@ -3,12 +3,12 @@ import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
-import type { Message } from '../mail/message.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import type { Link } from './link.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
+import { resetMessage } from './reset-message.ts'
 
 /** What a user enters on the page "Forgot your password?", and what is known of the browser. */
 interface ResetRequest {
@@ -38,6 +38,8 @@ export interface ResetLinks {
   prepare(transaction: Transaction, request: MailRequest): Promise<OutgoingMessage | undefined>
   /** By an operator, who hands the link over, or has it mailed. `conflict` when the account is disabled. */
   createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
+  /** The same in the transaction of the caller, not mailed. The user of the link goes on to `returnTo`. */
+  createIn(transaction: Transaction, userId: string, returnTo: string | undefined): Promise<OperatorLink>
 }
 
 export interface ResetLinksDeps {
@@ -75,6 +77,17 @@ export const createResetLinks = ({
     return { link, url: `${baseUrl}/auth/password/reset?token=${token}` }
   }
 
+  const createFor = async (transaction: Transaction, userId: string, details: Link['details']) => {
+    const user = await lockedUser(transaction, userId)
+    if (!user) throw new AppError('not_found', `There is no user ${userId}.`)
+    if (user.disabled)
+      throw new AppError('conflict', 'The account is disabled: enable it first.', {
+        field: 'purpose',
+        reason: 'disabled',
+      })
+    return { user, made: await createLink(transaction, user, details) }
+  }
+
   return {
     ask: ({ email, returnTo, browser, userAgent, network }) =>
       db.inTransaction(async (transaction) => {
@@ -101,34 +114,25 @@ export const createResetLinks = ({
       const isProved = user.emailVerifiedAtMs !== undefined
       if (!isProved && !(await limits.mayMailUnverified(transaction, to, true))) return undefined
       const made = await createLink(transaction, user, { returnTo, browser })
-      return messageOf(user, made, { by: 'user', occurredAtMs: Number(askedAt), device: JSON.parse(device) })
+      return resetMessage(user, made, { by: 'user', occurredAtMs: Number(askedAt), device: JSON.parse(device) })
     },
 
     createByOperator: (userId, { isMailed }) =>
       db.inTransaction(async (transaction) => {
-        const user = await lockedUser(transaction, userId)
-        if (!user) throw new AppError('not_found', `There is no user ${userId}.`)
-        if (user.disabled) throw new AppError('conflict', 'The account is disabled: enable it first.')
-        const made = await createLink(transaction, user, {})
+        const { user, made } = await createFor(transaction, userId, {})
         if (isMailed)
-          await mail.write(transaction, messageOf(user, made, { by: 'operator', occurredAtMs: clock.now() }))
-        return { url: made.url, expiresAtMs: made.link.expiresAtMs }
+          await mail.write(transaction, resetMessage(user, made, { by: 'operator', occurredAtMs: clock.now() }))
+        return operatorLink(made)
       }),
+
+    createIn: async (transaction, userId, returnTo) =>
+      operatorLink((await createFor(transaction, userId, { returnTo })).made),
   }
 }
 
-type About = Pick<Extract<Message, { kind: 'reset' }>, 'by' | 'occurredAtMs' | 'device'>
-
-const messageOf = (
-  { id, email }: UserRecord,
-  { link, url }: { link: Link; url: string },
-  more: About,
-): OutgoingMessage => ({
-  to: email,
-  userId: id,
-  linkId: link.id,
+const operatorLink = ({ link, url }: { link: Link; url: string }): OperatorLink => ({
+  url,
   expiresAtMs: link.expiresAtMs,
-  message: { kind: 'reset', email, url, expiresAtMs: link.expiresAtMs, ...more },
 })
 
 /** A user for a new link: no event that ends links passes it by, and two links at once are counted one after the other. */

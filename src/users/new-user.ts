@@ -3,17 +3,20 @@ import { checkAll } from '../lib/errors.ts'
 import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
+import { requireRoles } from './roles.ts'
 import { localPart, requireUsername, usernamesFor } from './username.ts'
 
 export interface NewUser {
   email: string
   /** Left out where the service accepts none. */
   password?: string | undefined
+  /** In place of a password, of svc or of another system; by an operator. */
+  passwordHash?: string | undefined
   /** Made from the email's local part when left out or empty. */
   username?: string | undefined
-  roles?: string[]
+  roles?: string[] | undefined
   /** Whether the address is known to be the user's. An operator vouches for it; a user who signs up does not. */
-  emailVerified?: boolean
+  emailVerified?: boolean | undefined
   /** Whether the user signs up, and no operator vouches for the domain of the email. */
   isSelfMade?: boolean
 }
@@ -36,11 +39,12 @@ interface Account {
   email: Email
   username: string | undefined
   password: string | undefined
+  roles: string[]
 }
 
 /** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
 export const requireNewUser = (
-  { email, password, username, isSelfMade }: NewUser,
+  { email, password, username, roles = [], isSelfMade }: NewUser,
   { requireGoodPassword, emailDomains }: NewUserRules,
 ): Account => {
   // A user who chooses no username most likely gets the first one that is generated.
@@ -50,5 +54,12 @@ export const requireNewUser = (
     username: () => (username ? requireUsername(username) : undefined),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email.trim(), username ?? '', generated]),
+    roles: () => requireRoles(roles),
   })
+}
+
+/** `unprocessable` for a hash that svc cannot check. Few accounts are made from one. */
+export const requirePasswordHash = async (text: string): Promise<void> => {
+  const { parsePasswordHash } = await import('./foreign-hashes/foreign-hashes.ts')
+  parsePasswordHash(text)
 }

@@ -5,9 +5,8 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Announce } from './announcement.ts'
-import { type CheckedSignup, type NewUser, type NewUserRules, requireNewUser } from './new-user.ts'
+import { type CheckedSignup, type NewUser, type NewUserRules, requireNewUser, requirePasswordHash } from './new-user.ts'
 import type { Passwords } from './passwords.ts'
-import { requireRoles } from './roles.ts'
 import { takenError, usernameTaken } from './taken.ts'
 import { findUserByUsername, insertUser, type User, type UserRecord } from './user-store.ts'
 import { localPart, usernameFrom, usernamesFor } from './username.ts'
@@ -93,15 +92,17 @@ export const createRegistration = (deps: RegistrationDeps) => {
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
-      const { email, username, password } = requireNewUser(given, deps)
+      const { email, username, password, roles } = requireNewUser(given, deps)
+      if (given.passwordHash !== undefined) await requirePasswordHash(given.passwordHash)
+      const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
       const user: UserRecord = {
         ...recordOf(email),
-        passwordHash: password === undefined ? null : await passwords.hash(password, caller),
-        roles: requireRoles(given.roles ?? []),
+        passwordHash: passwordHash ?? null,
+        roles,
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
         isSelfMade: given.isSelfMade ?? false,
         // Nobody can sign in to it yet, as after an invitation.
-        invitedAtMs: password === undefined ? clock.now() : undefined,
+        invitedAtMs: passwordHash === undefined ? clock.now() : undefined,
       }
       return insertAs(user, username, { also })
     },

@@ -32,7 +32,8 @@ export type { User } from './user-store.ts'
 /** Accounts. A rule that refuses is an `AppError` with field and reason. */
 export interface Users {
   // Creating an account: `unprocessable` for a bad field, `conflict` for a taken email or username.
-  create(newUser: NewUser, caller?: Caller): Promise<User>
+  /** By an operator, or at a signup. `also` adds to the transaction. */
+  create(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<User>
   /** For a user who then signs in to the account. */
   signUp(newUser: NewUser, caller?: Caller, also?: AlsoInsert): Promise<SignInGrant>
   /** Checks and hashes what a signup has entered, and looks up nothing but the username. */
@@ -70,7 +71,8 @@ export interface Users {
   verifyEmail(id: string): Promise<void>
   /** Disabling ends every session; enabling brings none of them back. */
   setDisabled(id: string, disabled: boolean): Promise<void>
-  delete(id: string): Promise<void>
+  /** Whether there was such a user. */
+  delete(id: string): Promise<boolean>
 
   /** By id, email or username. */
   find(name: string): Promise<User | undefined>
@@ -123,19 +125,20 @@ export const createUsers = (deps: UsersDeps): Users => {
       requirePermission,
       caller,
     }: { requirePermission?: (transaction: Transaction) => Promise<unknown>; caller?: Caller | undefined } = {},
-  ): Promise<void> =>
+  ): Promise<boolean> =>
     db.inTransaction(async (transaction) => {
       await requirePermission?.(transaction)
       // Before the row is deleted: the database deletes the sessions with it, and the address stands there.
       await userChanged(transaction, id)
       await notify(transaction, id, { kind: 'account_deleted' }, caller)
-      if ((await deleteUser(transaction, id)) === 0) return
+      if ((await deleteUser(transaction, id)) === 0) return false
       await forgetMessages(transaction, id)
       await announce(transaction, 'user.deleted', id)
+      return true
     })
 
   return {
-    create: (newUser, caller) => create(newUser, caller),
+    create,
     ...registration,
     authenticate,
 

@@ -7,7 +7,7 @@ ALTER TABLE users ADD COLUMN position BIGINT;
 -- of what the server API shows, but for the time of the last activity; null: when the account was made
 ALTER TABLE users ADD COLUMN updated_at BIGINT;
 
-CREATE UNIQUE INDEX users_by_position ON users (position);
+CREATE UNIQUE INDEX users_by_position ON users (position) WHERE position IS NOT NULL;
 
 CREATE INDEX users_without_position ON users (created_at, id) WHERE position IS NULL;
 

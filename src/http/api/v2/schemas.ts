@@ -1,4 +1,5 @@
 import type { Schema } from '../../route.ts'
+import { USER_SCHEMAS } from './user-schemas.ts'
 
 /** The bodies of the responses of the server API, by name, like those of `api/schemas.ts`. */
 export const SCHEMAS_V2 = {
@@ -37,6 +38,8 @@ export const SCHEMAS_V2 = {
     required: ['sessions'],
     properties: { sessions: { type: 'array', items: { $ref: '#/components/schemas/Session' } } },
   },
+
+  ...USER_SCHEMAS,
 
   OpenApiDocument: {
     type: 'object',

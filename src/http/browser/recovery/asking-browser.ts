@@ -20,9 +20,13 @@ export const markAskingBrowser = (
 export const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>
   details.browser !== undefined && cookies.link !== undefined && hashToken(cookies.link) === details.browser
 
-/** Where a user goes who came by the link: only the browser that asked for it may say, elsewhere it is the home page. */
+/**
+ * Where a user goes who came by the link. Only the browser that asked for it may say, elsewhere it is the home page. For
+ * a link that no browser has asked for, an operator has said it.
+ */
 export const returnToOf = (
   { homeUrl }: Pick<RouteDeps, 'homeUrl'>,
   context: RequestContext,
   link: Pick<Link, 'details'>,
-): string => (isAskingBrowser(context, link) && link.details.returnTo) || homeUrl
+): string =>
+  ((link.details.browser === undefined || isAskingBrowser(context, link)) && link.details.returnTo) || homeUrl

@@ -5,11 +5,12 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { findBrowserSessions, startSession } from '../start-session.ts'
+import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
 
 /** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
 export const createInvitation = (deps: RouteDeps) => {
-  const { recovery, pages, providers, usernames, passwords, homeUrl, limits, accountLog } = deps
+  const { recovery, pages, providers, usernames, passwords, limits, accountLog } = deps
   const { invitations } = recovery
 
   const render = async (
@@ -35,7 +36,7 @@ export const createInvitation = (deps: RouteDeps) => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
     const { grant, apply: also } = await invitations.check({ link, password, username }, context)
-    const newSession = { grant, returnTo: homeUrl, facts, also, browser: 'silent' } as const
+    const newSession = { grant, returnTo: returnToOf(deps, context, link), facts, also, browser: 'silent' } as const
     const response = await startSession(deps, context, newSession)
     // The account was deleted since the link was read.
     if (!response) throw new DeadLinkError('invite', 'ended')

@@ -1,0 +1,140 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { AppError } from '../lib/errors.ts'
+import type { UserChange } from '../lib/user-change.ts'
+import type { Recovery } from '../recovery/recovery.ts'
+import type { Queries, Transaction } from '../storage/database.ts'
+import type { HasPassword } from '../users/usable-password.ts'
+import { requireUsername } from '../users/username.ts'
+import type { User, Users } from '../users/users.ts'
+import { findDirectoryUsers, type ShownUserRecord, type ShownFacts } from './directory-user-store.ts'
+import { createApplyChanges, type UserChanges, type UserChangesDeps } from './user-changes.ts'
+import { listUserIds } from './user-list.ts'
+import type { PageRequest } from './user-query.ts'
+
+export type { UserChanges } from './user-changes.ts'
+export type { PageRequest } from './user-query.ts'
+
+/** A user as the server API shows them. */
+export interface DirectoryUser extends User, ShownFacts {
+  /** Whether the user can sign in with one. */
+  hasPassword: boolean
+}
+
+/** A page of a list. It may hold fewer users than were asked for, although there are more pages. */
+interface UserPage {
+  users: DirectoryUser[]
+  /** Undefined at the end. */
+  nextCursor: string | undefined
+}
+
+/** An account that the application's backend makes. */
+interface NewDirectoryUser {
+  email: string
+  username?: string | undefined
+  roles?: string[] | undefined
+  /** At most one of the two. Without them, nobody can sign in to the account yet. */
+  password?: string | undefined
+  passwordHash?: string | undefined
+  emailVerified?: boolean | undefined
+  /** Makes a link by which the user enters the account, in place of a password. */
+  invite?: boolean | undefined
+}
+
+/** An account that was made, with the link that invites its user, if there is one. */
+interface Created {
+  user: DirectoryUser
+  inviteUrl: string | undefined
+}
+
+/** What is made of the result of a change, in its transaction. */
+type Then<Given, T> = (transaction: Transaction, given: Given) => Promise<T>
+
+/** A link that an operator hands over. */
+interface OperatorLink {
+  url: string
+  expiresAtMs: number
+}
+
+/** All users, for the application's backend. A rule that refuses is an `AppError` with its field. */
+export interface UserDirectory {
+  find(id: string): Promise<DirectoryUser | undefined>
+  /** In the order in which svc got to know them. `invalid_request` for a cursor of another list. */
+  list(page: PageRequest): Promise<UserPage>
+  /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
+  create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T>
+  /** Only what is given changes; the same errors, and `not_found`. */
+  change(id: string, changes: UserChanges): Promise<{ user: DirectoryUser; changed: UserChange[] }>
+  /** `not_found`; `conflict` for a disabled account, and for the invitation to one that anybody has entered. */
+  createLink<T>(
+    id: string,
+    link: { purpose: 'reset' | 'invite'; returnTo: string | undefined },
+    then: Then<OperatorLink, T>,
+  ): Promise<T>
+}
+
+interface UserDirectoryDeps extends Omit<UserChangesDeps, 'emailChanges'> {
+  users: Pick<Users, 'create'>
+  recovery: Pick<Recovery, 'emailChanges' | 'invitations' | 'reset'>
+  hasPassword: HasPassword
+  /** `SVC_PASSWORDS` */
+  acceptsPasswords: boolean
+}
+
+export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
+  const { db, users, recovery, hasPassword, acceptsPasswords } = deps
+  const applyChanges = createApplyChanges({ ...deps, emailChanges: recovery.emailChanges })
+
+  const toUser = (record: ShownUserRecord): DirectoryUser => ({ ...record, hasPassword: hasPassword(record) })
+
+  const find = async (id: string, queries: Queries = db): Promise<DirectoryUser | undefined> =>
+    (await findDirectoryUsers(queries, [id])).map(toUser)[0]
+
+  const require = async (queries: Queries, id: string): Promise<DirectoryUser> => {
+    const user = await find(id, queries)
+    if (user) return user
+    throw new AppError('not_found', `There is no user ${id}.`)
+  }
+
+  return {
+    find: (id) => find(id),
+
+    async list(page) {
+      const { ids, nextCursor } = await listUserIds(db, page)
+      return { users: (await findDirectoryUsers(db, ids)).map(toUser), nextCursor }
+    },
+
+    async create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T> {
+      requireOneWayIn(given, acceptsPasswords)
+      // An empty one is none, and does not stand for a username that svc makes, as it does in a form.
+      if (given.username === '') requireUsername(given.username)
+      const { invite, ...newUser } = given
+      let result: { value: T } | undefined
+      await users.create(newUser, caller, async (transaction, userId) => {
+        const link = invite ? await recovery.invitations.inviteIn(transaction, userId, undefined) : undefined
+        const user = await require(transaction, userId)
+        result = { value: await then(transaction, { user, inviteUrl: link?.url }) }
+      })
+      if (!result) throw new AppError('internal_error', 'The account was made without its response.')
+      return result.value
+    },
+
+    change: (id, changes) =>
+      applyChanges(id, changes, async (transaction, changed) => ({ user: await require(transaction, id), changed })),
+
+    createLink: (id, { purpose, returnTo }, then) =>
+      db.inTransaction(async (transaction) => {
+        const create = purpose === 'reset' ? recovery.reset.createIn : recovery.invitations.inviteIn
+        return then(transaction, await create(transaction, id, returnTo))
+      }),
+  }
+}
+
+const requireOneWayIn = ({ password, passwordHash, invite }: NewDirectoryUser, acceptsPasswords: boolean): void => {
+  const given = Object.entries({ password, password_hash: passwordHash }).filter(([, value]) => value !== undefined)
+  const [field] = given.at(-1) ?? []
+  if (field === undefined) return
+  const refused = (message: string, which = field): AppError => new AppError('unprocessable', message, { field: which })
+  if (!acceptsPasswords) throw refused('Nobody has a password here (SVC_PASSWORDS=off): leave it out.')
+  if (given.length > 1) throw refused('Give either password or password_hash, not both.')
+  if (invite) throw refused(`An invited user chooses a password: leave out either invite or ${field}.`, 'invite')
+}

@@ -1,0 +1,123 @@
+import type { Email } from '../lib/email-address.ts'
+import { checkAll } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
+import { changesOf, type EmailChanges } from '../recovery/email-changes.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
+import type { AnnounceUpdate } from '../users/announcement.ts'
+import { requireEmail } from '../users/email.ts'
+import { updateEmail } from '../users/email-store.ts'
+import { requireRoles } from '../users/roles.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { takenError } from '../users/taken.ts'
+import {
+  lockUserToChange,
+  requireUserById,
+  updateDisabled,
+  updateRoles,
+  updateUsername,
+  type UserRecord,
+} from '../users/user-store.ts'
+import { requireUsername } from '../users/username.ts'
+
+/** What an operator changes of a user. What is undefined stays. */
+export interface UserChanges {
+  email?: string | undefined
+  /** Whether the operator vouches for the address. A new address is not verified unless it says so. */
+  emailVerified?: boolean | undefined
+  username?: string | undefined
+  /** In place of those that the user has. */
+  roles?: string[] | undefined
+  disabled?: boolean | undefined
+}
+
+export interface UserChangesDeps extends Pick<SessionRules, 'userChanged'> {
+  db: Database
+  clock: Clock
+  emailChanges: Pick<EmailChanges, 'setIn'>
+  applySecurityEvent: ApplySecurityEvent
+  announceUpdate: AnnounceUpdate
+  notify: Notify
+}
+
+/** The changes, checked. */
+interface Checked extends Omit<UserChanges, 'email'> {
+  email: Email | undefined
+}
+
+const requireChanges = ({ email, username, roles, ...flags }: UserChanges): Checked => ({
+  ...checkAll({
+    email: () => (email === undefined ? undefined : requireEmail(email)),
+    username: () => (username === undefined ? undefined : requireUsername(username)),
+    roles: () => roles && requireRoles(roles),
+  }),
+  ...flags,
+})
+
+/**
+ * Makes all changes of one user in one transaction, and tells of them with one event. A value that the user has already
+ * is no change. Resolves to what has changed. `not_found`, `unprocessable` for a bad field, `conflict` for a taken email
+ * or username: then nothing is changed.
+ */
+export const createApplyChanges = (deps: UserChangesDeps) => {
+  const { db, clock, emailChanges, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+
+  const rename = async (transaction: Transaction, { id, username: oldUsername }: UserRecord, username: string) => {
+    if ((await updateUsername(transaction, { id, username, nowMs: clock.now() })) === 0) return false
+    await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username })
+    return true
+  }
+
+  /** The same address may be written in other letters, and be verified or not: no message tells of that. */
+  const changeEmail = async (transaction: Transaction, user: UserRecord, { email, emailVerified }: Checked) => {
+    if (email && email.lower !== user.emailLower)
+      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false })
+    const own: Email = email ?? { shown: user.email, lower: user.emailLower }
+    const isVerified = emailVerified ?? user.emailVerifiedAtMs !== undefined
+    const changed = changesOf(user, own, isVerified)
+    const nowMs = clock.now()
+    const verifiedAtMs = isVerified ? (user.emailVerifiedAtMs ?? nowMs) : undefined
+    if (changed.length > 0) await updateEmail(transaction, { id: user.id, email: own, verifiedAtMs, nowMs })
+    return changed
+  }
+
+  const setDisabled = async (transaction: Transaction, userId: string, disabled: boolean): Promise<boolean> => {
+    const changed = await updateDisabled(transaction, { id: userId, disabled, nowMs: clock.now() })
+    if (disabled) await applySecurityEvent(transaction, 'disabled', { userId })
+    return changed > 0
+  }
+
+  const apply = async (transaction: Transaction, user: UserRecord, changes: Checked): Promise<UserChange[]> => {
+    const { id } = user
+    const { username, roles, disabled } = changes
+    const changed: UserChange[] = []
+    if (username !== undefined && (await rename(transaction, user, username))) changed.push('username')
+    if (roles && (await updateRoles(transaction, { id, roles, nowMs: clock.now() })) > 0) changed.push('roles')
+    changed.push(...(await changeEmail(transaction, user, changes)))
+    // Last: it ends the links that a new address has left.
+    if (disabled !== undefined && (await setDisabled(transaction, id, disabled))) changed.push('disabled')
+    return changed
+  }
+
+  return async <T>(
+    id: string,
+    given: UserChanges,
+    then: (transaction: Transaction, changed: UserChange[]) => Promise<T>,
+  ): Promise<T> => {
+    const changes = requireChanges(given)
+    try {
+      return await db.inTransaction(async (transaction) => {
+        await lockUserToChange(transaction, id)
+        const found = await apply(transaction, await requireUserById(transaction, id), changes)
+        const changed = USER_CHANGES.filter((each) => found.includes(each))
+        if (changed.length > 0) await userChanged(transaction, id)
+        await announceUpdate(transaction, id, changed)
+        return then(transaction, changed)
+      })
+    } catch (error) {
+      throw takenError(error)
+    }
+  }
+}
