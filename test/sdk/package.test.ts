@@ -1,0 +1,172 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { build } from 'esbuild'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { installPackedSdk } from '../support/sdk/packed-sdk.ts'
+
+const ROOT = path.join(import.meta.dirname, '../..')
+const { folder, installed } = installPackedSdk()
+
+type Manifest = { exports: Record<string, { types: string; default: string }>; dependencies: Record<string, string> }
+const manifest = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as Manifest
+const entries = Object.keys(manifest.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => name.slice(2))
+
+const read = (file: string): string => readFileSync(path.join(installed, file), 'utf8')
+
+const isForTests = (file: string): boolean => /dist\/testing[./]/.test(file)
+
+/** A program of an application that uses the entries with their types. */
+const PROGRAM = `
+import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'
+import { authFetch, getUser, logout, onSessionChange, refreshSession } from '@svc/sdk/browser'
+import { authProxy, requireUser } from '@svc/sdk/next'
+import { startSvc } from '@svc/sdk/testing'
+import type { IncomingMessage } from 'node:http'
+
+export const auth = createAuth({ url: 'http://127.0.0.1:8080', audience: undefined })
+export const fromRequest = (request: Request): Promise<User | null> => auth.getUser(request)
+export const fromNode = (request: IncomingMessage): Promise<User | null> => auth.getUser(request)
+export const fromHeaders = (headers: Headers): Promise<User | null> => auth.getUser(headers)
+export const roles = async (token: string): Promise<string[]> => (await auth.verifyAccessToken(token)).roles
+export const wait = (error: unknown): number => (error instanceof SvcUnavailableError ? error.retryAfter : 0)
+// @ts-expect-error a number is no timeout in words
+createAuth({ timeoutMs: '5s' })
+
+export const proxy = authProxy()
+export const GET = requireUser((request, user, context: { params: Promise<{ id: string }> }) =>
+  Response.json({ url: request.url, email: user.email, params: context.params }),
+)
+export const page = async (): Promise<string> => (await requireUser({ returnTo: '/' })).email
+
+export const inBrowser = async (): Promise<void> => {
+  const user: User | null = await getUser()
+  const renewed: boolean = await refreshSession()
+  const response: Response = await authFetch('/api', { method: 'POST' })
+  onSessionChange(({ signedIn }) => void signedIn)()
+  if (user && renewed && response.ok) await logout()
+}
+
+export const tested = async (): Promise<void> => {
+  await using svc = await startSvc({ env: { SVC_SIGNUP: 'off' } })
+  const user = await svc.createUser({ roles: ['admin'] })
+  const { cookie, cookies } = await svc.signIn(user)
+  const [subject, type]: (string | undefined)[] = [svc.messages[0]?.subject, svc.webhooks[0]?.type]
+  console.log(cookie, cookies[0]?.sameSite, subject, type)
+}
+`
+
+/** What it has for frameworks, which bring types of their own. */
+const WITH_FRAMEWORKS = `
+import express from 'express'
+import fastify from 'fastify'
+import { Hono } from 'hono'
+import * as forExpress from '@svc/sdk/express'
+import * as forFastify from '@svc/sdk/fastify'
+import * as forHono from '@svc/sdk/hono'
+
+export const app = express()
+app.use('/members', forExpress.requireUser({ auth }), (req, res) => void res.send(req.user?.email))
+
+export const server = fastify()
+server.get('/', { onRequest: forFastify.requireUser() }, async (request) => request.user?.username ?? '')
+server.addHook('onRequest', forFastify.loadUser())
+
+export const hono = new Hono()
+hono.get('/members', forHono.requireUser(), (c) => c.text(c.get('user').email))
+// @ts-expect-error here the user may be missing
+hono.get('/', forHono.loadUser(), (c) => c.text(c.get('user').email))
+`
+
+const COMPILERS = {
+  'TypeScript 7': path.join(ROOT, 'node_modules/typescript/bin/tsc'),
+  'TypeScript 5': path.join(ROOT, 'test/openapi/node_modules/typescript/bin/tsc'),
+}
+
+/** The older compiler would need many seconds for the types of the frameworks. */
+const RUNS: [compiler: keyof typeof COMPILERS, module: string, moduleResolution: string, program: string][] = [
+  ['TypeScript 7', 'node16', 'node16', PROGRAM + WITH_FRAMEWORKS],
+  ['TypeScript 7', 'nodenext', 'nodenext', PROGRAM + WITH_FRAMEWORKS],
+  ['TypeScript 7', 'esnext', 'bundler', PROGRAM + WITH_FRAMEWORKS],
+  ['TypeScript 5', 'node16', 'node16', PROGRAM],
+]
+
+/** The text of a bundle of one entry, without what the application has installed itself. */
+const bundle = async (code: string): Promise<string> => {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: folder },
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    write: false,
+    logLevel: 'silent',
+    external: ['jose', 'node:*', 'next/*'],
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+describe('the package @svc/sdk', () => {
+  test('has each entry with types, its document, and a line in the README', () => {
+    for (const entry of entries) {
+      const { types, default: code } = manifest.exports[`./${entry}`] ?? assert.fail(entry)
+      for (const file of [types, code, `docs/${entry}.md`]) assert.ok(existsSync(path.join(installed, file)), file)
+      assert.ok(read('README.md').includes(`[\`@svc/sdk/${entry}\`](docs/${entry}.md)`), entry)
+    }
+    assert.deepEqual(Object.keys(manifest.dependencies), ['jose'])
+    // Compilers before TypeScript 5.7 know no other ending.
+    for (const file of globSync('dist/**/*.d.ts', { cwd: installed }))
+      assert.doesNotMatch(read(file), /'\.[^']*\.ts'/, file)
+  })
+
+  test('is what npm packages should be', async () => {
+    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true })
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, manifest)),
+      [],
+    )
+  })
+
+  test('imports nothing of Node, but in the entry for tests', () => {
+    const files = globSync('dist/**/*.js', { cwd: installed })
+    assert.ok(files.length > 20)
+    for (const file of files.filter((one) => !isForTests(one))) {
+      assert.doesNotMatch(read(file), /['"]node:|\brequire\(|\b(?:Buffer|__dirname|process\.[a-z]+\()/, file)
+    }
+    assert.ok(files.some((file) => isForTests(file) && read(file).includes('node:')))
+  })
+
+  for (const [compiler, module, moduleResolution, program] of RUNS) {
+    test(`has types for ${compiler} with moduleResolution ${moduleResolution}`, () => {
+      const target = {
+        module,
+        moduleResolution,
+        target: 'es2023',
+        lib: ['es2023', 'esnext.disposable', 'dom', 'dom.iterable'],
+      }
+      const compilerOptions = { ...target, strict: true, skipLibCheck: false, noEmit: true, types: ['node'] }
+      writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
+      writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}')
+      writeFileSync(path.join(folder, 'consumer.ts'), program)
+      const run = spawnSync(process.execPath, [COMPILERS[compiler]], { cwd: folder, encoding: 'utf8' })
+      assert.deepEqual([run.stdout, run.status], ['', 0])
+    })
+  }
+
+  test('bundles an entry without the others', async () => {
+    const express = await bundle(`import { requireUser } from '@svc/sdk/express'; console.log(requireUser)`)
+    assert.match(express, /Nobody is signed in/)
+    assert.doesNotMatch(express, /svc_fresh|x-svc-path|whsec|startSvc/)
+    const error = await bundle(
+      `import { SvcUnavailableError } from '@svc/sdk/server'; console.log(SvcUnavailableError)`,
+    )
+    assert.ok(error.length < 1500, `${error.length} characters for one class`)
+    const nothing = await bundle(entries.map((entry) => `import '@svc/sdk/${entry}'`).join('\n'))
+    assert.doesNotMatch(nothing, /\S.*=/, 'an import alone has no effect')
+  })
+})
