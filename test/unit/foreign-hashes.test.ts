@@ -131,6 +131,8 @@ describe('what is not read', () => {
     'bcrypt of a hash': `$bcrypt-sha256$v=2,t=2b,r=12$${'.'.repeat(53)}`,
     'Kratos writes N where other systems write its logarithm': `$scrypt$ln=16384,r=8,p=1$c2FsdA$${'A'.repeat(43)}`,
     'an N that is no power of two': `scrypt:1000:8:1$salt$${'a'.repeat(128)}`,
+    'an N that is too large for its r': `$scrypt$ln=16,r=1,p=1$c2FsdA$${'A'.repeat(43)}`,
+    'an r of 0': `$scrypt$ln=10,r=0,p=1$c2FsdA$${'A'.repeat(43)}`,
     'half a byte': `scrypt:1024:8:1$salt$${'a'.repeat(127)}`,
     'another separator': `${'a'.repeat(32)}$${'a'.repeat(128)}`,
     'capitals, which Better Auth does not write': `${'A'.repeat(32)}:${'a'.repeat(128)}`,

@@ -21,9 +21,9 @@ export const deriveByScrypt = (
     scrypt(password, salt, bytes, { N, r, p, maxmem }, (error, key) => (error ? reject(error) : resolve(key)))
   })
 
-/** What scrypt costs with these parameters; undefined where it is not defined for them. */
+/** What scrypt costs with these parameters; undefined where it is not defined for them (RFC 7914, section 6). */
 export const scryptCost = ({ N, r, p }: ScryptParameters): Pick<PasswordHash, 'memoryBytes' | 'seconds'> | undefined =>
-  N > 1 && Number.isInteger(Math.log2(N)) && r > 0 && p > 0
+  N > 1 && N < 2 ** (16 * r) && Number.isInteger(Math.log2(N)) && p > 0
     ? { memoryBytes: 128 * r * Math.max(N, p), seconds: (N * r * p) / 8 / WORK_A_SECOND.scrypt }
     : undefined
 

@@ -57,6 +57,17 @@ export const KNOWN_HASHES: Record<string, readonly KnownHash[]> = {
   'the manual of PHP, password_verify': [
     { password: 'rasmuslerdorf', hash: '$2y$07$BCryptRequires22Chrcte/VlQH0piJtjXl.0t1XkA8pw9dMXTpOq' },
   ],
+  'made with password_hash and crypt of PHP 8.2.36': [
+    { password: PASSWORD, hash: '$2y$04$aY4n1KPuhF0vDpwsr/d67uTl8zl2jiU0bAmqQijcTGkDHeroV7LHC' },
+    {
+      password: PASSWORD,
+      hash: '$argon2id$v=19$m=64,t=2,p=1$NFlQWW9KSE9vRm04bWt2bA$krW8lzC4yPU8T/C13sgj937X4d6Kf+suKDPvUgKlreE',
+    },
+    {
+      password: PASSWORD,
+      hash: '$6$rounds=1000$saltstring$oAIkW2wT6q/.Re1iIA5Ip/ywtE0UC11Fdshqsdpza0IMGE6vtW66SJ4oVItZIfIoOXWd1IB9K/GDohAst972J1',
+    },
+  ],
   'bcrypt made with passlib 1.7.4 from PyPI': [
     { password: PASSWORD, hash: '$2b$04$.ptNbLcyLAzr4BBgctcqmeOMm8oZUgyrnm6ZeHpI8f3s2Sh22PC1O' },
     { password: PASSWORD, hash: '$2a$04$nwGRHAOfi/iXJGmeRYLAu.RpjYN2GGvwFSJ8Y9L75Mwrm/4wKJ69i' },
