@@ -61,8 +61,8 @@ const findUnknownSettings = (name: string, text: string): string[] =>
     .filter((setting) => !/^SVC_(?:TEST|BENCH)_/.test(setting) && !isSetting(setting.replace('<NAME>', 'ANY')))
     .map((setting) => `${name}: ${setting}`)
 
-/** Variables of the SDK, which the application sets. */
-const OF_SDK = ['SVC_BIN', 'SVC_URL']
+/** Variables of applications and of the SDK. */
+const OF_SDK = ['SVC_API_KEY', 'SVC_BIN', 'SVC_URL']
 
 const isSetting = (variable: string): boolean => {
   if (OF_SDK.includes(variable)) return true

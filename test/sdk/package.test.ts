@@ -26,6 +26,7 @@ const isForTests = (file: string): boolean => /dist\/testing[./]/.test(file)
 const PROGRAM = `
 import { createAuth, SvcUnavailableError, type User } from '@svc/sdk/server'
 import { authFetch, getUser, logout, onSessionChange, refreshSession } from '@svc/sdk/browser'
+import { AdminError, createAdmin, type AdminUser } from '@svc/sdk/admin'
 import { authProxy, requireUser } from '@svc/sdk/next'
 import { startSvc } from '@svc/sdk/testing'
 import type { IncomingMessage } from 'node:http'
@@ -38,6 +39,17 @@ export const roles = async (token: string): Promise<string[]> => (await auth.ver
 export const wait = (error: unknown): number => (error instanceof SvcUnavailableError ? error.retryAfter : 0)
 // @ts-expect-error a number is no timeout in words
 createAuth({ timeoutMs: '5s' })
+
+export const admin = createAdmin({ apiKey: 'svc_sk_x' })
+export const invite = async (email: string): Promise<string | undefined> =>
+  (await admin.users.create({ email, invite: true }, { idempotencyKey: email })).invite_url
+export const firstUser = async (): Promise<AdminUser | undefined> => {
+  for await (const user of admin.users.all({ role: 'admin', disabled: false })) return user
+  return undefined
+}
+export const isTaken = (error: unknown): boolean => error instanceof AdminError && error.field === 'email'
+// @ts-expect-error there is no such field
+export const wrong = admin.users.update('id', { mail: 'ada@example.com' })
 
 export const proxy = authProxy()
 export const GET = requireUser((request, user, context: { params: Promise<{ id: string }> }) =>

@@ -1,0 +1,502 @@
+// What `npm run sdk:types` makes of /auth/api/v2/openapi.json.
+
+export interface paths {
+    "/auth/api/v2/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, in the order in which svc got to know them */
+        get: operations["listUsers"];
+        put?: never;
+        /** Makes an account, which exists at once */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One user */
+        get: operations["findUser"];
+        put?: never;
+        post?: never;
+        /** Deletes a user, whose sessions end */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        /** Changes what is given, all of it or nothing */
+        patch: operations["changeUser"];
+        trace?: never;
+    };
+    "/auth/api/v2/users/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a link for a new password, or into an account that nobody has entered; it is not mailed */
+        post: operations["createLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The live sessions of a user, the last seen first */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        /** Ends all sessions of a user, on every replica at once */
+        delete: operations["endSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a session, on every replica at once */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/api/v2/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** This document */
+        get: operations["getOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Error: {
+            error: {
+                /** @description For programs, such as `conflict` */
+                code: string;
+                /** @description For people; the text may change */
+                message: string;
+                /** @description What the error is about; always there for 409 and 422 */
+                field?: string;
+                /** @description The same as the header X-Request-Id */
+                request_id: string;
+            };
+        };
+        Session: {
+            /**
+             * Format: uuid
+             * @description The claim `sid` of its access tokens
+             */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last renewed
+             */
+            last_seen_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends unless it is renewed
+             */
+            expires_at: string;
+            user_agent: string;
+            /** @description The IP address of the client */
+            address: string;
+        };
+        SessionList: {
+            sessions: components["schemas"]["Session"][];
+        };
+        User: {
+            /**
+             * Format: uuid
+             * @description Never changes, and is never given to another user
+             */
+            id: string;
+            /** Format: email */
+            email: string;
+            username: string;
+            roles: string[];
+            disabled: boolean;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            created_at: string;
+            email_verified: boolean;
+            /**
+             * Format: date-time
+             * @description When anything here but `last_seen_at` changed last
+             */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description null: never
+             */
+            last_seen_at: string | null;
+            has_password: boolean;
+            identities: components["schemas"]["Identity"][];
+        };
+        Identity: {
+            /** @description Its name in the settings */
+            provider: string;
+            issuer: string;
+            /** @description Identifies the user at the issuer */
+            subject: string;
+            /** @description That of the user there when they were connected */
+            email: string | null;
+        };
+        CreatedUser: components["schemas"]["User"] & {
+            /** Format: uri */
+            invite_url?: string;
+        };
+        UserList: {
+            users: components["schemas"]["User"][];
+            /** @description null at the end */
+            next_cursor: string | null;
+        };
+        Link: {
+            /** Format: uri */
+            url: string;
+            /**
+             * Format: date-time
+             * @description UTC, with milliseconds and Z
+             */
+            expires_at: string;
+        };
+        OpenApiDocument: {
+            openapi: string;
+            info: Record<string, never>;
+            paths: Record<string, never>;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Only these users; unknown ids are left out */
+                id?: string[];
+                /** @description Only the user with this email, in any letter case */
+                email?: string;
+                /** @description Only the user with this username */
+                username?: string;
+                /** @description Only users with this role */
+                role?: string;
+                /** @description Only users who are disabled, or who are not */
+                disabled?: boolean;
+                /** @description Only users with this text in email or username, in any letter case */
+                search?: string;
+                /** @description Only users who were made or changed at this time or later */
+                updated_since?: string;
+                /** @description How many users a page holds at most */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same other parameters */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page; the last one has no cursor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Of requests with the same key, one has an effect; the others get its response for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email: string;
+                    /** @description Made from the email when left out */
+                    username?: string;
+                    roles?: string[];
+                    /** @description The rules for new passwords apply */
+                    password?: string;
+                    /** @description In place of a password, of svc or of another system */
+                    password_hash?: string;
+                    /** @description You vouch for it that the address is the user's */
+                    email_verified?: boolean;
+                    /** @description Makes a link with which the user chooses a password */
+                    invite?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The user */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedUser"];
+                };
+            };
+        };
+    };
+    findUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no such user any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Needs the scope `credentials:write` too. Not verified unless `email_verified` says so */
+                    email?: string;
+                    username?: string;
+                    /** @description In place of those that the user has */
+                    roles?: string[];
+                    /** @description Disabling ends every session */
+                    disabled?: boolean;
+                    /** @description Needs the scope `credentials:write` too */
+                    email_verified?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The user */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+        };
+    };
+    createLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Of requests with the same key, one has an effect; the others get its response for 24 hours */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    purpose: "reset" | "invite";
+                    /** @description A path of the application, where the user of the link goes on */
+                    return_to?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The link, which is good once */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Link"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionList"];
+                };
+            };
+        };
+    };
+    endSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user has no session any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session has ended, now or before */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenAPI 3.1 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenApiDocument"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,116 @@
+import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
+import { readAdminError } from './admin-error.ts'
+
+export interface AdminSettings {
+  url: string
+  apiKey: string
+  timeoutMs: number
+}
+
+export interface WriteOptions {
+  /**
+   * Names the action, 1 to 255 visible characters, so that it has one effect however often it is sent, within a day.
+   * Made up when it is left out, which covers the repeats of one call.
+   */
+  idempotencyKey?: string | undefined
+}
+
+export interface Call extends WriteOptions {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below `/auth/api/v2`. */
+  path: string
+  query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
+  body?: object | undefined
+}
+
+/** Makes a call; resolves to the JSON of its answer. Throws `AdminError`, or `SvcUnavailableError`. */
+export type Caller = <T>(call: Call) => Promise<T>
+
+const TRIES = 3
+const LONGEST_WAIT_MS = 2000
+const SHORTEST_WAIT_MS = 100
+
+interface Answer {
+  status: number
+  value: unknown
+  retryAfter: string | null
+}
+
+const addressOf = (url: string, { path, query = {} }: Call): string => {
+  const address = new URL(`/auth/api/v2${path}`, url)
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of [values ?? []].flat()) address.searchParams.append(name, String(value))
+  }
+  return address.href
+}
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const send = async ({ url, apiKey, timeoutMs }: AdminSettings, call: Call): Promise<Answer> => {
+  const { method, body, idempotencyKey } = call
+  const response = await fetch(addressOf(url, call), {
+    method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      accept: 'application/json',
+      ...(body && { 'content-type': 'application/json' }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    // The key goes to svc and to nobody else.
+    redirect: 'manual',
+    cache: 'no-store',
+    signal: AbortSignal.timeout(timeoutMs),
+  })
+  return {
+    status: response.status,
+    value: parse(await response.text()),
+    retryAfter: response.headers.get('retry-after'),
+  }
+}
+
+// Every call may be sent again: the same DELETE or PATCH has the same effect, and a POST has its key. A conflict with a
+// time to wait is the same call, still under way.
+const isWorthAnotherTry = ({ status, retryAfter }: Answer): boolean =>
+  status === 503 || (status === 409 && retryAfter !== null)
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const waitMs = (retryAfter: string | null, attempt: number): number =>
+  retryAfter === null ? SHORTEST_WAIT_MS * 2 ** attempt : Math.min(readRetryAfter(retryAfter) * 1000, LONGEST_WAIT_MS)
+
+const failureOf = ({ status, value, retryAfter }: Answer, { method, path }: Call): Error => {
+  const unavailable = (): Error =>
+    new SvcUnavailableError(`svc answered ${status} to ${method} ${path}`, { retryAfter: readRetryAfter(retryAfter) })
+  return status >= 400 && status < 500 ? (readAdminError(status, value) ?? unavailable()) : unavailable()
+}
+
+/** What makes the calls: it sends a call again after a failure of the network, and in a short outage. */
+export const createCaller =
+  (settings: AdminSettings): Caller =>
+  async <T>(given: Call): Promise<T> => {
+    const idempotencyKey = given.method === 'POST' ? (given.idempotencyKey ?? crypto.randomUUID()) : undefined
+    const call = { ...given, idempotencyKey }
+    for (let attempt = 1; ; attempt++) {
+      const answer = await send(settings, call).catch((cause: unknown) => {
+        if (attempt < TRIES) return undefined
+        throw new SvcUnavailableError(`svc at ${settings.url} cannot be reached`, { cause })
+      })
+      if (
+        answer &&
+        answer.status >= 200 &&
+        answer.status < 300 &&
+        (answer.value !== undefined || answer.status === 204)
+      ) {
+        return answer.value as T
+      }
+      if (answer && (attempt === TRIES || !isWorthAnotherTry(answer))) throw failureOf(answer, call)
+      await wait(waitMs(answer?.retryAfter ?? null, attempt))
+    }
+  }

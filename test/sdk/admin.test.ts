@@ -1,0 +1,151 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { request as sendRequest } from 'node:http'
+import { describe, type TestContext, test } from 'node:test'
+import { AdminError, createAdmin, SvcUnavailableError } from '../../sdk/src/admin.ts'
+import { currentUser, loggedIn, signedUp } from '../support/client/accounts.ts'
+import { startServer } from '../support/network/http-server.ts'
+import { startService } from '../support/service/service.ts'
+
+const service = await startService()
+
+const newKey = async (...scopes: string[]): Promise<string> => {
+  const options = scopes.flatMap((scope) => ['--scope', scope])
+  const { stdout, stderr, code } = await service.cli(['api-keys', 'create', randomUUID().slice(0, 8), ...options])
+  assert.equal(code, 0, stderr)
+  return stdout.trim()
+}
+
+const apiKey = await newKey('users:write', 'credentials:write', 'sessions:read', 'sessions:write')
+const admin = createAdmin({ url: service.url, apiKey })
+const newEmail = (): string => `${randomUUID()}@example.com`
+
+const refusalOf = async (promise: Promise<unknown>): Promise<AdminError> => {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.ok(error instanceof AdminError, String(error))
+  return error
+}
+
+/** A proxy in front of svc that loses the answers of the first requests, and notes what passes. */
+const loseAnswers = async (t: TestContext, count: number) => {
+  const passed: { method: string | undefined; key: string | string[] | undefined }[] = []
+  const url = await startServer(t, (request, response) => {
+    const { method, headers } = request
+    passed.push({ method, key: headers['idempotency-key'] })
+    const isLost = passed.length <= count
+    const onward = sendRequest(service.url + request.url, {
+      method,
+      headers: { ...headers, host: new URL(service.url).host },
+    })
+    onward.once('response', (answer) => {
+      if (isLost) return void answer.resume().once('end', () => response.destroy())
+      response.writeHead(answer.statusCode ?? 0, answer.headers)
+      return void answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  return { admin: createAdmin({ url, apiKey }), passed }
+}
+
+describe('createAdmin', () => {
+  test('creates, finds, changes and deletes a user', async () => {
+    const email = newEmail()
+    const created = await admin.users.create({ email, roles: ['editor'], invite: true })
+    assert.ok(created.invite_url?.startsWith(service.url))
+    const found = await admin.users.get(created.id)
+    assert.deepEqual([found.email, found.roles, found.has_password], [email, ['editor'], false])
+    const { url } = await admin.users.createLink(created.id, { purpose: 'invite' })
+    assert.ok(url.startsWith(service.url))
+    const changed = await admin.users.update(created.id, { roles: ['admin'], disabled: true })
+    assert.deepEqual([changed.roles, changed.disabled], [['admin'], true])
+    assert.equal(await admin.users.delete(created.id), undefined)
+    await admin.users.delete(created.id)
+    assert.equal((await refusalOf(admin.users.get(created.id))).code, 'not_found')
+  })
+
+  test('goes through all pages, with a filter or without, and gives nobody for no ids', async () => {
+    const role = `r${randomUUID()}`
+    const emails = [newEmail(), newEmail(), newEmail()]
+    for (const email of emails) await admin.users.create({ email, roles: [role] })
+    const users = await Array.fromAsync(admin.users.all({ role, limit: 2 }))
+    assert.deepEqual(
+      users.map(({ email }) => email),
+      emails,
+    )
+    const ids = users.map(({ id }) => id)
+    assert.equal((await admin.users.list({ id: ids.slice(1), disabled: false })).users.length, 2)
+    assert.deepEqual(await admin.users.list({ id: [] }), { users: [], next_cursor: null })
+  })
+
+  test('lists and ends sessions', async () => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    const other = await loggedIn(service, person)
+    const [latest] = await admin.sessions.list(id)
+    assert.ok(latest)
+    await admin.sessions.end(latest.id)
+    assert.equal((await admin.sessions.list(id)).length, 1)
+    await admin.sessions.endAll(id)
+    const statuses = [await agent.get('/auth/api/v1/user'), await other.get('/auth/api/v1/user')].map(
+      ({ status }) => status,
+    )
+    assert.deepEqual(statuses, [401, 401])
+  })
+
+  test('tells what svc refuses, with the field and the request', async () => {
+    const email = newEmail()
+    await admin.users.create({ email })
+    const taken = await refusalOf(admin.users.create({ email }))
+    assert.deepEqual([taken.status, taken.code, taken.field], [409, 'conflict', 'email'])
+    assert.ok(service.logs().includes(taken.requestId ?? 'none'))
+    const invalid = await refusalOf(admin.users.create({ email: 'nowhere' }))
+    assert.deepEqual([invalid.status, invalid.field], [422, 'email'])
+    assert.equal((await refusalOf(admin.users.list({ limit: 0 }))).status, 400)
+    const wrong = createAdmin({ url: service.url, apiKey: `svc_sk_${'x'.repeat(43)}` })
+    assert.equal((await refusalOf(wrong.users.list())).status, 401)
+    const reader = createAdmin({ url: service.url, apiKey: await newKey('users:read') })
+    assert.equal((await refusalOf(reader.users.create({ email: newEmail() }))).status, 403)
+    for (const id of ['..', '.', '', '../../user', 'a/b?c#d'])
+      assert.equal((await refusalOf(admin.users.get(id))).status, 404)
+  })
+
+  test('has one effect where answers are lost on the way', async (t) => {
+    const lossy = await loseAnswers(t, 2)
+    const email = newEmail()
+    const created = await lossy.admin.users.create({ email, invite: true })
+    assert.equal(created.email, email)
+    assert.deepEqual(new Set(lossy.passed.map(({ key }) => key)).size, 1)
+    assert.equal(lossy.passed.length, 3)
+    await lossy.admin.users.get(created.id)
+    assert.equal(lossy.passed[3]?.key, undefined)
+  })
+
+  test('has one effect for all calls with a key of the application', async () => {
+    const [email, idempotencyKey] = [newEmail(), randomUUID()]
+    const first = await admin.users.create({ email, invite: true }, { idempotencyKey })
+    assert.deepEqual(await admin.users.create({ email, invite: true }, { idempotencyKey }), first)
+  })
+
+  test('says that svc is unavailable where it does not answer as svc, and sends the key nowhere else', async (t) => {
+    let asked = 0
+    const url = await startServer(t, (_, response) => {
+      asked++
+      response.writeHead(307, { location: '/elsewhere' }).end()
+    })
+    await assert.rejects(createAdmin({ url, apiKey }).users.list(), SvcUnavailableError)
+    assert.equal(asked, 1)
+    const page = await startServer(t, (_, response) => void response.end('<p>The application</p>'))
+    await assert.rejects(createAdmin({ url: page, apiKey }).users.list(), SvcUnavailableError)
+    await assert.rejects(createAdmin({ url: 'http://127.0.0.1:1', apiKey }).users.list(), SvcUnavailableError)
+  })
+
+  test('refuses what is no key', () => {
+    for (const wrong of ['', 'secret', `${apiKey}\n`, `Bearer ${apiKey}`]) {
+      assert.throws(() => createAdmin({ apiKey: wrong }), /^TypeError: apiKey must be a key/)
+    }
+  })
+})
