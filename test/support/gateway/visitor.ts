@@ -19,8 +19,8 @@ export const visitorOf = (port: number) => {
     agent.get(target, { host, ...NAVIGATION, ...headers })
 
   /** Sends a form of the same origin. */
-  const post = (path: string, form: Form): Promise<Answer> =>
-    agent.post(path, form, { host, ...NAVIGATION, origin: PUBLIC_ORIGIN, 'sec-fetch-site': 'same-origin' })
+  const post = (path: string, form: Form, headers: OutgoingHttpHeaders = {}): Promise<Answer> =>
+    agent.post(path, form, { host, ...NAVIGATION, origin: PUBLIC_ORIGIN, 'sec-fetch-site': 'same-origin', ...headers })
 
   return {
     open,
