@@ -36,9 +36,9 @@ export const parsePasswordHash = (text: string): PasswordHash => {
   if (!hash) throw refused(`This is no password hash in an accepted form. Accepted: ${Object.keys(FORMS).join('; ')}.`)
   const { memoryBytes, seconds } = hash
   if (memoryBytes <= MAX_MEMORY_BYTES && seconds <= MAX_SECONDS) return hash
+  const cost = `${Math.ceil(memoryBytes / 2 ** 20)} MiB and ${Math.ceil(seconds)} s`
   throw refused(
-    `The parameters of this password hash are too expensive: a check would take about ${inWords(memoryBytes, seconds)}. ` +
-      'Accepted: up to 1 GiB and 10 s.',
+    `The parameters of this password hash are too expensive: a check would take ${cost}. Accepted: up to 1 GiB and 10 s.`,
   )
 }
 
@@ -49,8 +49,5 @@ const firstReading = (text: string): PasswordHash | undefined => {
   }
   return undefined
 }
-
-const inWords = (memoryBytes: number, seconds: number): string =>
-  `${Math.ceil(memoryBytes / 2 ** 20)} MiB and ${seconds.toPrecision(2)} s`
 
 const refused = (message: string): AppError => new AppError('unprocessable', message, { field: 'password_hash' })
