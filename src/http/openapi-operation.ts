@@ -41,14 +41,11 @@ const parametersOf = ({ path, method, guard, documentation }: JsonRoute) => [
 ]
 
 /** The failures that every route of the server API has. A handler's own description of a status comes before these. */
-const failuresOf = ({ guard, method, documentation: { body } }: JsonRoute): Documentation['responses'] => {
+const failuresOf = ({ guard, documentation: { body } }: JsonRoute): Documentation['responses'] => {
   if (guard !== 'api_key') return {}
   return {
     401: failure('`unauthorized`: the key is missing, wrong, revoked, or has expired', 'WWW-Authenticate'),
     403: failure('`forbidden`: the key does not have the scope, or the request comes from a page'),
-    ...(method === 'POST' && {
-      409: failure('`conflict`: the first request with this Idempotency-Key is still under way', 'Retry-After'),
-    }),
     ...(body && {
       400: failure('`invalid_request`: the body is no JSON object'),
       413: failure('`payload_too_large`: the body is larger than 64 KiB'),
@@ -60,18 +57,32 @@ const failuresOf = ({ guard, method, documentation: { body } }: JsonRoute): Docu
   }
 }
 
-const isSuccess = (status: string): boolean => status.startsWith('2')
+const UNDER_WAY = 'the first request with this Idempotency-Key is still under way (then with `Retry-After`)'
 
-/** What a `POST` repeats says so. */
-const withReplayed = (route: JsonRoute, status: string, response: DocumentedResponse): DocumentedResponse =>
-  route.guard === 'api_key' && route.method === 'POST' && isSuccess(status)
-    ? { ...response, headers: [...(response.headers ?? []), 'Idempotency-Replayed'] }
-    : response
+const isRepeated = (status: string): boolean => /^(?:2..|409|422)$/.test(status)
+
+/** What an `Idempotency-Key` adds to the responses of a `POST`. */
+const withIdempotency = (responses: Documentation['responses']): Documentation['responses'] => {
+  const { 409: conflict = { description: '`conflict`', schema: refTo('Error') } } = responses
+  const all: Documentation['responses'] = {
+    ...responses,
+    409: { ...conflict, description: `${conflict.description}; or ${UNDER_WAY}`, headers: ['Retry-After'] },
+  }
+  const entries = Object.entries(all).map(([status, response]): [string, DocumentedResponse] => [
+    status,
+    isRepeated(status) ? { ...response, headers: [...(response.headers ?? []), 'Idempotency-Replayed'] } : response,
+  ])
+  return Object.fromEntries(entries)
+}
+
+const responsesOf = (route: JsonRoute): Documentation['responses'] => {
+  const responses = { ...failuresOf(route), ...route.documentation.responses }
+  return route.guard === 'api_key' && route.method === 'POST' ? withIdempotency(responses) : responses
+}
 
 export const toOperation = (route: JsonRoute) => {
-  const { operationId, summary, tag, body, responses } = route.documentation
+  const { operationId, summary, tag, body } = route.documentation
   const parameters = parametersOf(route)
-  const all = Object.entries({ ...failuresOf(route), ...responses })
   return {
     operationId,
     summary,
@@ -81,7 +92,7 @@ export const toOperation = (route: JsonRoute) => {
     security: securityOf(route),
     responses: {
       ...Object.fromEntries(
-        all.map(([status, response]) => [status, toResponse(withReplayed(route, status, response))]),
+        Object.entries(responsesOf(route)).map(([status, response]) => [status, toResponse(response)]),
       ),
       default: toResponse({ description: 'An error', schema: refTo('Error') }),
     },

@@ -10,12 +10,14 @@ import { startService } from '../support/service/service.ts'
 
 const service = await startService()
 const answer = await createUserAgent(service).get('/auth/api/v1/openapi.json')
+const serverApi = await createUserAgent(service).get('/auth/api/v2/openapi.json')
 
 type Parameter = { name: string; in: string; required?: boolean }
 type Response = { headers?: Record<string, unknown>; content?: Record<string, { schema: { $ref?: string } }> }
 type Operation = {
   operationId?: string
   tags?: string[]
+  security?: unknown
   parameters?: Parameter[]
   responses: Record<string, Response>
 }
@@ -27,9 +29,11 @@ type Description = {
 }
 
 const described = answer.json<Description>()
-const operations = Object.entries(described.paths).flatMap(([route, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${route}`, ...operation })),
-)
+const operationsOf = ({ paths }: Description) =>
+  Object.entries(paths).flatMap(([route, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${route}`, ...operation })),
+  )
+const operations = operationsOf(described)
 const refresh = described.paths['/auth/api/v1/sessions/refresh']?.post
 
 /** The linter's messages, one per line. */
@@ -47,14 +51,14 @@ const lint = async (source: string): Promise<string[]> => {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`)
 }
 
-/** The types of a client for the described service, as a module. */
-const generated = astToString(await openapiTS(answer.text))
+/** The types of a client for the described services, as modules. */
+const generated = { v1: astToString(await openapiTS(answer.text)), v2: astToString(await openapiTS(serverApi.text)) }
 const FOLDER = import.meta.dirname
 
 /** The compiler's errors in a program that uses the generated client; it writes no files. */
-const compile = (program: string): string[] => {
+const compile = (program: string, version: keyof typeof generated = 'v1'): string[] => {
   const sources = new Map([
-    [path.join(FOLDER, 'generated.ts'), generated],
+    [path.join(FOLDER, 'generated.ts'), generated[version]],
     [path.join(FOLDER, 'program.ts'), program],
   ])
   const options: ts.CompilerOptions = {
@@ -139,6 +143,56 @@ describe('the OpenAPI document', () => {
 
   test('has the version of the API, and not that of the program', () => {
     assert.equal(described.info.version, 'v1')
+  })
+})
+
+describe('the OpenAPI document of the server API', () => {
+  const api = serverApi.json<Description & { components: { securitySchemes: unknown } }>()
+  const calls = operationsOf(api)
+
+  test('passes the strict rules of a linter', async () => {
+    assert.deepEqual(await lint(serverApi.text), [])
+  })
+
+  test('has the routes with an API key, each with its scope, and names what they share', () => {
+    assert.equal(api.info.version, 'v2')
+    assert.deepEqual(Object.keys(api.components.securitySchemes as object), ['api_key'])
+    for (const { name, responses, parameters = [], operationId, security } of calls) {
+      if (operationId === 'getOpenApi') continue
+      assert.match(JSON.stringify(security), /^\[\{"api_key":\["[a-z]+:[a-z]+"\]\}\]$/, name)
+      for (const status of ['401', '403', '429', '503']) assert.ok(responses[status], `${name}: ${status}`)
+      assert.ok(responses['401']?.headers?.['WWW-Authenticate'], name)
+      const isPost = name.startsWith('post ')
+      assert.equal(
+        parameters.some((parameter) => parameter.name === 'Idempotency-Key'),
+        isPost,
+        name,
+      )
+      for (const status of ['201', '409', '422'])
+        if (isPost) assert.ok(responses[status]?.headers?.['Idempotency-Replayed'], `${name}: ${status}`)
+      if (isPost) assert.ok(responses['409']?.headers?.['Retry-After'], name)
+    }
+    assert.ok(calls.length >= 4)
+  })
+
+  test('gives each operation a unique name and a declared tag', () => {
+    assert.equal(new Set(calls.map(({ operationId }) => operationId)).size, calls.length)
+    const tags = api.tags.map(({ name }) => name)
+    for (const { name, tags: used = [] } of calls) assert.ok(used.length === 1 && tags.includes(used[0] ?? ''), name)
+  })
+
+  test('gives a client its types', () => {
+    const listed = `const { data } = await client.GET('/auth/api/v2/users/{id}/sessions'`
+    const program = (params: string, member: string) =>
+      using(`
+      ${listed}, { ${params} })
+      const texts: (string | undefined)[] = [data?.sessions[0]?.${member}]
+      await client.DELETE('/auth/api/v2/sessions/{id}', { params: { path: { id: texts[0] ?? '' } } })
+    `)
+    const params = `params: { path: { id: '' } }`
+    assert.deepEqual(compile(program(params, 'user_agent'), 'v2'), [])
+    assert.match(compile(program(params, 'token'), 'v2').join('\n'), /'token' does not exist/)
+    assert.notDeepEqual(compile(program('', 'id'), 'v2'), [])
   })
 })
 
