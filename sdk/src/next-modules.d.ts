@@ -1,14 +1,14 @@
 // What the entry uses of Next.js, which is too large to be installed for its types alone.
 
-declare module 'next/headers.js' {
+declare module 'next/headers' {
   export function headers(): Promise<Headers>
 }
 
-declare module 'next/navigation.js' {
+declare module 'next/navigation' {
   export function redirect(url: string): never
 }
 
-declare module 'next/server.js' {
+declare module 'next/server' {
   export const NextResponse: {
     next(init?: { request: { headers: Headers } }): Response
   }

@@ -1,4 +1,4 @@
-import { NextResponse } from 'next/server.js'
+import { NextResponse } from 'next/server'
 import { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
 
