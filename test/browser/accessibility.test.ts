@@ -144,6 +144,16 @@ const states: [string, number, (visitor: BrowserWindow) => Promise<unknown>][] =
     },
   ],
   ['error 404', 404, (visitor) => visitor.open('/auth/nothing')],
+  [
+    'a form of the application that was not sent',
+    401,
+    async (visitor) => {
+      await visitor.open('/auth/login')
+      const form = '<form method="post" action="/auth/check/forward/orders"><button>Send</button></form>'
+      await visitor.page.evaluate(`document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(form)})`)
+      await visitor.submit('/auth/check/forward/orders', {})
+    },
+  ],
 ]
 
 const assertState = async (
