@@ -34,7 +34,7 @@ import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type Passwords } from './users/passwords.ts'
 import { createHasPassword } from './users/usable-password.ts'
-import { createUsers, type Users } from './users/users.ts'
+import { createUsers, type UserExport, type UserImport, type Users } from './users/users.ts'
 import { createMarkVerified } from './users/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
@@ -68,6 +68,9 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   mail: Mail
   recovery: Recovery
   notify: Notify
+  /** Loaded when they are needed, which is by commands alone. */
+  userImport(): Promise<UserImport>
+  userExport(): Promise<UserExport>
   knownBrowsers: KnownBrowsers
   webhooks: Webhooks
   /**
@@ -235,6 +238,41 @@ export const createCore = (deps: CoreDeps): Core => {
     sessions,
     users,
     webhooks,
+
+    async userImport() {
+      const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }] = await Promise.all([
+        import('./users/import/import.ts'),
+        import('./users/foreign-hashes/foreign-hashes.ts'),
+        import('./oauth/identity-transfer-store.ts'),
+      ])
+      const { announceAll } = webhooks
+      const { issuerOf } = oauth
+      return createUserImport({
+        db,
+        clock,
+        passwords,
+        hashesAtOnce: config.hashesAtOnce,
+        requireGoodPassword,
+        parsePasswordHash,
+        issuerOf,
+        findConnected,
+        connect: insertIdentities,
+        announceAll,
+      })
+    },
+
+    async userExport() {
+      const [{ createUserExport }, { findIdentitiesBetween }, { countUsersWithSessions }] = await Promise.all([
+        import('./users/export/export.ts'),
+        import('./oauth/identity-transfer-store.ts'),
+        import('./sessions/all-sessions-store.ts'),
+      ])
+      return createUserExport({
+        db,
+        findConnections: findIdentitiesBetween,
+        countUsersWithSessions: (snapshot) => countUsersWithSessions(snapshot, clock.now()),
+      })
+    },
   }
 }
 

@@ -93,6 +93,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'recovery/recovery.ts',
     'sessions/sessions.ts',
     'storage/copy/copy.ts',
+    'storage/staging.ts',
     'users/users.ts',
     'webhooks/webhooks.ts',
   ],

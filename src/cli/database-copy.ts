@@ -9,7 +9,7 @@ import { systemClock } from '../lib/time.ts'
 import type { Comparison } from '../storage/copy/copy.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import { print, printJson, printList, printNotice } from './terminal/output.ts'
-import { createProgress } from './terminal/progress.ts'
+import { createTerminalProgress } from './terminal/progress.ts'
 import type { Column } from './terminal/table.ts'
 
 interface CopyOptions extends JsonOption {
@@ -88,12 +88,7 @@ const copyAndReport = async (from: DatabaseTarget, to: DatabaseTarget, json: boo
 
 const copyWithProgress = async (from: DatabaseTarget, to: DatabaseTarget): Promise<Comparison[]> => {
   const { copyInstallation } = await import('../storage/copy/copy.ts')
-  const progress = createProgress({
-    isTerminal: process.stderr.isTTY,
-    width: process.stderr.columns || undefined,
-    write: (text) => process.stderr.write(text),
-    now: () => performance.now(),
-  })
+  const progress = createTerminalProgress()
   let hasBegun = false
   try {
     return await copyInstallation({

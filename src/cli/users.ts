@@ -5,6 +5,8 @@ import { addUsersCreate } from './users-create.ts'
 import { addUsersDelete } from './users-delete.ts'
 import { addUsersDisable } from './users-disable.ts'
 import { addUsersEnable } from './users-enable.ts'
+import { addUsersExport } from './users-export.ts'
+import { addUsersImport } from './users-import.ts'
 import { addUsersInvite } from './users-invite.ts'
 import { addUsersList } from './users-list.ts'
 import { addUsersResetLink } from './users-reset-link.ts'
@@ -37,4 +39,6 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersDisable(users, context)
   addUsersEnable(users, context)
   addUsersDelete(users, context)
+  addUsersImport(users, context)
+  addUsersExport(users, context)
 }

@@ -22,6 +22,7 @@ export const ACCOUNT_EVENTS = [
   'not_me',
   'session_end',
   'account_create',
+  'account_import',
   'account_invite',
   'invitation_accept',
   'account_disable',
@@ -50,7 +51,7 @@ export interface AccountFacts {
   apiKeyId?: string | undefined
   /** The session that ended, if the request used a different one. */
   endedSessionId?: string | undefined
-  /** Number of sessions, or of connections to providers. */
+  /** Number of sessions, of connections to providers, or of accounts. */
   count?: number | undefined
 }
 

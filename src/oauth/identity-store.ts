@@ -15,7 +15,7 @@ export interface Identity {
   createdAtMs: number
 }
 
-interface IdentityRow {
+export interface IdentityRow {
   id: string
   user_id: string
   provider: string
@@ -25,7 +25,7 @@ interface IdentityRow {
   created_at: number
 }
 
-const fromRow = (row: IdentityRow): Identity => ({
+export const toIdentity = (row: IdentityRow): Identity => ({
   id: row.id,
   userId: row.user_id,
   provider: row.provider,
@@ -35,7 +35,7 @@ const fromRow = (row: IdentityRow): Identity => ({
   createdAtMs: row.created_at,
 })
 
-const COLUMNS = 'id, user_id, provider, issuer, subject, email, created_at'
+export const IDENTITY_COLUMNS = 'id, user_id, provider, issuer, subject, email, created_at'
 
 /** The connection of a provider account, which issuer and subject identify. */
 export const findIdentity = async (
@@ -43,11 +43,11 @@ export const findIdentity = async (
   { issuer, subject }: Pick<Identity, 'issuer' | 'subject'>,
 ): Promise<Identity | undefined> => {
   const row = await db.get<IdentityRow>(
-    `SELECT ${COLUMNS} FROM identities WHERE subject = ? AND issuer = ?`,
+    `SELECT ${IDENTITY_COLUMNS} FROM identities WHERE subject = ? AND issuer = ?`,
     subject,
     issuer,
   )
-  return row && fromRow(row)
+  return row && toIdentity(row)
 }
 
 /** Whether the user still has this connection; if so, it cannot be deleted before the transaction ends. */
@@ -56,8 +56,11 @@ export const lockIdentity = async (db: Queries, id: string, userId: string): Pro
 
 /** The connections of a user, oldest first. */
 export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise<Identity[]> => {
-  const rows = await db.all<IdentityRow>(`SELECT ${COLUMNS} FROM identities WHERE user_id = ? ORDER BY id`, userId)
-  return rows.map(fromRow)
+  const rows = await db.all<IdentityRow>(
+    `SELECT ${IDENTITY_COLUMNS} FROM identities WHERE user_id = ? ORDER BY id`,
+    userId,
+  )
+  return rows.map(toIdentity)
 }
 
 /**
@@ -66,7 +69,7 @@ export const findIdentitiesOfUser = async (db: Queries, userId: string): Promise
  */
 export const insertIdentity = async (db: Queries, identity: Identity): Promise<number> => {
   const inserted = await db.run(
-    `INSERT INTO identities (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO identities (${IDENTITY_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)`,
     identity.id,
     identity.userId,
     identity.provider,

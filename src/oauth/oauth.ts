@@ -21,7 +21,7 @@ import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import { createOffer } from './offer.ts'
 import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
 import { createProvider } from './providers/create-provider.ts'
-import { type ProviderSettings, presetOf } from './providers/presets.ts'
+import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import type { LimitSignup } from './first-sign-in.ts'
 import { createSignIn, type SignInResult } from './sign-in.ts'
@@ -38,6 +38,9 @@ export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 export interface OAuth {
   /** The configured providers, in the order of their buttons. */
   providers: readonly Pick<ProviderSettings, 'name' | 'label' | 'iconUrl'>[]
+
+  /** The issuer of a configured provider; undefined where its users have different ones. */
+  issuerOf(provider: string): string | undefined
 
   // To a provider and back.
   /** Where to send the browser; `unavailable` when the provider does not answer. */
@@ -153,6 +156,11 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
 
   return {
     providers: deps.providers.map(({ name, label, iconUrl }) => ({ name, label, iconUrl })),
+
+    issuerOf(provider) {
+      const settings = configured.get(provider)?.settings
+      return settings && hasOneIssuer(settings) ? settings.issuer : undefined
+    },
 
     async begin(newFlow, browserSecret) {
       // The provider of the flow is not the pending one here: it is one that the account has, which proves the account.

@@ -46,3 +46,12 @@ export const findSessionsUnseenSince = async (
   )
   return { count: row?.count ?? 0, lastEndMs: row?.last_end ?? undefined }
 }
+
+/** How many users have a session that has not ended. */
+export const countUsersWithSessions = async (db: Pick<Queries, 'get'>, nowMs: number): Promise<number> => {
+  const row = await db.get<{ count: number }>(
+    'SELECT COUNT(DISTINCT user_id) AS count FROM sessions WHERE expires_at > COALESCE(server_time(), ?)',
+    nowMs,
+  )
+  return row?.count ?? 0
+}

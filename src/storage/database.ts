@@ -67,6 +67,8 @@ export interface Database extends Queries {
    * and nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.
    */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
+  /** Reads what was committed at one moment, with any number of queries, while writes go on. */
+  inSnapshot<T>(work: (queries: Pick<Queries, 'all' | 'get'>) => Promise<T>): Promise<T>
   /**
    * Runs single statements, each a transaction of its own, or in one that statements of other requests share: each
    * still succeeds or fails by itself. An `UPDATE` changes one row. `afterCommit` runs at the instant of the commit.

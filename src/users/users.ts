@@ -26,6 +26,8 @@ import { findUsers, type UserPage } from './user-list-store.ts'
 import { renameUser } from './username-change.ts'
 
 export type { UserFilter } from './user-list-store.ts'
+export type { ImportedUser, UserImport } from './import/import.ts'
+export type { UserExport } from './export/export.ts'
 export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 

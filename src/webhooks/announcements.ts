@@ -4,6 +4,7 @@ import { uuidAfter } from '../lib/uuid.ts'
 import type { Transaction } from '../storage/database.ts'
 import { createBody } from './event-body.ts'
 import type { EventType } from './event-types.ts'
+import { findLastId, insertEvents } from './outbox-batch-store.ts'
 import { findLastOpenId, insertEvent } from './outbox-store.ts'
 
 interface AnnouncementsDeps {
@@ -29,6 +30,24 @@ export const createAnnouncements = ({ clock, enabledEvents, wake }: Announcement
   return {
     announce: (transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string) =>
       write(transaction, type, userId),
+
+    /** One event for each of these users, who are different ones. */
+    async announceAll(
+      transaction: Transaction,
+      type: Exclude<EventType, 'user.updated'>,
+      userIds: readonly string[],
+    ): Promise<void> {
+      if (!enabledEvents.includes(type)) return
+      // A user who is imported with the id of a deleted one may have events that wait.
+      const last = await findLastId(transaction)
+      const createdAtMs = clock.now()
+      const events = userIds.map((userId) => {
+        const id = uuidAfter(last)
+        return { id, type, userId, createdAtMs, body: createBody({ id, type, createdAtMs, userId }) }
+      })
+      await insertEvents(transaction, events)
+      transaction.afterCommit(wake)
+    },
 
     async announceUpdate(transaction: Transaction, userId: string, given: readonly UserChange[]): Promise<void> {
       // Each once, in the order of the table, however the caller has found them.

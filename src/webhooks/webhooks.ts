@@ -25,6 +25,12 @@ export type { WebhookSettings } from './webhook-settings.ts'
 export interface Webhooks {
   /** Writes an event in the transaction of the change that it tells of; nothing while webhooks are off. */
   announce(transaction: Transaction, type: Exclude<EventType, 'user.updated'>, userId: string): Promise<void>
+  /** Writes such an event for each of these users, who are different ones. */
+  announceAll(
+    transaction: Transaction,
+    type: Exclude<EventType, 'user.updated'>,
+    userIds: readonly string[],
+  ): Promise<void>
   /** Writes `user.updated` in the transaction of the change; nothing when nothing has changed. */
   announceUpdate(transaction: Transaction, userId: string, changed: readonly UserChange[]): Promise<void>
 

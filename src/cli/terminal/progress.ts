@@ -20,7 +20,7 @@ interface Step {
   shownAtMs: number
 }
 
-/** Shows the progress of a long operation with several steps: rows, rate and time left. */
+/** Shows the progress of a long operation with several steps: rows or the like, rate and time left. */
 export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
   let step: Step | undefined
 
@@ -28,7 +28,7 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
 
   return {
     /** Call it whenever `done` has changed. A new title begins a new step. */
-    show(title: string, done: number, total: number): void {
+    show(title: string, done: number, total: number, unit = 'rows'): void {
       if (total === 0) return
       const nowMs = now()
       if (step?.title !== title) {
@@ -38,8 +38,13 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
       if (!isDone && nowMs - step.shownAtMs < (isTerminal ? REDRAW_MS : LINE_EVERY_MS)) return
       step.shownAtMs = nowMs
       const bar = isTerminal ? `${barText(done / total)}  ` : ''
-      draw(`${title}  ${bar}${shareText(done, total)}  ${rateText(step, done, total, nowMs)}`)
+      draw(`${title}  ${bar}${shareText(done, total, unit)}  ${rateText(step, done, total, nowMs)}`)
       if (isDone && isTerminal) write('\n')
+    },
+
+    /** Makes room for other output in the place of the line that is redrawn. */
+    clear(): void {
+      if (isTerminal && step) write('\r\x1b[2K')
     },
 
     /** Ends the line that is redrawn, so that other output begins on a new line. */
@@ -49,13 +54,22 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
   }
 }
 
+/** Shows it on the operator's terminal, or in what stands in its place: stdout is for results. */
+export const createTerminalProgress = () =>
+  createProgress({
+    isTerminal: process.stderr.isTTY,
+    width: process.stderr.columns || undefined,
+    write: (text) => process.stderr.write(text),
+    now: () => performance.now(),
+  })
+
 const barText = (share: number): string => {
   const full = Math.min(BAR_CELLS, Math.floor(share * BAR_CELLS))
   return '█'.repeat(full) + '░'.repeat(BAR_CELLS - full)
 }
 
-const shareText = (done: number, total: number): string =>
-  `${String(Math.min(100, Math.floor((done / total) * 100))).padStart(3)} %  ${withCommas(done)} of ${withCommas(total)} rows`
+const shareText = (done: number, total: number, unit: string): string =>
+  `${String(Math.min(100, Math.floor((done / total) * 100))).padStart(3)} %  ${withCommas(done)} of ${withCommas(total)} ${unit}`
 
 const rateText = ({ startedAtMs, doneBefore }: Step, done: number, total: number, nowMs: number): string => {
   const seconds = (nowMs - startedAtMs) / 1000

@@ -67,6 +67,10 @@ const SHARED_TENANT = /^\/(?:common|organizations|consumers|9188040d-6c67-4c5b-b
 
 const MICROSOFT_HOST = new URL(microsoftIssuer('common')).host
 
+/** Whether ID tokens of all users have the configured issuer. With a shared tenant, each names the tenant of its user. */
+export const hasOneIssuer = ({ kind, issuer }: Pick<ProviderSettings, 'kind' | 'issuer'>): boolean =>
+  kind !== 'microsoft' || !SHARED_TENANT.test(new URL(issuer).pathname)
+
 /** Hosts where anyone can open an account, so that no organisation decides which email an account has. */
 const PUBLIC_HOSTS = [...PRESETS.values()].flatMap(({ kind, issuer }) =>
   issuer === undefined || kind === 'microsoft' ? [] : [new URL(issuer).host],

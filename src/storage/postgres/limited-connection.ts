@@ -2,11 +2,14 @@ import type pg from 'pg'
 import { isConnectionLost, translatePostgresError } from './errors.ts'
 import { type NamedResult, type NamedStatement, sendNamed } from './named-query.ts'
 
+/** Begins a transaction whose statements all see what was committed before the first of them. */
+export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+
 /** A connection during one operation. Its errors are those that `Database` documents. */
 export interface PooledConnection {
   query<Row>(statement: NamedStatement): Promise<NamedResult<Row>>
   /** Resolves to what the server has done: it answers `COMMIT` with `ROLLBACK` after a failure. */
-  command(text: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<string>
+  command(text: 'BEGIN' | 'COMMIT' | 'ROLLBACK' | typeof BEGIN_SNAPSHOT): Promise<string>
 }
 
 interface LimitedConnection extends PooledConnection {

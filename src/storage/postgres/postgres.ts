@@ -3,7 +3,7 @@ import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
 import type { NamedResult, NamedStatement } from './named-query.ts'
-import type { PooledConnection } from './limited-connection.ts'
+import { BEGIN_SNAPSHOT, type PooledConnection } from './limited-connection.ts'
 import { createPool, type PoolOptions } from './pool.ts'
 import { createRowBatcher } from './row-batcher.ts'
 import { createNamedStatements, type Prepare } from './named-statements.ts'
@@ -50,6 +50,11 @@ export const openPostgres = (options: PoolOptions): Database => {
         return result
       }),
 
+    inSnapshot: (work) =>
+      withConnection((connection) =>
+        runTransaction(connection, () => work(createQueries(prepare, connection.query)), BEGIN_SNAPSHOT),
+      ),
+
     autocommit: (afterCommit) => ({
       async run(sql, ...values) {
         const changes = await runInBatch(sql, values)
@@ -95,9 +100,13 @@ const createQueries = (prepare: Prepare, send: Send): Queries => ({
   run: async (sql, ...values) => (await send(prepare(sql, values))).rowCount,
 })
 
-const runTransaction = async <T>(connection: PooledConnection, work: () => Promise<T>): Promise<T> => {
+const runTransaction = async <T>(
+  connection: PooledConnection,
+  work: () => Promise<T>,
+  begin: 'BEGIN' | typeof BEGIN_SNAPSHOT = 'BEGIN',
+): Promise<T> => {
   // Awaited, because after a BEGIN that fails (it may be cancelled), the next statement would commit by itself.
-  await connection.command('BEGIN')
+  await connection.command(begin)
   try {
     const result = await work()
     if ((await connection.command('COMMIT')) !== 'COMMIT')

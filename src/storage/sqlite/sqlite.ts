@@ -107,6 +107,16 @@ export const openSqlite = async ({
       return result
     },
 
+    inSnapshot: (work) =>
+      mutex.runExclusive(async () => {
+        prepare('BEGIN').run()
+        try {
+          return await work(transactionQueries)
+        } finally {
+          prepare('COMMIT').run()
+        }
+      }),
+
     waitUntilDurable: () => groupCommit.wait(),
 
     async requireHealthy() {

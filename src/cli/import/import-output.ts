@@ -1,0 +1,53 @@
+import { printNotice } from '../terminal/output.ts'
+import { createTerminalProgress } from '../terminal/progress.ts'
+
+/** What an operator sees while an import runs. */
+export interface ImportOutput {
+  showProblem(number: number, problem: string): void
+  showBytes(done: number, total: number | undefined): void
+  showChecked(done: number, total: number): void
+  showImported(done: number, total: number): void
+  /** Hashing is what makes an import slow. */
+  warnOfPasswords(count: number): void
+  /** Ends the line that is redrawn. */
+  end(): void
+}
+
+/** About what a hash takes on one core, in seconds. */
+const HASH_SECONDS = 0.01
+
+/** @param unit What the numbers of the problems count. */
+export const createImportOutput = (unit: 'line' | 'user'): ImportOutput => {
+  const progress = createTerminalProgress()
+  const notice = (text: string): void => {
+    progress.clear()
+    printNotice(text)
+  }
+  let shownBytes = 0
+  return {
+    showProblem: (number, problem) => notice(`${unit} ${number}: ${printable(problem)}`),
+    showBytes(done, total = 0) {
+      if (done === shownBytes) return
+      shownBytes = done
+      progress.show('read  ', done, total, 'bytes')
+    },
+    showChecked: (done, total) => progress.show('check ', done, total, 'users'),
+    showImported: (done, total) => progress.show('import', done, total, 'users'),
+    warnOfPasswords(count) {
+      const minutes = Math.ceil((count * HASH_SECONDS) / 60)
+      notice(
+        `${count} users have a plain password. Hashing takes about ${HASH_SECONDS * 1000} ms of a core for each, ` +
+          `${minutes === 1 ? 'a minute' : `${minutes} minutes`} at most in all. Hashes are imported as they are, at once.`,
+      )
+    },
+    end: () => progress.stop(),
+  }
+}
+
+const MAX_LENGTH = 1000
+
+/** Names of fields and roles come from the file: they must not move the cursor of a terminal, nor fill its screen. */
+const printable = (text: string): string => {
+  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
+  return safe.length > MAX_LENGTH ? `${safe.slice(0, MAX_LENGTH)}…` : safe
+}

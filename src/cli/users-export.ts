@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createWriteStream, rmSync } from 'node:fs'
+import { finished } from 'node:stream/promises'
+import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
+import { AppError } from '../lib/errors.ts'
+import { addCommand } from './command.ts'
+import type { CommandContext } from './command-context.ts'
+import { print, printNotice } from './terminal/output.ts'
+import { createTerminalProgress } from './terminal/progress.ts'
+import { withCore } from './with-core.ts'
+
+interface Options {
+  /** False with --no-hashes. */
+  hashes: boolean
+  output?: string
+}
+
+/** Writes text; resolves when more can be written. */
+type Write = (text: string) => Promise<void>
+
+/** All users are read as they were at one moment, for as long as that takes. */
+const TIMEOUT_MS = 3_600_000
+
+/** `svc users export` */
+export const addUsersExport = (users: Command, { loadConfig }: CommandContext): void => {
+  addCommand(users, 'export', 'print all users, one JSON object a line, as svc users import takes them', [
+    'svc users export --output users.jsonl',
+    'svc users export --no-hashes | jq -r .email',
+  ])
+    .option('--output <file>', 'write to a new file that only its owner can read')
+    .option('--no-hashes', 'leave the hashes of passwords out')
+    .addHelpText('after', '\nThe lines hold no sessions: users sign in again where they are imported.')
+    .action(async ({ output, hashes }: Options) => {
+      const config: Config = { ...loadConfig(), databaseTimeoutMs: TIMEOUT_MS }
+      const { users: count, withSessions } = await withCore(config, async (core) => {
+        const exportUsers = await core.userExport()
+        const progress = createTerminalProgress()
+        // Both would write to the terminal.
+        const isShown = output !== undefined || !process.stdout.isTTY
+        let done = 0
+        return writing(output, (write) =>
+          exportUsers({
+            withHashes: hashes,
+            async onPage(lines, users, total) {
+              await write(lines)
+              done += users
+              if (isShown) progress.show('export', done, total, 'users')
+            },
+          }),
+        ).finally(() => progress.stop())
+      })
+      for (const notice of noticesOf({ count, withSessions, hashes })) printNotice(notice)
+    })
+}
+
+const noticesOf = ({ count, withSessions, hashes }: { count: number; withSessions: number; hashes: boolean }) => [
+  `exported ${count} users, ${withSessions} of them with sessions, which are not exported: they will sign in again`,
+  ...(count > 0 && hashes ? ['the lines hold password hashes: keep them secret, and delete them after use'] : []),
+  ...(count > 0 && !hashes ? ['the lines hold no password hashes: users who have a password will need a new one'] : []),
+]
+
+/** Gives `work` what it writes with: standard output, or a file that appears when it is complete. */
+const writing = async <T>(file: string | undefined, work: (write: Write) => Promise<T>): Promise<T> => {
+  if (file === undefined) return work(print)
+  const stream = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+  try {
+    await once(stream, 'open')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw new AppError('conflict', `${file} already exists`)
+    throw new AppError('unavailable', `${file} cannot be written (${code})`)
+  }
+  try {
+    const result = await work(async (text) => {
+      if (!stream.write(text)) await once(stream, 'drain')
+    })
+    stream.end()
+    await finished(stream)
+    return result
+  } catch (error) {
+    stream.destroy()
+    rmSync(file, { force: true })
+    if (error instanceof AppError) throw error
+    throw new AppError('unavailable', `${file} could not be written`, { cause: error })
+  }
+}

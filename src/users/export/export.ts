@@ -1,0 +1,73 @@
+import { toTimestamp } from '../../lib/time.ts'
+import type { Database, Queries } from '../../storage/database.ts'
+import type { UserRecord } from '../user-store.ts'
+import { countUsers, findUsersAfter } from './export-store.ts'
+
+type Reads = Pick<Queries, 'all' | 'get'>
+
+/** An account at a provider, as it is exported. */
+interface Connection {
+  userId: string
+  provider: string
+  issuer: string
+  subject: string
+  email: string | undefined
+}
+
+export interface UserExportDeps {
+  db: Database
+  /** The connections of the users from one id up to another. */
+  findConnections: (db: Reads, firstId: string, lastId: string) => Promise<Connection[]>
+  countUsersWithSessions: (db: Reads) => Promise<number>
+}
+
+/** How many users there are, and how many of them lose something that is not exported. */
+interface ExportSummary {
+  users: number
+  withSessions: number
+}
+
+interface ExportOptions {
+  withHashes: boolean
+  /** Called with each page of lines, and how many users there are in all. */
+  onPage: (lines: string, users: number, total: number) => Promise<void>
+}
+
+/** Writes all users as lines that an import takes: those of one moment, in the order of their ids. */
+export type UserExport = (options: ExportOptions) => Promise<ExportSummary>
+
+const PAGE_USERS = 500
+
+export const createUserExport =
+  ({ db, findConnections, countUsersWithSessions }: UserExportDeps): UserExport =>
+  ({ withHashes, onPage }) =>
+    db.inSnapshot(async (snapshot) => {
+      const total = await countUsers(snapshot)
+      for (let last = ''; ; ) {
+        const users = await findUsersAfter(snapshot, last, PAGE_USERS)
+        const [first] = users
+        if (!first) return { users: total, withSessions: await countUsersWithSessions(snapshot) }
+        last = users.at(-1)?.id ?? last
+        const connections = Map.groupBy(await findConnections(snapshot, first.id, last), ({ userId }) => userId)
+        const lines = users.map((user) => toLine(user, connections.get(user.id) ?? [], withHashes))
+        await onPage(lines.join(''), users.length, total)
+      }
+    })
+
+const toLine = (user: UserRecord, connections: Connection[], withHashes: boolean): string => {
+  const line = {
+    id: user.id,
+    email: user.email,
+    username: user.username,
+    roles: user.roles,
+    password_hash: withHashes ? (user.passwordHash ?? undefined) : undefined,
+    email_verified: user.emailVerifiedAtMs !== undefined,
+    disabled: user.disabled,
+    created_at: toTimestamp(user.createdAtMs),
+    identities:
+      connections.length > 0
+        ? connections.map(({ provider, issuer, subject, email }) => ({ provider, issuer, subject, email }))
+        : undefined,
+  }
+  return `${JSON.stringify(line)}\n`
+}

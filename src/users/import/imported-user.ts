@@ -1,0 +1,139 @@
+import type { Email } from '../../lib/email-address.ts'
+import { AppError, checkAll } from '../../lib/errors.ts'
+import { isUuid } from '../../lib/uuid.ts'
+import { requireEmail } from '../email.ts'
+import type { RequireGoodPassword } from '../password-rules.ts'
+import { requireRoles } from '../roles.ts'
+import { localPart, requireUsername, usernamesFor } from '../username.ts'
+import { booleanOf, type UserFields, objectOf, textListOf, stringOf, wrong } from './fields.ts'
+import { type ImportedIdentity, requireIdentities } from './imported-identity.ts'
+
+/** One user of a file, checked. All of it can be written as JSON. */
+export interface ImportedUser {
+  /** As the file has it: kept when it is a UUID, otherwise only told together with the id that the user gets. */
+  sourceId: string | undefined
+  email: Email
+  /** Undefined: made from the email. */
+  username: string | undefined
+  roles: string[]
+  /** In its normal form; hashed before the user is inserted. */
+  password: string | undefined
+  passwordHash: string | undefined
+  emailVerified: boolean
+  disabled: boolean
+  /** Undefined: when it is imported. */
+  createdAtMs: number | undefined
+  identities: ImportedIdentity[]
+}
+
+export interface ImportRules {
+  requireGoodPassword: RequireGoodPassword
+  /** `unprocessable` for a hash that nobody could log in with. */
+  parsePasswordHash: (text: string) => unknown
+  /** The issuer of a configured provider whose users all have the same. */
+  issuerOf: (provider: string) => string | undefined
+  nowMs: number
+  /** The hashes of the file do not count. */
+  withoutHashes: boolean
+}
+
+const NAMES = [
+  'id',
+  'email',
+  'username',
+  'roles',
+  'password',
+  'password_hash',
+  'email_verified',
+  'disabled',
+  'created_at',
+  'identities',
+  'invite',
+]
+
+const MAX_ID_LENGTH = 255
+/** A clock that is ahead is no reason to refuse a user. */
+const MAX_AHEAD_MS = 24 * 3_600_000
+
+/** The id of an imported user, if it is kept. */
+export const keptId = (sourceId: string | undefined): string | undefined => {
+  const lower = sourceId?.toLowerCase()
+  return isUuid(lower) ? lower : undefined
+}
+
+/** Checks one line of a file; `unprocessable` with a field, and with the other fields that break a rule in `others`. */
+export const requireImportedUser = (value: unknown, rules: ImportRules): ImportedUser => {
+  const fields = objectOf(value, 'A user is a JSON object such as {"email":"ada@example.com"}.')
+  const { password: passwordOf, ...checks } = checksOf(fields, rules)
+  const { unknown: _unknown, invite: _invite, ...user } = checkAll({ ...checks, password: passwordOf })
+  return user
+}
+
+const checksOf = (fields: UserFields, rules: ImportRules) => ({
+  unknown: () => requireKnownNames(fields),
+  sourceId: () => requireSourceId(fields),
+  email: () => requireEmail(stringOf(fields, 'email') ?? ''),
+  username: () => {
+    const username = stringOf(fields, 'username')
+    return username === undefined ? undefined : requireUsername(username)
+  },
+  roles: () => requireRoles(textListOf(fields, 'roles') ?? []),
+  passwordHash: () => requireHash(fields, rules),
+  password: () => requirePassword(fields, rules),
+  emailVerified: () => booleanOf(fields, 'email_verified') ?? false,
+  disabled: () => booleanOf(fields, 'disabled') ?? false,
+  createdAtMs: () => requireTime(fields, rules.nowMs),
+  identities: () => requireIdentities(fields.identities, rules.issuerOf),
+  invite: () => {
+    if (booleanOf(fields, 'invite')) {
+      throw wrong('invite', 'An import invites nobody. Leave it out, and use svc users invite for this address.')
+    }
+  },
+})
+
+const requireKnownNames = (fields: UserFields): void => {
+  const unknown = Object.keys(fields).filter((name) => !NAMES.includes(name))
+  const [first] = unknown
+  if (first === undefined) return
+  throw wrong(first.slice(0, 40), `There is no such field. A user has ${NAMES.slice(0, -1).join(', ')}.`)
+}
+
+const requireSourceId = (fields: UserFields): string | undefined => {
+  const id = stringOf(fields, 'id')
+  if (id === undefined) return undefined
+  if (id !== '' && id.length <= MAX_ID_LENGTH && !/\p{Cc}/u.test(id)) return id
+  throw wrong('id', `An id has 1 to ${MAX_ID_LENGTH} characters, and no control characters.`)
+}
+
+const requireHash = (fields: UserFields, { parsePasswordHash, withoutHashes }: ImportRules): string | undefined => {
+  const hash = stringOf(fields, 'password_hash')
+  if (hash === undefined || withoutHashes) return undefined
+  if (stringOf(fields, 'password') !== undefined)
+    throw wrong('password_hash', 'Give password or password_hash, not both.')
+  parsePasswordHash(hash)
+  return hash
+}
+
+const requirePassword = (fields: UserFields, { requireGoodPassword }: ImportRules): string | undefined => {
+  const password = stringOf(fields, 'password')
+  if (password === undefined) return undefined
+  const email = typeof fields.email === 'string' ? fields.email.trim() : ''
+  const username = typeof fields.username === 'string' ? fields.username : ''
+  const [generated = ''] = usernamesFor(localPart(email.toLowerCase()))
+  return requireGoodPassword(password, [email, username, generated])
+}
+
+/** RFC 3339 section 5.6: without an offset, the time would depend on where the command runs. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d(?::?\d\d)?)$/
+
+const requireTime = (fields: UserFields, nowMs: number): number | undefined => {
+  const text = stringOf(fields, 'created_at')
+  if (text === undefined) return undefined
+  const timeMs = TIMESTAMP.test(text) ? Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')) : Number.NaN
+  if (timeMs >= 0 && timeMs <= nowMs + MAX_AHEAD_MS) return timeMs
+  throw new AppError(
+    'unprocessable',
+    'A time is written like 2026-11-21T10:47:00.123Z, from 1970 on and not in the future.',
+    { field: 'created_at' },
+  )
+}
