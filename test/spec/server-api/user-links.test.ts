@@ -145,7 +145,7 @@ describe('§10.5 invitations', () => {
     await assertCanLogIn(service, person)
   })
 
-  test('an account with a password was entered by whoever knows it, and so was one that its user made', async () => {
+  test('an account with a password was entered by the user who knows it, and so with a hash', async () => {
     const { user } = await created({ password: newPerson().password })
     assertConflict(await backend.call('POST', `/users/${user.id}/links`, { purpose: 'invite' }))
     const hashed = await created({ password_hash: foreignHashOf('pass phrase') })

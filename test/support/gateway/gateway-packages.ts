@@ -8,6 +8,7 @@ const PROGRAMS = {
   haproxy: 'haproxy',
   apache2: 'apache2-bin',
   pgbouncer: 'pgbouncer',
+  curl: 'curl',
 }
 
 export const GATEWAY_PACKAGES: string[] = Object.values(PROGRAMS)
