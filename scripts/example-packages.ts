@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { PYTHON_PACKAGES, type Runtime } from '../test/support/examples/examples.ts'
+import { GO_PROGRAM, PYTHON_PACKAGES, type Runtime } from '../test/support/examples/examples.ts'
 
 const ROOT = path.join(import.meta.dirname, '..')
 const INSTALLATION_LIMIT_MS = 300_000
@@ -66,7 +66,7 @@ export const INSTALLERS: Record<Runtime, Installer> = {
   go: {
     version: ['go', 'version'],
     inputs: (name) => [`examples/${name}/*.{go,mod,sum}`],
-    install: (folder) => run(['go', 'build', '-o', '.build/notes', '.'], folder),
+    install: (folder) => run(['go', 'build', '-o', GO_PROGRAM, '.'], folder),
   },
 }
 

@@ -14,7 +14,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { EXAMPLES, EXAMPLES_FOLDER, type Example, preparedFolder, STAMP } from '../test/support/examples/examples.ts'
+import {
+  EXAMPLES,
+  EXAMPLES_FOLDER,
+  type Example,
+  preparedFolder,
+  STAMP,
+  VERIFIERS,
+} from '../test/support/examples/examples.ts'
 import { buildSdk, INSTALLERS, InstallationError, run } from './example-packages.ts'
 
 /** The examples that can run, and why others cannot. */
@@ -92,7 +99,7 @@ export const prepareExamples = (): Preparation => {
   const preparation: Preparation = { ready: [], problems: [] }
   const workshop = mkdtempSync(path.join(tmpdir(), 'svc-examples-'))
   try {
-    for (const example of EXAMPLES) {
+    for (const example of [...EXAMPLES, ...VERIFIERS]) {
       const problem = tryToPrepare(example, workshop)
       if (problem === undefined) preparation.ready.push(example.name)
       else preparation.problems.push(problem)

@@ -5,12 +5,13 @@ import { after, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
-import { examplesOfRun, type RunningExample, startExample } from '../support/examples/running-example.ts'
+import { EXAMPLES } from '../support/examples/examples.ts'
+import { ofThisRun, type RunningExample, startExample } from '../support/examples/running-example.ts'
 
 const browser = await launchChrome()
 after(() => browser.close())
 const running = await Promise.all(
-  examplesOfRun().map(async (example) => ({ name: example.name, example: await startExample(example) })),
+  ofThisRun(EXAMPLES).map(async (example) => ({ name: example.name, example: await startExample(example) })),
 )
 
 const NOTES = '/notes?from=a%26b'

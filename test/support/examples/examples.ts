@@ -26,6 +26,12 @@ export const EXAMPLES: readonly Example[] = [
   { name: 'go', runtime: 'go' },
 ]
 
+/** The recipes of docs/verify-locally.md that tests run. */
+export const VERIFIERS: readonly Example[] = [
+  { name: 'verify-locally/python', runtime: 'python' },
+  { name: 'verify-locally/go', runtime: 'go' },
+]
+
 /** The command that starts an example on a port in its prepared folder: the one of its README. */
 export const startCommand = (name: string, port: number): string[] => {
   const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
@@ -41,8 +47,11 @@ const PROGRAMS: Record<string, string> = { '.venv/bin/python': 'python3', node: 
 /** The folder in which a prepared example runs. */
 export const preparedFolder = (name: string): string => path.join(PREPARED_FOLDER, 'examples', name)
 
-/** Below the folder of an example: the packages of Python. */
+/** Below the folder of a prepared example: the packages of Python. */
 export const PYTHON_PACKAGES = 'packages'
+
+/** Below the folder of a prepared example: its program in Go. */
+export const GO_PROGRAM = '.build/app'
 
 /** Below the folder of a prepared example: what it was made of. It is written when the installation is complete. */
 export const STAMP = '.prepared'

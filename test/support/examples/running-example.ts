@@ -4,7 +4,7 @@ import path from 'node:path'
 import { startGateway, startProgram } from '../gateway/gateway.ts'
 import { freePort } from '../network/free-port.ts'
 import { startService } from '../service/service.ts'
-import { type Example, EXAMPLES, PYTHON_PACKAGES, preparedFolder, STAMP, startCommand } from './examples.ts'
+import { type Example, PYTHON_PACKAGES, preparedFolder, STAMP, startCommand } from './examples.ts'
 
 /** An example behind nginx, with a service of its own. */
 export type RunningExample = {
@@ -16,16 +16,22 @@ export type RunningExample = {
   webhookSecret: string
 }
 
-/** The examples of this run. `npm test` leaves out those that cannot run on this machine, and says so. */
-export const examplesOfRun = (): readonly Example[] => {
+/** Those of this run. `npm test` leaves out those that cannot run on this machine, and says so. */
+export const ofThisRun = (examples: readonly Example[]): readonly Example[] => {
   const chosen = process.env.SVC_TEST_EXAMPLES?.split(',')
-  return chosen ? EXAMPLES.filter(({ name }) => chosen.includes(name)) : EXAMPLES
+  return chosen ? examples.filter(({ name }) => chosen.includes(name)) : examples
+}
+
+/** The folder in which an example runs. Fails if it is not installed. */
+export const requirePrepared = (name: string): string => {
+  const folder = preparedFolder(name)
+  if (existsSync(path.join(folder, STAMP))) return folder
+  throw new Error(`examples/${name} is not installed: run "npm run examples"`)
 }
 
 /** Starts an example, its service and nginx with the configuration of docs/integrate.md. They end with the file. */
 export const startExample = async ({ name }: Example): Promise<RunningExample> => {
-  const cwd = preparedFolder(name)
-  if (!existsSync(path.join(cwd, STAMP))) throw new Error(`examples/${name} is not installed: run "npm run examples"`)
+  const cwd = requirePrepared(name)
   const port = await freePort()
   const webhookUrl = `http://127.0.0.1:${port}/webhooks`
   const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`

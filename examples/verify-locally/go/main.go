@@ -1,0 +1,59 @@
+// Verifies access tokens of svc, one a line of the standard input.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/MicahParks/keyfunc/v3"
+	"github.com/golang-jwt/jwt/v5"
+)
+
+type claims struct {
+	jwt.RegisteredClaims
+	SessionID string   `json:"sid"`
+	Roles     []string `json:"roles"`
+}
+
+// newVerifier returns a function that gives the claims of a good token, and an error for any other.
+func newVerifier(ctx context.Context, issuer, svcURL string) (func(token string) (*claims, error), error) {
+	keys, err := keyfunc.NewDefaultOverrideCtx(ctx, []string{svcURL + "/auth/.well-known/jwks.json"},
+		keyfunc.Override{RefreshInterval: time.Minute, HTTPTimeout: 5 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"ES256"}), jwt.WithIssuer(issuer),
+		jwt.WithAudience("app"), jwt.WithExpirationRequired())
+	return func(token string) (*claims, error) {
+		found := &claims{}
+		parsed, err := parser.ParseWithClaims(token, found, keys.Keyfunc)
+		if err != nil {
+			return nil, err
+		}
+		if parsed.Header["typ"] != "at+jwt" || parsed.Header["kid"] == nil || found.SessionID == "" {
+			return nil, errors.New("this is no access token")
+		}
+		return found, nil
+	}, nil
+}
+
+func main() {
+	issuer := os.Getenv("SVC_BASE_URL")
+	verify, err := newVerifier(context.Background(), issuer, cmp.Or(os.Getenv("SVC_URL"), issuer))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		if found, err := verify(lines.Text()); err != nil {
+			fmt.Printf("refused %q\n", err)
+		} else {
+			fmt.Println("good", found.Subject)
+		}
+	}
+}

@@ -1,0 +1,35 @@
+"""Verifies access tokens of svc, one a line of the standard input."""
+
+import os
+import sys
+
+import jwt
+
+ISSUER = os.environ["SVC_BASE_URL"]
+SVC_URL = os.environ.get("SVC_URL", ISSUER)
+keys = jwt.PyJWKClient(f"{SVC_URL}/auth/.well-known/jwks.json", lifespan=60, timeout=5)
+
+
+def verify_access_token(token):
+    """The claims of a good token. Raises jwt.PyJWKClientConnectionError when the keys cannot be
+    fetched, which is a 503, and jwt.PyJWTError for any other token, which is a 401."""
+    header = jwt.get_unverified_header(token)
+    if header.get("typ") != "at+jwt" or not isinstance(header.get("kid"), str):
+        raise jwt.InvalidTokenError("This is no access token.")
+    return jwt.decode(
+        token,
+        keys.get_signing_key(header["kid"]),
+        algorithms=["ES256"],
+        issuer=ISSUER,
+        audience="app",
+        options={"require": ["iss", "aud", "exp", "sub", "sid"]},
+    )
+
+
+for line in sys.stdin:
+    try:
+        print("good", verify_access_token(line.strip())["sub"], flush=True)
+    except jwt.PyJWKClientConnectionError as error:
+        print("unavailable", error, flush=True)
+    except jwt.PyJWTError as error:
+        print("refused", error, flush=True)

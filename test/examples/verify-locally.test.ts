@@ -1,0 +1,71 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { after, test } from 'node:test'
+import { signedUp } from '../support/client/accounts.ts'
+import { GO_PROGRAM, PYTHON_PACKAGES, VERIFIERS } from '../support/examples/examples.ts'
+import { ofThisRun, requirePrepared } from '../support/examples/running-example.ts'
+import { forgedTokens } from '../support/examples/token-cases.ts'
+import { accessToken, claimsOf, keyTap, publishedKeys, tappedKey } from '../support/service/access-tokens.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const directory = temporaryDirectory()
+const svc = await startServiceProcess({ env: keyTap(directory) })
+const { agent } = await signedUp(svc)
+const good = accessToken(agent)
+const published = await publishedKeys(svc)
+const [publicKey] = published.keys
+assert.ok(publicKey)
+const forged = await forgedTokens(good, await tappedKey(directory), publicKey)
+
+const COMMANDS: Record<string, string[]> = {
+  'verify-locally/python': ['python3', 'verify.py'],
+  'verify-locally/go': [GO_PROGRAM],
+}
+
+let requests = 0
+const keys = JSON.stringify(published)
+/** Stands for svc where its keys are fetched, to count how often. */
+const publisher = createServer((_, response) => {
+  requests++
+  response.setHeader('content-type', 'application/json').end(keys)
+}).listen(0, '127.0.0.1')
+await once(publisher, 'listening')
+after(() => publisher.close())
+
+/** What a recipe says about tokens, one line for each. */
+const verify = async (name: string, tokens: string[], svcUrl: string): Promise<string[]> => {
+  const [program = '', ...args] = COMMANDS[name] ?? []
+  const env = { ...process.env, SVC_BASE_URL: svc.url, SVC_URL: svcUrl, PYTHONPATH: PYTHON_PACKAGES }
+  const child = spawn(program, args, { cwd: requirePrepared(name), env, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(`${tokens.join('\n')}\n`)
+  return (await text(child.stdout)).trim().split('\n')
+}
+
+const addressOf = (server: typeof publisher): string => {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : ''
+}
+
+for (const { name } of ofThisRun(VERIFIERS)) {
+  test(`examples/${name} takes a token of svc, and refuses forged ones`, async () => {
+    const [first = '', ...others] = await verify(name, [good, ...Object.values(forged)], svc.url)
+    assert.equal(first, `good ${claimsOf(good).sub}`)
+    const verdicts = Object.keys(forged).map((what, index) => `${what}: ${others[index]?.split(' ')[0]}`)
+    assert.deepEqual(
+      verdicts,
+      Object.keys(forged).map((what) => `${what}: refused`),
+    )
+  })
+
+  test(`examples/${name} fetches the keys once for many tokens`, async () => {
+    requests = 0
+    const verdicts = await verify(name, Array<string>(20).fill(good), addressOf(publisher))
+    assert.deepEqual(verdicts, Array<string>(20).fill(`good ${claimsOf(good).sub}`))
+    assert.equal(requests, 1)
+  })
+}
