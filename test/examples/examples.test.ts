@@ -1,11 +1,12 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
 import { EXAMPLES } from '../support/examples/examples.ts'
+import { eventually } from '../support/wait.ts'
 import { ofThisRun, type RunningExample, startExample } from '../support/examples/running-example.ts'
 
 const browser = await launchChrome()
@@ -65,21 +66,32 @@ const signedHeaders = (secret: string, body: string | Buffer, { id = randomUUID(
 }
 
 for (const { name, example } of running) {
+  // One user for most tests, since a browser and a password cost much: the tests of an example run in this order.
   describe(`examples/${name}`, { concurrency: false }, () => {
-    test('a visitor signs up on the way to the protected page, sends its form, and logs out', async (t) => {
-      const visitor = await openWindow(example)
-      t.after(() => visitor.context.close())
-      await visitor.page.goto('/')
-      assert.equal(await visitor.page.getByRole('link').getAttribute('href'), '/auth/login?return_to=%2Fnotes')
-      const person = await signUpOnTheWay(visitor)
-      await addNote(visitor, '<b>bread</b> & "butter"')
-      await visitor.page.goto('/')
-      await visitor.page.getByText(`Hello, ${person.username}.`).waitFor()
-      await visitor.page.goto(NOTES)
-      await visitor.page.getByRole('link', { name: 'Log out' }).click()
-      await submit(visitor, '/auth/logout', {})
-      await visitor.page.goto(NOTES)
-      assert.equal(visitor.path(), LOGIN)
+    let member: Visitor
+    let stranger: Visitor
+    let strangerPassword = ''
+    before(async () => {
+      member = await openWindow(example)
+      stranger = await openWindow(example)
+    })
+    after(() => Promise.all([member.context.close(), stranger.context.close()]))
+
+    test('a visitor signs up on the way to the protected page, sends its form, logs out, and logs in', async () => {
+      const { page, path } = member
+      await page.goto('/')
+      assert.equal(await page.getByRole('link').getAttribute('href'), '/auth/login?return_to=%2Fnotes')
+      const { email, password, username } = await signUpOnTheWay(member)
+      await addNote(member, '<b>bread</b> & "butter"')
+      await page.goto('/')
+      await page.getByText(`Hello, ${username}.`).waitFor()
+      await page.goto(NOTES)
+      await page.getByRole('link', { name: 'Log out' }).click()
+      await submit(member, '/auth/logout', {})
+      await page.goto(NOTES)
+      assert.equal(path(), LOGIN)
+      await submit(member, '/auth/login', { email, password })
+      assert.equal(path(), NOTES)
     })
 
     test('a form of a visitor who is logged out changes nothing', async () => {
@@ -90,49 +102,52 @@ for (const { name, example } of running) {
       assert.equal(await countNotes(example), before)
     })
 
-    test('a form on another port of the host, which has the cookies of the user, changes nothing', async (t) => {
-      const [attacker, victim] = [await openWindow(example), await openWindow(example)]
-      t.after(() => Promise.all([attacker.context.close(), victim.context.close()]))
-      await signUpOnTheWay(attacker)
-      await signUpOnTheWay(victim)
-      const before = await countNotes(example)
-      const fields = await attacker.page.locator('form').last().innerHTML()
-      const encoding = await attacker.page.locator('form').last().getAttribute('enctype')
+    test('a form on another port of the host, which has the cookies of the user, changes nothing', async () => {
+      ;({ password: strangerPassword } = await signUpOnTheWay(stranger))
+      const form = stranger.page.locator('form').last()
+      const [fields, encoding] = [await form.innerHTML(), await form.getAttribute('enctype')]
       const body = `<form method="post" action="${example.url}/notes" enctype="${encoding}">${fields}</form>`
-      await victim.context.route('http://localhost:9999/', (route) => route.fulfill({ contentType: 'text/html', body }))
-      await victim.page.goto('http://localhost:9999/')
-      await victim.page.getByRole('textbox', { name: 'Note' }).fill('forged')
+      const { page, context } = member
+      const before = await countNotes(example)
+      await context.route('http://localhost:9999/', (route) => route.fulfill({ contentType: 'text/html', body }))
+      await page.goto('http://localhost:9999/')
+      await page.getByRole('textbox', { name: 'Note' }).fill('forged')
       const [answer] = await Promise.all([
-        victim.page.waitForResponse((response) => response.url().startsWith(`${example.url}/notes`)),
-        victim.page.getByRole('button', { name: 'Save' }).click(),
+        page.waitForResponse((response) => response.url().startsWith(`${example.url}/notes`)),
+        page.getByRole('button', { name: 'Save' }).click(),
       ])
       assert.ok(answer.status() >= 400, String(answer.status()))
       assert.equal(await countNotes(example), before)
     })
 
-    test('disabling a user counts with the next request', async (t) => {
-      const visitor = await openWindow(example)
-      t.after(() => visitor.context.close())
-      const { email } = await signUpOnTheWay(visitor)
-      assert.equal((await example.svc.cli(['users', 'disable', email])).code, 0)
-      await visitor.page.goto(NOTES)
-      assert.equal(visitor.path(), LOGIN)
+    test('a form that is sent after the access token has expired arrives', async () => {
+      const { page, context } = member
+      await page.goto(NOTES)
+      await page.getByRole('textbox', { name: 'Note' }).fill('written slowly')
+      // What a browser has left when both have expired.
+      for (const cookie of ['svc_access', 'svc_fresh']) await context.clearCookies({ name: cookie })
+      await addNote(member, 'written slowly')
+      await addNote(member, 'and another')
     })
 
-    test('a form that is sent after the access token has expired arrives', async (t) => {
-      const visitor = await openWindow(example)
-      t.after(() => visitor.context.close())
-      await signUpOnTheWay(visitor)
-      await visitor.page.getByRole('textbox', { name: 'Note' }).fill('written slowly')
-      // What a browser has left when both have expired.
-      for (const name of ['svc_access', 'svc_fresh']) await visitor.context.clearCookies({ name })
-      await addNote(visitor, 'written slowly')
-      await addNote(visitor, 'and another')
+    test('the notes of a deleted account go with its event', async () => {
+      const before = await countNotes(example)
+      await addNote(stranger, 'bread')
+      assert.equal(await countNotes(example), before + 1)
+      await stranger.page.goto('/auth/account')
+      await stranger.page.locator('details:has(form[action="/auth/account/delete"]) > summary').click()
+      await submit(stranger, '/auth/account/delete', { password: strangerPassword })
+      await eventually('the notes are gone', async () => (await countNotes(example)) === before)
     })
 
     test('an event that svc has not signed is refused', async () => {
       const { webhookUrl, webhookSecret } = example
-      const body = JSON.stringify({ id: randomUUID(), type: 'webhook.test', data: { user_id: randomUUID() } })
+      const body = JSON.stringify({
+        id: randomUUID(),
+        type: 'webhook.test',
+        created_at: new Date().toISOString(),
+        data: { user_id: randomUUID() },
+      })
       const send = async (headers: Record<string, string>, sent: string | Buffer = body) =>
         (await fetch(webhookUrl, { method: 'POST', headers, body: sent })).status
       const genuine = signedHeaders(webhookSecret, body)
@@ -149,17 +164,22 @@ for (const { name, example } of running) {
       assert.equal(await send(signedHeaders(`whsec_${'A'.repeat(44)}`, unreadable), unreadable), 401, 'no UTF-8')
     })
 
-    test('an outage of svc is a 503, and logs no user out', async (t) => {
-      const visitor = await openWindow(example)
-      t.after(() => visitor.context.close())
-      await signUpOnTheWay(visitor)
+    test('an outage of svc is a 503, and logs no user out', async () => {
+      const { page, path } = member
       await example.svc.stop()
-      const answer = await visitor.page.goto(NOTES)
+      const answer = await page.goto(NOTES)
       assert.equal(answer?.status(), 503)
       assert.ok(answer.headers()['retry-after'])
       await example.svc.restart()
-      assert.equal((await visitor.page.goto(NOTES))?.status(), 200)
-      assert.equal(visitor.path(), NOTES)
+      assert.equal((await page.goto(NOTES))?.status(), 200)
+      assert.equal(path(), NOTES)
+    })
+
+    test('disabling a user counts with the next request', async () => {
+      const { email } = (await (await member.context.request.get('/auth/api/v1/user')).json()) as { email: string }
+      assert.equal((await example.svc.cli(['users', 'disable', email])).code, 0)
+      await member.page.goto(NOTES)
+      assert.equal(member.path(), LOGIN)
     })
   })
 }

@@ -20,6 +20,11 @@ export type Example = {
 
 /** The examples whose runtime comes with npm, or is installed with PyPI or the Go proxy. */
 export const EXAMPLES: readonly Example[] = [
+  { name: 'node', runtime: 'node' },
+  { name: 'express', runtime: 'node' },
+  { name: 'fastify', runtime: 'node' },
+  { name: 'hono', runtime: 'node' },
+  { name: 'nextjs', runtime: 'next' },
   { name: 'fastapi', runtime: 'python' },
   { name: 'django', runtime: 'python' },
   { name: 'flask', runtime: 'python' },
@@ -35,11 +40,15 @@ export const VERIFIERS: readonly Example[] = [
 /** The command that starts an example on a port in its prepared folder: the one of its README. */
 export const startCommand = (name: string, port: number): string[] => {
   const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8')
-  const line = /^env \$\(cat \.\.\/development\.env\) (.+)$/m.exec(readme)?.[1]
+  const line = /^env \$\(cat \.\.\/development\.env\) (?:\w+=\S+ )*(.+)$/m.exec(readme)?.[1]
   if (line === undefined) throw new Error(`examples/${name}/README.md does not start the application`)
-  const [program = '', ...args] = line.replace(/\b3000\b/, String(port)).split(' ')
+  const command = line.replace(/\b3000\b/, String(port)).replace('npx next', `node ${NEXT}`)
+  const [program = '', ...args] = command.split(' ')
   return [PROGRAMS[program] ?? program, ...args]
 }
+
+// npx starts it as another process, which would outlive the test.
+const NEXT = 'node_modules/next/dist/bin/next'
 
 /** The programs of the READMEs in the prepared folders. */
 const PROGRAMS: Record<string, string> = { '.venv/bin/python': 'python3', node: process.execPath }

@@ -1,0 +1,18 @@
+const escape = (text) => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+
+const page = (body) =>
+  `<!doctype html><html lang="en"><title>Notes</title><script src="/auth/session.js" defer></script>${body}`
+
+export const homePage = (user, count) => {
+  const link = user
+    ? `Hello, ${escape(user.username)}. <a href="/notes">Your notes</a>`
+    : '<a href="/auth/login?return_to=%2Fnotes">Log in</a>'
+  return page(`<h1>Notes</h1><p>There are ${count} notes.<p>${link}`)
+}
+
+export const notesPage = (user, notes) => {
+  const items = notes.filter(({ owner }) => owner === user.id).map(({ text }) => `<li>${escape(text)}`)
+  return page(`<h1>Notes of ${escape(user.username)}</h1><ul>${items.join('')}</ul>
+<form method="post"><input name="text" aria-label="Note" required><button>Save</button></form>
+<p><a href="/auth/logout">Log out</a>`)
+}

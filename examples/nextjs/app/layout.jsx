@@ -1,0 +1,12 @@
+export const metadata = { title: 'Notes' }
+
+export default function Layout({ children }) {
+  return (
+    <html lang="en">
+      <body>
+        {children}
+        <script src="/auth/session.js" defer />
+      </body>
+    </html>
+  )
+}
