@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { type ApiKeys, createApiKeys, type Idempotency } from './api-keys/api-keys.ts'
-import { createIdempotency } from './api-keys/idempotency.ts'
+import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
@@ -60,7 +59,6 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   emailDomains: EmailDomains
   passwords: Passwords
   apiKeys: ApiKeys
-  idempotency: Idempotency
   sessions: Sessions
   signingKeys: SigningKeys
   secretRotation: SecretRotation
@@ -220,7 +218,6 @@ export const createCore = (deps: CoreDeps): Core => {
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
     apiKeys: createApiKeys({ db, clock }),
-    idempotency: createIdempotency({ db, clock, rootSecret }),
     baseUrl,
     clock,
     db,

@@ -1,3 +1,4 @@
+import { createIdempotency, type Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
 import { appNameOf, type Config } from './config/config.ts'
@@ -36,6 +37,7 @@ export interface Service {
 
 /** What the parts of a service share while it runs. */
 interface Serving {
+  idempotency: Idempotency
   config: Config
   log: Log
   core: Core
@@ -75,7 +77,8 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     import('./http/transport/graceful-shutdown.ts'),
     import('./pages/pages.ts'),
   ])
-  const serving = { config, log, core, metrics }
+  const idempotency = createIdempotency({ db, clock: core.clock, rootSecret })
+  const serving = { config, log, core, metrics, idempotency }
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
   const server = createServer({
@@ -133,9 +136,10 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
 }
 
 /** What HTTP is handed, but for what changes while the service runs. */
-const serverDeps = ({ config, log, core, metrics }: Serving, pages: Pages) =>
+const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, pages: Pages) =>
   ({
     ...core,
+    idempotency,
     cookiePrefix: config.cookiePrefix,
     isBaseUrlSet: config.baseUrl !== undefined,
     homeUrl: config.homeUrl,
@@ -190,8 +194,8 @@ const loadMetrics = async (
   return createMetrics({ version: readVersion(), log, host: metricsHost, port: metricsPort, providers })
 }
 
-const createJobs = ({ config, log, core, metrics }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery, idempotency } = core
+const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
+  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [

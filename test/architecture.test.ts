@@ -68,6 +68,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'webhooks',
   ],
   service: [
+    'api-keys/idempotency.ts',
     'bootstrap',
     'cleanup',
     'config',

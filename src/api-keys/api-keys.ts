@@ -11,7 +11,7 @@ import { createAuthenticateKey } from './authenticate-key.ts'
 
 export type { ApiKey, AuthenticatedKey } from './api-key.ts'
 export type { Idempotency } from './idempotency.ts'
-export { type Answer, type Claim, IDEMPOTENCY_FIELD, type Keep, type Kept } from './idempotent-request.ts'
+export type { Answer, Claim, Keep, Kept } from './idempotent-request.ts'
 export { isScope, requireScope, SCOPES, type Scope } from './scopes.ts'
 
 type NewApiKey = Pick<ApiKey, 'name' | 'scopes'> & {

@@ -1,12 +1,5 @@
-import {
-  type Answer,
-  type AuthenticatedKey,
-  type Claim,
-  IDEMPOTENCY_FIELD,
-  type Idempotency,
-  type Keep,
-  type Kept,
-} from '../api-keys/api-keys.ts'
+import type { Answer, AuthenticatedKey, Claim, Idempotency, Keep, Kept } from '../api-keys/api-keys.ts'
+import { IDEMPOTENCY_FIELD } from '../api-keys/idempotent-request.ts'
 import { AppError } from '../lib/errors.ts'
 import { statusOf, toErrorJson } from './errors.ts'
 import { type ContentResponse, json } from './response.ts'

@@ -1,5 +1,5 @@
 import type { RouteDeps } from '../deps.ts'
-import { type ApiVersion, createOpenApi } from '../openapi.ts'
+import type { ApiVersion } from '../openapi.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { Documentation, Route } from '../route.ts'
 import { refTo } from './schemas.ts'
@@ -21,7 +21,9 @@ export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
       responses: { 200: { description: 'OpenAPI 3.1', schema: refTo('OpenApiDocument') } },
     } satisfies Documentation,
 
-    handle(): HttpResponse {
+    async handle(): Promise<HttpResponse> {
+      // Rarely asked for: a start does not load it.
+      const { createOpenApi } = await import('../openapi.ts')
       document ??= createOpenApi({ ...deps, routes: listRoutes() })
       return json(200, document)
     },
