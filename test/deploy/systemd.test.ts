@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
-import { SETTINGS } from '../src/config/settings.ts'
-import { parseDuration } from '../src/lib/time.ts'
-import { temporaryDirectory } from './support/temporary-directory.ts'
+import { SETTINGS } from '../../src/config/settings.ts'
+import { parseDuration } from '../../src/lib/time.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const read = (name: string): string => readFileSync(path.join(import.meta.dirname, '..', name), 'utf8')
+const read = (name: string): string => readFileSync(path.join(import.meta.dirname, '../..', name), 'utf8')
 
-const [, unit = ''] = /^```ini\n(\[Unit\]\n.*?)^```$/ms.exec(read('docs/operate.md')) ?? []
+const unit = read('deploy/systemd/svc.service')
 
 /** The values of each key, in the order in which they stand. */
 const settings = new Map<string, string[]>()
@@ -27,7 +27,7 @@ const YES = `NoNewPrivileges ProtectHome PrivateTmp PrivateDevices PrivateUsers 
   ProtectHostname ProtectKernelLogs ProtectKernelModules ProtectKernelTunables LockPersonality RestrictNamespaces
   RestrictRealtime RestrictSUIDSGID RemoveIPC`.split(/\s+/)
 
-describe('the systemd unit in docs/operate.md', () => {
+describe('deploy/systemd/svc.service', () => {
   test('runs as a separate user without privileges', () => {
     assert.notEqual(only('User'), 'root')
     assert.equal(only('CapabilityBoundingSet'), '')

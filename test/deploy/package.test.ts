@@ -4,13 +4,13 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { before, describe, test } from 'node:test'
-import { logIn, logOut, signedUp } from './support/client/accounts.ts'
-import { assertSignedIn } from './support/client/assertions.ts'
-import { runSvc } from './support/service/command.ts'
-import { startServiceProcess } from './support/service/service-process.ts'
-import { temporaryDirectory } from './support/temporary-directory.ts'
+import { logIn, logOut, signedUp } from '../support/client/accounts.ts'
+import { assertSignedIn } from '../support/client/assertions.ts'
+import { runSvc } from '../support/service/command.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const ROOT = path.join(import.meta.dirname, '..')
+const ROOT = path.join(import.meta.dirname, '../..')
 const COPIED = [
   '.npmrc',
   'bin',
@@ -27,25 +27,37 @@ const COPIED = [
 const readManifest = (folder: string): { dependencies: unknown; optionalDependencies?: unknown } =>
   JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
 
-/** Links every package of this repository, those with a scope too. */
-const linkPackages = (to: string) => {
-  mkdirSync(to, { recursive: true })
-  for (const name of readdirSync(path.join(ROOT, 'node_modules')).filter((entry) => entry !== '.cache'))
-    if (!existsSync(path.join(to, name))) symlinkSync(path.join(ROOT, 'node_modules', name), path.join(to, name))
+/** The packages that `npm install` of the package would bring: those of the lock file that are not for developers. */
+const dependencies = (): string[] => {
+  const { packages }: { packages: Record<string, { dev?: true; link?: true; optional?: true }> } = JSON.parse(
+    readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'),
+  )
+  return Object.entries(packages)
+    .filter(([folder, { dev, link }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(folder) && !dev && !link)
+    .map(([folder]) => folder.replace('node_modules/', ''))
+    .filter((name) => existsSync(path.join(ROOT, 'node_modules', name)))
+}
+
+const linkPackages = (names: readonly string[], to: string) => {
+  for (const name of names) {
+    mkdirSync(path.dirname(path.join(to, name)), { recursive: true })
+    symlinkSync(path.join(ROOT, 'node_modules', name), path.join(to, name))
+  }
 }
 
 /** Runs `npm pack` in a copy of the repository, and unpacks the package into `node_modules` of another folder. */
 const installPacked = (): { folder: string; files: string[] } => {
   const [copy, folder] = [temporaryDirectory(), temporaryDirectory()]
   for (const part of COPIED) cpSync(path.join(ROOT, part), path.join(copy, part), { recursive: true })
-  linkPackages(path.join(copy, 'node_modules'))
+  linkPackages(['.bin', 'typescript', '@types'], path.join(copy, 'node_modules'))
+  linkPackages(dependencies(), path.join(copy, 'node_modules'))
   const npm = { cwd: copy, env: { PATH: process.env.PATH, HOME: folder }, stdio: 'pipe', encoding: 'utf8' } as const
   execFileSync('npm', ['pack', '--pack-destination', folder], npm)
   const [file = assert.fail('npm pack wrote nothing')] = readdirSync(folder).filter((name) => name.endsWith('.tgz'))
   const installed = path.join(folder, 'node_modules/@svc/svc')
   mkdirSync(installed, { recursive: true })
   execFileSync('tar', ['-xzf', path.join(folder, file), '-C', installed, '--strip-components=1'])
-  linkPackages(path.join(folder, 'node_modules'))
+  linkPackages(dependencies(), path.join(folder, 'node_modules'))
   return { folder, files: readdirSync(installed, { recursive: true, encoding: 'utf8' }) }
 }
 
