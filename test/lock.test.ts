@@ -6,6 +6,8 @@ import { test } from 'node:test'
 interface LockedPackage {
   optionalDependencies?: Record<string, string>
   hasInstallScript?: boolean
+  /** An optional dependency of one package, and one for developers of another: `--omit=dev` leaves it in. */
+  devOptional?: boolean
 }
 
 type Lock = Record<string, LockedPackage>
@@ -68,4 +70,12 @@ test('package.json denies the install script of each package that has one, and n
   const denied = withScript.map(([path]) => [path.replace(/^.*node_modules\//, ''), false])
   assert.ok(denied.length > 0)
   assert.deepEqual(allowScripts, Object.fromEntries(denied))
+})
+
+// The SDK names its frameworks in `peerDependenciesMeta` alone: as `peerDependencies` they would come with the service.
+test('npm ci --omit=dev installs nothing that only developers need', () => {
+  assert.deepEqual(
+    Object.entries(readLock()).filter(([, { devOptional }]) => devOptional),
+    [],
+  )
 })

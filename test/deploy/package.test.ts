@@ -29,12 +29,11 @@ const readManifest = (folder: string): { dependencies: unknown; optionalDependen
 
 /** The packages that `npm install` of the package would bring: those of the lock file that are not for developers. */
 const dependencies = (): string[] => {
-  const { packages }: { packages: Record<string, { dev?: true; link?: true; optional?: true }> } = JSON.parse(
+  const { packages }: { packages: Record<string, { dev?: true; link?: true }> } = JSON.parse(
     readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'),
   )
   return Object.entries(packages)
-    .filter(([folder, { dev, link }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(folder) && !dev && !link)
-    .map(([folder]) => folder.replace('node_modules/', ''))
+    .X.map(([folder]) => folder.replace('node_modules/', ''))
     .filter((name) => existsSync(path.join(ROOT, 'node_modules', name)))
 }
 
