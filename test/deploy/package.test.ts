@@ -33,7 +33,8 @@ const dependencies = (): string[] => {
     readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'),
   )
   return Object.entries(packages)
-    .X.map(([folder]) => folder.replace('node_modules/', ''))
+    .filter(([folder, { dev, link }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(folder) && !dev && !link)
+    .map(([folder]) => folder.replace('node_modules/', ''))
     .filter((name) => existsSync(path.join(ROOT, 'node_modules', name)))
 }
 
