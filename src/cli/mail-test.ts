@@ -21,7 +21,8 @@ export const addMailTest = (mail: Command, { loadConfig }: CommandContext): void
       const { problem, step, code } = await core.mail.sendTest(to)
       const result = { server, to, sent: problem === undefined, step: step ?? null, code: code ?? null }
       if (json) await printJson({ ...result, problem: problem ?? null })
-      if (step !== undefined) throw new AppError('unavailable', `the message was not sent: ${problem}. ${HINTS[step]}`)
+      if (step !== undefined)
+        throw new AppError('unavailable', `the message was not sent: ${problem}. ${SMTP_HINTS[step]}`)
       if (!json) await print(`${server} has taken a test message for ${to}.\n`)
     })
   })
@@ -34,7 +35,7 @@ const parseAddress = (text: string): string => {
 }
 
 /** What to look at when a step fails. */
-const HINTS: Record<SmtpStep, string> = {
+export const SMTP_HINTS: Record<SmtpStep, string> = {
   name: 'Check the host in SVC_SMTP_URL, and the name server of this machine.',
   connection: 'Check host and port in SVC_SMTP_URL, and whether a firewall blocks the port: many networks block 25.',
   greeting: 'Check the port in SVC_SMTP_URL: 587 is usual with smtp://, and 465 with smtps://.',

@@ -5,6 +5,7 @@ import { addBackup } from './backup.ts'
 import type { CommandContext } from './command-context.ts'
 import { addConfig } from './config.ts'
 import { addDatabase } from './database.ts'
+import { addDoctor } from './doctor/doctor.ts'
 import { addHealthcheck } from './healthcheck.ts'
 import { addHelp } from './help.ts'
 import { addIdentities } from './identities.ts'
@@ -57,6 +58,7 @@ const createProgram = (context: CommandContext): Command => {
   addWebhooks(program, context)
   addMail(program, context)
   addHealthcheck(program, context)
+  addDoctor(program, context)
   addBackup(program, context)
   addDatabase(program)
   addConfig(program, context)

@@ -14,6 +14,7 @@ import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createOutdatedForms } from './outdated-form.ts'
+import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { createResponder } from './responder.ts'
 import type { HttpResponse } from './response.ts'
@@ -46,6 +47,7 @@ export const createServer = (given: ServerDeps): Server => {
   const refuseForeign = createOwnRequestCheck(deps)
   const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)
+  const answerProbe = createProbeAnswers(deps)
   const newRequestId = createRequestIds()
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
@@ -72,6 +74,8 @@ export const createServer = (given: ServerDeps): Server => {
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const context = new IncomingRequest(incoming, outgoing, requestDeps)
+    const probed = answerProbe(context, incoming.url ?? '')
+    if (probed) return responder.send(outgoing, context, PROBE_DESTINATION, probed)
     const route = routeLookup.find(context.method, context.path)
     if (route === undefined) {
       const { to, error, headers, facts } = noRoute.refuse(context.method, context.path)

@@ -46,6 +46,8 @@ export interface Mail {
 
   /** Sends a message that says it is a test, without the outbox. */
   sendTest(to: string): Promise<MailTestResult>
+  /** Connects to the server and authenticates, and sends nothing. */
+  checkServer(): Promise<MailTestResult>
 
   // History.
   /** The latest messages, the newest first. */
@@ -117,6 +119,11 @@ export const createMail = (deps: MailDeps): Mail => {
     async sendTest(to) {
       const { sendTestMessage } = await import('./test-message.ts')
       return sendTestMessage(requireSettings(), clock, to)
+    },
+
+    async checkServer() {
+      const { checkServer } = await import('./test-message.ts')
+      return checkServer(requireSettings())
     },
 
     list: (limit) => findLatestMessages(db, limit),

@@ -9,6 +9,8 @@ export interface SmtpClient {
    * the time limit at the latest.
    */
   send(message: Envelope, signal?: AbortSignal): Promise<void>
+  /** Connects and authenticates, and sends nothing. Rejects as `send` does. */
+  check(): Promise<void>
   /** Ends the connection. Never rejects. */
   close(): Promise<void>
 }
@@ -58,28 +60,30 @@ export const createSmtpClient = (deps: SmtpConnectionDeps): SmtpClient => {
 
   const circumstances = () => (kept ?? createSmtpConnection(deps)).circumstances()
 
-  return {
-    async send(message, signal) {
-      const { promise: cutOff, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(() => reject(explainTimeout(circumstances())), deps.timeoutMs)
-      const onAbort = () => reject(new SmtpError({ step: 'message', text: 'cut off as the service stopped' }))
-      signal?.addEventListener('abort', onAbort)
-      if (signal?.aborted) onAbort()
-      let isOver = false
-      try {
-        await Promise.race([attempt(message, () => isOver), cutOff])
-      } catch (error) {
-        const explained = explain(error, circumstances())
-        kept?.destroy()
-        kept = undefined
-        throw explained
-      } finally {
-        isOver = true
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', onAbort)
-      }
-    },
+  const withinTimeLimit = async (work: (isOver: () => boolean) => Promise<unknown>, signal?: AbortSignal) => {
+    const { promise: cutOff, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(explainTimeout(circumstances())), deps.timeoutMs)
+    const onAbort = () => reject(new SmtpError({ step: 'message', text: 'cut off as the service stopped' }))
+    signal?.addEventListener('abort', onAbort)
+    if (signal?.aborted) onAbort()
+    let isOver = false
+    try {
+      await Promise.race([work(() => isOver), cutOff])
+    } catch (error) {
+      const explained = explain(error, circumstances())
+      kept?.destroy()
+      kept = undefined
+      throw explained
+    } finally {
+      isOver = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
+  }
 
+  return {
+    send: (message, signal) => withinTimeLimit((isOver) => attempt(message, isOver), signal),
+    check: () => withinTimeLimit(renew),
     close,
   }
 }

@@ -82,11 +82,17 @@ export const startGateway = async (
     change = (text) => text,
     t,
     folder = temporaryDirectory(t),
+    gateway: givenPort,
     ...backends
-  }: Pick<Ports, 'svc' | 'app'> & { change?: (text: string) => string; folder?: string; t?: TestContext },
+  }: Pick<Ports, 'svc' | 'app'> & {
+    gateway?: number
+    change?: (text: string) => string
+    folder?: string
+    t?: TestContext
+  },
 ): Promise<number> => {
   requirePrograms()
-  const [gateway, check] = [await freePort(), await freePort()]
+  const [gateway, check] = [givenPort ?? (await freePort()), await freePort()]
   const file = path.join(folder, 'configuration.yml')
   writeFileSync(file, change(gatewayConfiguration[name]({ ...backends, gateway, check }, folder)))
   await startProgram(COMMANDS[name](file, folder), { port: gateway, cwd: folder, t })

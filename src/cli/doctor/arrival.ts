@@ -1,0 +1,46 @@
+import { isLoopbackUrl } from '../../lib/origin.ts'
+import type { ProbeAnswer } from '../../lib/probe.ts'
+import type { WireAnswer } from './exchange.ts'
+import { type Finding, finding } from './findings.ts'
+
+/** What the path of a probe has become on its way. */
+export const checkPath = (sent: string, { path: received }: ProbeAnswer): Finding[] => {
+  if (received === sent) return []
+  const message = `svc received ${received} where ${sent} was sent.`
+  if (`/auth${received}` === sent) return [finding('prefix_stripped', message)]
+  if (received === `/auth${sent}`) return [finding('prefix_doubled', message)]
+  return [finding('path_changed', message)]
+}
+
+/** What svc has learnt about where the request came to and from. */
+export const checkArrival = (origin: string, seen: ProbeAnswer, answer: WireAnswer): Finding[] => {
+  const url = new URL(origin)
+  const findings: Finding[] = []
+  if (seen.base_url !== url.origin) {
+    findings.push(finding('base_url_differs', `The service has SVC_BASE_URL ${seen.base_url}, and not ${url.origin}.`))
+  }
+  if (seen.host !== url.host) {
+    findings.push(finding('host_lost', `svc received the host ${seen.host ?? '(none)'} and not ${url.host}.`))
+  }
+  // A proxy that is not trusted may say what it likes: nothing of it counts.
+  if (seen.forwarded.for && !seen.forwarded.trusted) {
+    return [...findings, finding('proxy_not_trusted', 'X-Forwarded-For comes from an address that svc does not trust.')]
+  }
+  return [...findings, ...checkScheme(url, seen), ...checkAddress(url, seen, answer)]
+}
+
+const checkScheme = ({ protocol }: URL, { scheme, forwarded }: ProbeAnswer): Finding[] => {
+  if (protocol !== 'https:' || scheme === 'https') return []
+  const said = forwarded.proto === null ? 'no X-Forwarded-Proto' : `X-Forwarded-Proto: ${forwarded.proto}`
+  return [finding('scheme_lost', `The address is https, and svc received ${said}.`)]
+}
+
+/** On this machine all addresses are alike. */
+const checkAddress = ({ origin }: URL, { forwarded, address }: ProbeAnswer, answer: WireAnswer): Finding[] => {
+  const isBehindProxy = forwarded.host !== null || forwarded.proto !== null || namesProxy(answer)
+  if (isLoopbackUrl(origin) || forwarded.for || !isBehindProxy) return []
+  return [finding('client_addresses_alike', `svc takes every visitor for ${address}: no X-Forwarded-For arrives.`)]
+}
+
+/** svc itself sends none of these. */
+const namesProxy = ({ headers }: WireAnswer): boolean => headers.server !== undefined || headers.via !== undefined

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Config } from '../../config/config.ts'
+import { AppError } from '../../lib/errors.ts'
+import { readOrigin } from '../../lib/origin.ts'
+import { addCommand, type JsonOption, withJson } from '../command.ts'
+import type { CommandContext } from '../command-context.ts'
+import { print, printJson } from '../terminal/output.ts'
+import { createPaint } from '../terminal/paint.ts'
+import type { Finding } from './findings.ts'
+
+interface DoctorOptions extends JsonOption {
+  ca?: string
+}
+
+/** `svc doctor`: looks at a running installation through its public address (CONTRACT.md 8.5). */
+export const addDoctor = (program: Command, { loadConfig }: CommandContext): void => {
+  const doctor = addCommand(
+    program,
+    'doctor',
+    'find what is wrong with a running installation and the proxy in front',
+    ['svc doctor', 'svc doctor https://example.com', 'svc doctor https://example.com --ca authority.pem --json'],
+  )
+    .argument('[url]', 'the public address (default: SVC_BASE_URL)', parseOrigin)
+    .option('--ca <file>', 'trust the certificates in this file, too (PEM)')
+  withJson(doctor).action(async (url: string | undefined, { ca, json }: DoctorOptions) => {
+    const config = loadConfig()
+    const origin = url ?? config.baseUrl ?? `http://localhost:${config.port}`
+    const { examine } = await import('./examine.ts')
+    const findings = await examine(config, { origin, ca: ca === undefined ? undefined : readCertificates(ca) })
+    if (findings.length > 0) process.exitCode = 1
+    const redirectUris = redirectUrisOf(config, origin)
+    if (json) return printJson({ findings, ...(redirectUris.length > 0 && { redirect_uris: redirectUris }) })
+    return print(reportText(origin, findings, redirectUris))
+  })
+}
+
+const parseOrigin = (text: string): string => {
+  const origin = /^https?:\/\/[^/]+\/?$/.test(text) ? readOrigin(text.replace(/\/$/, '')) : undefined
+  if (origin) return origin
+  throw new InvalidArgumentError('It must be an address without a path, such as https://example.com.')
+}
+
+const readCertificates = (file: string): string => {
+  try {
+    const text = readFileSync(file, 'utf8')
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  } catch (cause) {
+    throw new AppError('invalid_request', `--ca: ${file} cannot be read`, { cause })
+  }
+  throw new AppError('invalid_request', `--ca: ${file} holds no certificate (PEM)`)
+}
+
+const redirectUrisOf = ({ oauthProviders }: Config, origin: string): string[] =>
+  oauthProviders.map(({ name }) => `${origin}/auth/oauth/${name}/callback`)
+
+const reportText = (origin: string, findings: Finding[], redirectUris: string[]): string => {
+  const paint = createPaint()
+  const lines = findings.map(({ code, message, cure }) => `${paint('red', code)}: ${paint('bold', message)} ${cure}`)
+  if (findings.length === 0) lines.push(`${paint('green', origin)}: nothing to complain about.`)
+  if (redirectUris.length > 0) lines.push('', 'Redirect URIs to register with the providers:')
+  return [...lines, ...redirectUris.map((uri) => `  ${uri}`), ''].join('\n')
+}

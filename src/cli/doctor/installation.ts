@@ -1,0 +1,83 @@
+import { existsSync, statfsSync } from 'node:fs'
+import path from 'node:path'
+import type { Config } from '../../config/config.ts'
+import { openSecretFile, rootSecretFile } from '../../config/root-secret.ts'
+import type { Core } from '../../core.ts'
+import { createRootSecret, type RootSecret } from '../../lib/derived-keys.ts'
+import { AppError } from '../../lib/errors.ts'
+import { SMTP_HINTS } from '../mail-test.ts'
+import { exchange } from './exchange.ts'
+import { type Finding, finding } from './findings.ts'
+
+/** The root secret of the installation; undefined where there is none yet. Creates nothing. */
+export const findRootSecret = ({ database, secret, previousSecret }: Config): RootSecret | undefined => {
+  if (secret) return createRootSecret({ current: secret, previous: previousSecret })
+  if (database.kind !== 'sqlite') return undefined
+  const file = path.resolve(database.file)
+  return existsSync(rootSecretFile(file)) ? openSecretFile(file) : undefined
+}
+
+/** Whether the database is there and up to date: only then it may be opened without being changed. */
+export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
+  const { database } = config
+  if (database.kind === 'sqlite' && !existsSync(path.resolve(database.file))) {
+    return [finding('database_missing', `There is no database at ${path.resolve(database.file)}.`)]
+  }
+  try {
+    const { findPending } = await import('../../bootstrap.ts')
+    const pending = await findPending(config)
+    if (pending.length === 0) return database.kind === 'sqlite' ? inspectDisk(database.file) : []
+    return [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
+  } catch (error) {
+    const message = error instanceof AppError ? error.message : 'The database cannot be opened.'
+    return [finding('database_unreachable', message)]
+  }
+}
+
+const LOW_BYTES = 256 * 1024 * 1024
+
+/** What is left for the database file. A server has its own disk, which svc cannot see. */
+export const inspectDisk = (file: string, readSpace: ReadSpace = statfsSync): Finding[] => {
+  const folder = path.dirname(path.resolve(file))
+  const { bavail, bsize } = readSpace(folder)
+  const freeBytes = bavail * bsize
+  if (freeBytes >= LOW_BYTES) return []
+  return [finding('disk_low', `${Math.floor(freeBytes / 1024 / 1024)} MB are left in ${folder}.`)]
+}
+
+/** Of the file system that holds a folder: blocks that are left, and the bytes of each. */
+type ReadSpace = (folder: string) => { bavail: number; bsize: number }
+
+/** Whether the keys of the database are readable, and are those that the public address shows. */
+export const inspectKeys = async (
+  { signingKeys }: Core,
+  { origin, ca, isReached }: { origin: string; ca: string | undefined; isReached: boolean },
+): Promise<Finding[]> => {
+  try {
+    const { newestId } = await signingKeys.reload()
+    await signingKeys.signingKey(newestId)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [finding('keys_unreadable', error.message)]
+  }
+  if (!isReached) return []
+  const { status, body } = await exchange({ origin, path: '/auth/.well-known/jwks.json', ca })
+  const own = (await signingKeys.list()).filter(({ state }) => state === 'signs').map(({ id }) => id)
+  if (status !== 200 || own.every((id) => body.includes(`"${id}"`))) return []
+  return [finding('keys_differ', `${origin}/auth/.well-known/jwks.json does not have the key that signs here.`)]
+}
+
+/** Sends a test event to the receiver, if there is one. */
+export const inspectWebhooks = async ({ webhooks }: Core, { webhookUrl }: Config): Promise<Finding[]> => {
+  if (!webhookUrl) return []
+  const { problem } = await webhooks.sendTest()
+  return problem === null ? [] : [finding('webhook_failed', `A test event was not delivered: ${problem}.`)]
+}
+
+/** Connects to the mail server, if there is one, and sends nothing. */
+export const inspectMail = async ({ mail }: Core): Promise<Finding[]> => {
+  if (!mail.isOn) return []
+  const { problem, step } = await mail.checkServer()
+  if (problem === undefined) return []
+  return [finding('smtp_failed', `The mail server: ${problem}.`, step && SMTP_HINTS[step])]
+}

@@ -1,0 +1,71 @@
+import { randomToken } from '../../lib/secrets.ts'
+import { checkArrival, checkPath } from './arrival.ts'
+import { checkSentCookies, checkSetCookies } from './cookies.ts'
+import { type Finding, finding } from './findings.ts'
+import { type Probed, sendProbe, type Target } from './probe.ts'
+import { HEALTH_PATH, reach } from './reach.ts'
+
+/** Clocks that differ by more than this make tokens and codes fail. */
+const MAX_CLOCK_DIFFERENCE_MS = 10_000
+
+/** A session and the application's own cookies come to less than this. */
+const LARGE_COOKIE = 'a'.repeat(6000)
+
+/** No cache has a response for it yet. */
+const newPath = (): string => `/auth/probe/${randomToken(8)}`
+
+/** Looks at svc through its public address. */
+export const inspectProxy = async (target: Target): Promise<Finding[]> => {
+  const reached = await reach(target)
+  if ('problem' in reached) return [reached.problem]
+  const { answer, seen, aheadMs = 0, isOld } = reached.probed
+  if (!seen) return []
+  const path = checkPath(HEALTH_PATH, seen)
+  return [
+    ...path,
+    ...(path.length === 0 ? await checkSpelling(target, aheadMs) : []),
+    ...checkArrival(target.origin, seen, answer),
+    ...(await checkCookies(target, seen.cookie_names, aheadMs)),
+    ...checkSetCookies(target.origin, seen, answer),
+    ...(await checkCaching(target, aheadMs, isOld)),
+    ...checkClock(aheadMs),
+  ]
+}
+
+/** A path and a query that a proxy might decode or clean. */
+const checkSpelling = async (target: Target, aheadMs: number): Promise<Finding[]> => {
+  const path = '/auth/probe/a%2Fb%20c;d?e=%2F%20&f=g+h'
+  const { seen, answer } = await sendProbe(target, { path, aheadMs })
+  if (seen) return checkPath(path, seen)
+  return [finding('path_changed', `The proxy answers ${answer.status} in place of svc at ${path}.`)]
+}
+
+const checkCookies = async (target: Target, names: string[], aheadMs: number): Promise<Finding[]> => {
+  const pairs = names.map((name) => `${name}=probe`)
+  const small = await sendProbe(target, { path: newPath(), cookie: pairs.join('; '), aheadMs })
+  const findings = small.seen ? checkSentCookies(names, small.seen) : []
+  if (findings.length > 0) return findings
+  const large = await trySend(target, [...pairs, `probe=${LARGE_COOKIE}`].join('; '), aheadMs)
+  if (large?.seen) return []
+  const problem = large === undefined ? 'ends the connection' : `answers ${large.answer.status}`
+  return [finding('request_headers_too_large', `The proxy ${problem} where a request has 6 KB of cookies.`)]
+}
+
+const trySend = (target: Target, cookie: string, aheadMs: number): Promise<Probed | undefined> =>
+  sendProbe(target, { path: newPath(), cookie, aheadMs }).catch(() => undefined)
+
+/** Two probes to an address that is new: the second one must not get the answer to the first. */
+const checkCaching = async (target: Target, aheadMs: number, isOld: boolean): Promise<Finding[]> => {
+  const path = newPath()
+  await sendProbe(target, { path, aheadMs })
+  const second = await sendProbe(target, { path, aheadMs })
+  if (!isOld && !second.isOld) return []
+  return [finding('responses_cached', 'A request got the answer that svc gave to another one.')]
+}
+
+const checkClock = (aheadMs: number): Finding[] => {
+  if (Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS) return []
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  const direction = aheadMs > 0 ? 'ahead of' : 'behind'
+  return [finding('clock_differs', `The clock of the service is ${seconds} s ${direction} that of this machine.`)]
+}

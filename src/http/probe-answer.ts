@@ -1,0 +1,69 @@
+import { PROBE_HEADER, type ProbeAnswer, readProbe } from '../lib/probe.ts'
+import { toTimestamp } from '../lib/time.ts'
+import type { RouteDeps } from './deps.ts'
+import { type HttpResponse, json } from './response.ts'
+import type { Destination } from './route.ts'
+import { lastOf } from './transport/client-address.ts'
+import type { IncomingRequest } from './transport/incoming-request.ts'
+
+/** How a probe is logged: it has no route. */
+export const PROBE_DESTINATION: Destination = { path: undefined, responseKind: 'json', frequent: true }
+
+/** With this value, the headers of the answer are as long as those of a login. */
+const LONG_VALUE = 'a'.repeat(1500)
+
+type ProbeDeps = Pick<RouteDeps, 'rootSecret' | 'clock' | 'baseUrl' | 'cookieTable' | 'isTrustedProxy'>
+
+/**
+ * Answers the probes of `svc doctor`, on any path. Undefined for every other request: one that is not good is answered
+ * as if it were none. The target is the path with its query.
+ */
+export const createProbeAnswers = (deps: ProbeDeps) => {
+  const { rootSecret, clock, baseUrl, cookieTable } = deps
+  const secure = baseUrl.startsWith('https:') ? '; Secure' : ''
+  const cookies = [
+    `svc_probe_a=${LONG_VALUE}; Path=/; Max-Age=60; HttpOnly${secure}; SameSite=Lax`,
+    `svc_probe_b=b; Path=/auth; Max-Age=60; HttpOnly${secure}; SameSite=Lax`,
+    `svc_probe_c=1; Path=/; Max-Age=60${secure}; SameSite=Lax`,
+  ]
+  const names = [cookieTable.access, cookieTable.refresh, cookieTable.csrf].map(({ name }) => name)
+
+  return (context: IncomingRequest, target: string): HttpResponse | undefined => {
+    const header = context.headers[PROBE_HEADER]
+    if (typeof header !== 'string') return undefined
+    const probe = readProbe(rootSecret, header, clock.now())
+    if (!probe) return undefined
+    const setCookies = probe.kind === 'cookies' ? cookies : []
+    context.setCookies(setCookies)
+    const answer: ProbeAnswer = {
+      nonce: probe.nonce,
+      path: target,
+      ...arrivalOf(deps, context),
+      cookies: cookieNames(context.headers.cookie),
+      base_url: baseUrl,
+      cookie_names: names,
+      set_cookies: setCookies,
+      time: toTimestamp(clock.now()),
+    }
+    return json(200, JSON.stringify({ probe: answer }))
+  }
+}
+
+/** Where the request came to and from, as far as svc can see. */
+const arrivalOf = ({ isTrustedProxy }: ProbeDeps, { headers, peer, device }: IncomingRequest) => {
+  const trusted = isTrustedProxy(peer)
+  const host = lastOf(headers['x-forwarded-host']) ?? null
+  const proto = lastOf(headers['x-forwarded-proto']) ?? null
+  return {
+    host: (trusted ? host : null) ?? headers.host ?? null,
+    scheme: trusted && proto?.toLowerCase() === 'https' ? ('https' as const) : ('http' as const),
+    address: device.address,
+    forwarded: { for: headers['x-forwarded-for'] !== undefined, host, proto, trusted },
+  }
+}
+
+const cookieNames = (header = ''): string[] =>
+  header
+    .split(';')
+    .map((pair) => pair.split('=', 1)[0]?.trim() ?? '')
+    .filter(Boolean)

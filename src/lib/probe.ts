@@ -1,0 +1,64 @@
+import type { DerivedKeys, RootSecret } from './derived-keys.ts'
+import { equalInConstantTime, hmac, randomToken } from './secrets.ts'
+
+/**
+ * The header of a probe: a request of `svc doctor` that svc answers on any path, with what has arrived of it. Only who
+ * has the root secret can make one.
+ */
+export const PROBE_HEADER = 'svc-probe'
+
+/** How long a probe is good. */
+export const PROBE_LIFETIME_MS = 60_000
+
+/** A probe that is answered with cookies, or one whose answer looks as if a cache might keep it. */
+export type ProbeKind = 'cookies' | 'plain'
+
+/** What svc received of a probe. */
+export interface ProbeAnswer {
+  /** Names the probe that was answered. */
+  nonce: string
+  /** With its query, as it came. */
+  path: string
+  /** By `Host`, or by what a trusted proxy forwards. */
+  host: string | null
+  scheme: 'http' | 'https'
+  /** The client's, past trusted proxies. */
+  address: string
+  /** The names of all cookies, in order. */
+  cookies: string[]
+  /** What proxies have said, and whether the nearest one is trusted. */
+  forwarded: { for: boolean; host: string | null; proto: string | null; trusted: boolean }
+  base_url: string
+  /** The names of svc's session cookies. */
+  cookie_names: string[]
+  /** Each `Set-Cookie` of this answer, as svc wrote it. */
+  set_cookies: string[]
+  time: string
+}
+
+const PURPOSE = 'doctor probes'
+const FORM = /^(\d{13})\.([\w-]{22})\.(cookies|plain)\.([\w-]{43})$/
+
+const macOf = (keys: DerivedKeys, facts: string): string => hmac(keys.for(PURPOSE), `probe\n${facts}`, 'base64url')
+
+/** A new probe, and the nonce that names it. `nowMs` is the time at the service. */
+export const signProbe = (keys: DerivedKeys, kind: ProbeKind, nowMs: number): { header: string; nonce: string } => {
+  const nonce = randomToken(16)
+  // Half of the time is for clocks that differ and for slow networks.
+  const facts = `${Math.round(nowMs + PROBE_LIFETIME_MS / 2)}.${nonce}.${kind}`
+  return { header: `${facts}.${macOf(keys, facts)}`, nonce }
+}
+
+/** The kind and the nonce of a good probe; undefined for anything else. */
+export const readProbe = (
+  rootSecret: RootSecret,
+  header: string,
+  nowMs: number,
+): { kind: ProbeKind; nonce: string } | undefined => {
+  const [, expiresMs, nonce, kind, mac] = FORM.exec(header) ?? []
+  if (nonce === undefined || (kind !== 'cookies' && kind !== 'plain')) return undefined
+  const facts = `${expiresMs}.${nonce}.${kind}`
+  const isSigned = rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, facts)) || undefined)
+  const leftMs = Number(expiresMs) - nowMs
+  return isSigned && leftMs > 0 && leftMs <= PROBE_LIFETIME_MS ? { kind, nonce } : undefined
+}

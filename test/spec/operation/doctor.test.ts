@@ -1,0 +1,267 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, type TestContext, test } from 'node:test'
+import { checkSentCookies } from '../../../src/cli/doctor/cookies.ts'
+import { FINDING_CODES } from '../../../src/cli/doctor/findings.ts'
+import { inspectDisk } from '../../../src/cli/doctor/installation.ts'
+import type { ProbeAnswer } from '../../../src/lib/probe.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { freePort } from '../../support/network/free-port.ts'
+import { type Meddling, startMeddlingProxy } from '../../support/network/meddling-proxy.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
+import { providerSettings } from '../../support/provider/provider-service.ts'
+import { type Environment, runSvc } from '../../support/service/command.ts'
+import { type Service, startService } from '../../support/service/service.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+type Result = { findings: { code: string; message: string; cure: string }[]; redirect_uris?: string[] }
+
+const SECRET = randomBytes(32).toString('base64')
+const service = await startService({ env: { SVC_SECRET: SECRET } })
+
+const examine = async (
+  of: Service,
+  args: string[] = [],
+  options: Parameters<Service['cli']>[1] = {},
+): Promise<Result> => {
+  const { code, stdout, stderr } = await of.cli(['doctor', '--json', ...args], options)
+  assert.ok(stdout.startsWith('{'), stderr)
+  const result: Result = JSON.parse(stdout)
+  assert.equal(code, result.findings.length === 0 ? 0 : 1)
+  return result
+}
+const codesOf = ({ findings }: Result): string[] => findings.map(({ code }) => code)
+
+describe('svc doctor', () => {
+  test('finds nothing without a proxy, by the default address', async () => {
+    assert.deepEqual(await examine(service), { findings: [] })
+    const { code, stdout, stderr } = await service.cli(['doctor', `${service.url}/`])
+    assert.deepEqual([code, stdout, stderr], [0, `${service.url}: nothing to complain about.\n`, ''])
+  })
+
+  test('prints one line for each finding, with its cure', async () => {
+    const { code, stdout } = await service.cli(['doctor', `http://127.0.0.1:${service.port}`])
+    assert.equal(code, 1)
+    assert.match(stdout, /^base_url_differs: The service has SVC_BASE_URL \S+, and not \S+\. Set SVC_BASE_URL to .+\n$/)
+  })
+
+  test('its codes are those of the list in operate.md, in the same order', () => {
+    const document = readFileSync(new URL('../../../docs/operate.md', import.meta.url), 'utf8')
+    const [, section = ''] = /^## svc doctor\n(.*?)^## /ms.exec(document) ?? []
+    const listed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, code]) => code)
+    assert.deepEqual(listed, FINDING_CODES)
+  })
+
+  for (const address of ['example.com', 'ftp://example.com', 'http://example.com/auth', 'http://a:b@example.com', ''])
+    test(`is wrong usage with the address "${address}"`, async () => {
+      const { code, stderr } = await service.cli(['doctor', address])
+      assert.equal(code, 2)
+      assert.match(stderr, /address without a path/)
+    })
+
+  test('names a file of authorities that it cannot use', async () => {
+    for (const file of ['/nowhere.pem', '/dev/null']) {
+      const { code, stderr } = await service.cli(['doctor', '--ca', file])
+      assert.equal(code, 1)
+      assert.match(stderr, new RegExp(`--ca: ${file}`))
+    }
+  })
+
+  test('prints the redirect URIs of providers', async (t) => {
+    const corp = { issuer: 'https://login.example.com', clientId: 'client', clientSecret: 'secret' }
+    const company = await startService({ t, env: providerSettings({ corp }) })
+    const uri = `${company.url}/auth/oauth/corp/callback`
+    assert.deepEqual(await examine(company), { findings: [], redirect_uris: [uri] })
+    assert.ok((await company.cli(['doctor'])).stdout.includes(`\n  ${uri}\n`))
+  })
+})
+
+describe('svc doctor finds in an installation', () => {
+  test('database_missing, and creates none', async (t) => {
+    const folder = temporaryDirectory(t)
+    const env = { SVC_DATABASE_URL: `sqlite:${folder}/svc.db`, SVC_SECRET: SECRET }
+    assert.deepEqual(codesOf(await examine(service, [], { env })), ['database_missing'])
+    assert.deepEqual(codesOf(await examine(service, [], { env: { ...env, SVC_SECRET: undefined } })), [
+      'database_missing',
+    ])
+    assert.deepEqual(readdirSync(folder), [])
+  })
+
+  test('database_unreachable', async () => {
+    const env = { SVC_DATABASE_URL: `postgres://svc@127.0.0.1:${await freePort()}/svc` }
+    assert.deepEqual(codesOf(await examine(service, [], { env })), ['database_unreachable'])
+  })
+
+  test('migrations_pending, and applies none', async (t) => {
+    const old = await startService({ t })
+    const database = await openDatabase(old, t)
+    const newest = 'SELECT max(name) AS name FROM migrations'
+    const [{ name } = { name: '' }] = await database.rows(newest)
+    await database.rows('DELETE FROM migrations WHERE name = ?', String(name))
+    const { findings } = await examine(old)
+    assert.deepEqual(
+      findings.map(({ code, message }) => [code, message.includes(String(name))]),
+      [['migrations_pending', true]],
+    )
+    assert.notDeepEqual(await database.rows(newest), [{ name }])
+  })
+
+  test('keys_unreadable', async (t) => {
+    const lost = await startService({ t, env: { SVC_SECRET: SECRET } })
+    const env = { SVC_SECRET: randomBytes(32).toString('base64') }
+    assert.deepEqual(codesOf(await examine(lost, [], { env })), ['probe_unanswered', 'keys_unreadable'])
+  })
+
+  test('keys_differ', async (t) => {
+    const other = await startService({ t, env: { SVC_SECRET: SECRET } })
+    assert.deepEqual(codesOf(await examine(other, [service.url])), ['keys_differ'])
+  })
+
+  test('disk_low', () => {
+    assert.deepEqual(
+      inspectDisk('data/svc.db', () => ({ bavail: 255, bsize: 1_048_576 })).map(({ code }) => code),
+      ['disk_low'],
+    )
+    assert.deepEqual(
+      inspectDisk('data/svc.db', () => ({ bavail: 256, bsize: 1_048_576 })),
+      [],
+    )
+  })
+
+  test('webhook_failed', async (t) => {
+    const receiver = await startWebhookReceiver({ t })
+    const env = { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
+    const announcing = await startService({ t, env })
+    assert.deepEqual(codesOf(await examine(announcing)), [])
+    assert.equal(receiver.deliveries.length, 1)
+    receiver.answerWith(status(500))
+    const { findings } = await examine(announcing)
+    assert.deepEqual(
+      findings.map(({ code, message }) => [code, /500/.test(message)]),
+      [['webhook_failed', true]],
+    )
+  })
+
+  test('smtp_failed, with a cure for what has failed, and sends no message', async (t) => {
+    const smtp = await startSmtpServer({ t, user: 'svc', password: 'right' })
+    const mailing = await startService({ t, env: smtp.env })
+    assert.deepEqual(codesOf(await examine(mailing)), [])
+    const env = { SVC_SMTP_URL: smtp.url.replace('right', 'wrong') }
+    const { findings } = await examine(mailing, [], { env })
+    assert.deepEqual(
+      findings.map(({ code, cure }) => [code, /user and password/.test(cure)]),
+      [['smtp_failed', true]],
+    )
+    await smtp.stop()
+    assert.deepEqual(codesOf(await examine(mailing)), ['smtp_failed'])
+    assert.deepEqual(smtp.mails, [])
+  })
+})
+
+const withVia: Meddling['response'] = (headers) => ({ ...headers, via: '1.1 proxy' })
+
+const startBehind = async (t: TestContext, meddling: Meddling, env: Environment = {}, host = 'localhost') => {
+  const port = await freePort()
+  const proxy = await startMeddlingProxy(t, port, meddling)
+  return startService({ t, env: { SVC_PORT: String(port), SVC_BASE_URL: `http://${host}:${proxy}`, ...env } })
+}
+
+const codes = (...cookies: string[]) =>
+  checkSentCookies(['a_one', 'b_two'], { cookies } as ProbeAnswer).map(({ code }) => code)
+
+describe('svc doctor finds through the address', () => {
+  const LONE: [code: string, what: string, meddling: Meddling, env?: Environment][] = [
+    [
+      'set_cookie_merged',
+      'cookies come in one header',
+      {
+        response: (headers) => ({
+          ...headers,
+          ...(headers['set-cookie'] && { 'set-cookie': headers['set-cookie'].join(', ') }),
+        }),
+      },
+    ],
+    [
+      'cookies_folded',
+      'their names come in capitals',
+      {
+        request: (headers) => ({ ...headers, ...(headers.cookie && { cookie: headers.cookie.toUpperCase() }) }),
+      },
+    ],
+    [
+      'proxy_not_trusted',
+      'the proxy is another than those of SVC_TRUST_PROXY',
+      {
+        request: (headers) => ({ ...headers, 'x-forwarded-for': '192.0.2.1' }),
+      },
+      { SVC_TRUST_PROXY: '10.0.0.0/8' },
+    ],
+    [
+      'probe_unanswered',
+      'the proxy removes headers that it does not know',
+      {
+        request: (headers) => Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'svc-probe')),
+      },
+    ],
+  ]
+  for (const [expected, what, meddling, env] of LONE) {
+    test(`${expected}: ${what}`, async (t) => {
+      const behind = await startBehind(t, meddling, env)
+      assert.deepEqual(codesOf(await examine(behind)), [expected])
+    })
+  }
+
+  test('client_addresses_alike: no X-Forwarded-For arrives', async (t) => {
+    for (const [forwardedFor, expected] of [
+      [undefined, ['client_addresses_alike']],
+      ['192.0.2.1', []],
+    ] as const) {
+      const request: Meddling['request'] = (headers) => ({
+        ...headers,
+        ...(forwardedFor && { 'x-forwarded-for': forwardedFor }),
+      })
+      const behind = await startBehind(t, { request, response: withVia }, {}, 'svc.corp.example')
+      const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
+      const { stdout, stderr } = await runSvc({
+        args: ['doctor', '--json'],
+        cwd: behind.directory,
+        env: { ...behind.env, NODE_OPTIONS: `--import=${tap}` },
+      })
+      assert.ok(stdout.startsWith('{'), stderr)
+      assert.deepEqual(codesOf(JSON.parse(stdout)), expected)
+    }
+  })
+
+  test('clock_differs, by a little, and by so much that the first probe is too old', async (t) => {
+    const clock = turnedClock()
+    const response: Meddling['response'] = (headers) => ({ ...headers, date: new Date(clock.now()).toUTCString() })
+    const port = await freePort()
+    const proxy = await startMeddlingProxy(t, port, { response })
+    const env = { SVC_PORT: String(port), SVC_BASE_URL: `http://localhost:${proxy}` }
+    const behind = await startService({ t, clock, env })
+    for (const [aheadMs, said] of [
+      [20_000, /20 s ahead of/],
+      [3_600_000, /3\d{3} s ahead of/],
+      [-3_600_000, /3\d{3} s behind/],
+    ] as const) {
+      clock.setWallClockTo(aheadMs)
+      const { findings } = await examine(behind, [], { clock: turnedClock() })
+      assert.deepEqual(
+        findings.map(({ code }) => code),
+        ['clock_differs'],
+      )
+      assert.match(findings[0]?.message ?? '', said)
+    }
+  })
+
+  test('cookies that are renamed in part, or joined', () => {
+    assert.deepEqual(codes('a_one', 'b_two', 'other'), [])
+    assert.deepEqual(codes('a_one'), ['cookies_lost'])
+    assert.deepEqual(codes('other', 'a_one', 'x_b_two'), ['cookies_renamed'])
+    assert.deepEqual(codes('A_ONE', 'b_two'), ['cookies_folded'])
+  })
+})

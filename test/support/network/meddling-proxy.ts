@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
+import type { TestContext } from 'node:test'
+import { afterwards } from '../cleanup.ts'
+
+/** What a proxy does to headers on their way. */
+export type Meddling = {
+  request?: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
+  response?: (headers: IncomingHttpHeaders) => OutgoingHttpHeaders
+}
+
+const unchanged = (headers: IncomingHttpHeaders): OutgoingHttpHeaders => headers
+
+/** Starts a proxy in front of a port, which changes headers as told. It ends with the test. Resolves to its port. */
+export const startMeddlingProxy = async (t: TestContext, port: number, meddling: Meddling): Promise<number> => {
+  const { request: changeRequest = unchanged, response: changeResponse = unchanged } = meddling
+  const server = createServer((incoming, outgoing) => {
+    const { method, url: path, headers } = incoming
+    const passed = request({ host: '127.0.0.1', port, method, path, headers: changeRequest(headers) }, (answered) => {
+      outgoing.writeHead(answered.statusCode ?? 0, changeResponse(answered.headers))
+      answered.pipe(outgoing)
+    })
+    passed.on('error', () => outgoing.destroy())
+    incoming.pipe(passed)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterwards(t, () => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port')
+  return address.port
+}
