@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
-import { AppError } from '../lib/errors.ts'
 import { createAccountLog } from './account-log.ts'
 import { createApiRequests } from './api-requests.ts'
 import { createCookieWriter } from './cookie-writer.ts'
@@ -16,6 +15,7 @@ import { createNoRoute } from './no-route.ts'
 import { createOutdatedForms } from './outdated-form.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createRefreshLog } from './refresh-log.ts'
+import { requireOneHost } from './require-one-host.ts'
 import { createResponder } from './responder.ts'
 import type { HttpResponse } from './response.ts'
 import type { KeylessRoute, Route } from './route.ts'
@@ -143,11 +143,4 @@ const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTa
       baseUrl,
       ownOrigins: () => ownOrigins(context),
     })
-}
-
-/** RFC 9112 section 3.2: exactly one; HTTP/1.0 may leave it out. */
-const requireOneHost = (context: IncomingRequest): void => {
-  const hostCount = context.countHeaders('host')
-  if (hostCount === 1 || (hostCount === 0 && context.isHttp10)) return
-  throw new AppError('invalid_request', 'The header Host must be there, once.', { field: 'Host' })
 }

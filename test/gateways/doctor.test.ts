@@ -37,11 +37,14 @@ const inHttp =
   (text) =>
     then(replaced(text, 'http {', `http {\n  ${directive}`))
 
-/** Without the host, in the location of svc alone. */
-const withoutHost: Change = (text) => {
-  const [before, location = '', ...after] = text.split(/(location ~ \^\/auth[^}]*\})/)
-  return [before, replaced(location, 'proxy_set_header Host $http_host;', ''), ...after].join('')
-}
+/** In place of a line that holds for all locations. */
+const inPlaceOf =
+  (line: string, other: string): Change =>
+  (text) =>
+    text.replace(`\n  ${line}\n`, `\n  ${other}\n`)
+
+const HOST = 'proxy_set_header Host $http_host;'
+const PROTO = 'proxy_set_header X-Forwarded-Proto $scheme;'
 
 /** What people write, and what it does. */
 const BROKEN: [code: string, what: string, change: (folder: string) => Change][] = [
@@ -60,9 +63,18 @@ const BROKEN: [code: string, what: string, change: (folder: string) => Change][]
     'a path after proxy_pass decodes the rest',
     () => inLocation('/auth/', 'proxy_pass http://svc/auth/;'),
   ],
-  ['host_lost', 'the host of the request is left out', () => withoutHost],
-  ['cookies_lost', 'cookies are taken away', () => withDirectives('proxy_set_header Cookie "";')],
-  ['cookies_renamed', 'cookies are renamed', () => withDirectives('proxy_set_header Cookie "app_$http_cookie";')],
+  ['host_lost', 'the host of the request is left out', () => inPlaceOf(HOST, '')],
+  [
+    'host_lost',
+    'a location with a header of its own inherits no others',
+    () => withDirectives('proxy_set_header X-Own 1;'),
+  ],
+  ['cookies_lost', 'cookies are taken away', () => inPlaceOf(HOST, `${HOST} proxy_set_header Cookie "";`)],
+  [
+    'cookies_renamed',
+    'cookies are renamed',
+    () => inPlaceOf(HOST, `${HOST} proxy_set_header Cookie "app_$http_cookie";`),
+  ],
   ['set_cookie_lost', 'Set-Cookie is hidden', () => withDirectives('proxy_hide_header Set-Cookie;')],
   [
     'set_cookie_lost',
@@ -165,7 +177,7 @@ describe('svc doctor behind nginx', { concurrency: false }, () => {
 describe('svc doctor behind nginx with TLS', { concurrency: false }, () => {
   const authority = createAuthority('Authority of the tests')
 
-  const startTls = async (t: TestContext, ...directives: string[]) => {
+  const startTls = async (t: TestContext, meddle: Change = (text) => text) => {
     const folder = temporaryDirectory(t)
     const { certificate, key } = authority.issue('localhost', 'localhost')
     for (const [name, text] of Object.entries({ certificate, key, root: authority.root }))
@@ -174,31 +186,29 @@ describe('svc doctor behind nginx with TLS', { concurrency: false }, () => {
     t.after(() => svc.restart({ env: { SVC_BASE_URL: `http://localhost:${gateway}` } }))
     const tls = `ssl_certificate ${folder}/certificate.pem;\n  ssl_certificate_key ${folder}/key.pem;`
     const change: Change = (text) =>
-      replaced(
-        withDirectives(...directives)(text),
-        `listen 127.0.0.1:${gateway};`,
-        `listen 127.0.0.1:${gateway} ssl;\n  ${tls}`,
-      )
+      replaced(meddle(text), `listen 127.0.0.1:${gateway};`, `listen 127.0.0.1:${gateway} ssl;\n  ${tls}`)
     await startGateway('nginx', { svc: svc.port, app, gateway, folder, t, change })
     return ['--ca', path.join(folder, 'root.pem')]
   }
 
-  const SCHEME = 'proxy_set_header X-Forwarded-Proto $scheme;'
-
   test('finds nothing with an authority that it is told of, and refuses one that it does not know', async (t) => {
-    const ca = await startTls(t, SCHEME)
+    const ca = await startTls(t)
     assert.deepEqual(await examine(ca), [])
     const [finding] = await examine()
     assert.equal(finding?.code, 'certificate_refused')
   })
 
-  test('scheme_lost: X-Forwarded-Proto is left out, or wrong', async (t) => {
-    const ca = await startTls(t, 'proxy_set_header X-Forwarded-Proto http;')
-    assert.deepEqual(codesOf(await examine(ca)), ['scheme_lost'])
-  })
+  for (const [what, line] of [
+    ['left out', ''],
+    ['wrong', 'proxy_set_header X-Forwarded-Proto http;'],
+  ] as const)
+    test(`scheme_lost: X-Forwarded-Proto is ${what}`, async (t) => {
+      const ca = await startTls(t, inPlaceOf(PROTO, line))
+      assert.deepEqual(codesOf(await examine(ca)), ['scheme_lost'])
+    })
 
   test('cookies_not_secure: the flag is taken away', async (t) => {
-    const ca = await startTls(t, SCHEME, 'proxy_cookie_flags ~ nosecure;')
+    const ca = await startTls(t, withDirectives('proxy_cookie_flags ~ nosecure;'))
     assert.deepEqual(codesOf(await examine(ca)), ['cookies_not_secure'])
   })
 })
