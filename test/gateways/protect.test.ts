@@ -201,6 +201,40 @@ for (const { name, port } of gateways) {
   })
 }
 
+/** How everything is protected, as the notes of each gateway say. */
+const PROTECT_ALL: Record<(typeof ASKING_GATEWAYS)[number], [from: string, to: string][]> = {
+  nginx: [
+    ['  location / {\n    proxy_pass http://application;\n  }\n', ''],
+    ['location ~ ^/members(/|$) {', 'location / {'],
+  ],
+  Caddy: [
+    ['@members path /members /members/*\n', ''],
+    ['forward_auth @members', 'forward_auth'],
+  ],
+  HAProxy: [['if is_members', 'if !is_auth']],
+  Traefik: [],
+  Envoy: [
+    [`timeout: 60s }\n${' '.repeat(26)}typed_per_filter_config: *open\n\n  clusters:`, 'timeout: 60s }\n\n  clusters:'],
+  ],
+}
+
+for (const { name } of gateways) {
+  // Its routers are in another file than the one that a test can change.
+  if (name === 'Traefik') continue
+  test(`${name} protects everything but the pages of svc, where it is told to`, async (t) => {
+    const change = (text: string) => PROTECT_ALL[name].reduce((rest, [from, to]) => replaced(rest, from, to), text)
+    const port = await startGateway(name, { svc: svc.port, app, t, change })
+    const member = await memberOf(port)
+    for (const target of ['/', '/a?b&c', '/x/members']) {
+      assertLeadsBack(await visitorOf(port).open(target), target)
+      assert.equal((await visitorOf(port).fetch(target)).status, 401)
+      assert.equal(echoOf(await member.open(target)).target, target)
+    }
+    assert.equal((await visitorOf(port).open('/auth/login')).status, 200)
+    assert.equal((await member.open('/auth/check')).status, 404)
+  })
+}
+
 /** Checks for 503 without a redirect, and without a page of the application. */
 const assertAway = async (port: number, status = 503): Promise<void> => {
   const visitor = visitorOf(port)
