@@ -1,0 +1,93 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { describe, type TestContext, test } from 'node:test'
+import { currentUser, signedUp } from '../support/client/accounts.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { startService } from '../support/service/service.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
+
+const ROOT = path.join(import.meta.dirname, '../..')
+const NAVIGATE = { 'sec-fetch-mode': 'navigate' }
+
+const service = await startService()
+const { agent, person } = await signedUp(service)
+const cookie = agent.cookies.header('/') ?? ''
+
+/** The first program of an entry's document, which asks the service of this test. */
+const snippetOf = (entry: string): string => {
+  const [, code] = /```js\n([^]*?)```/.exec(readFileSync(path.join(ROOT, `sdk/docs/${entry}.md`), 'utf8')) ?? []
+  assert.ok(code, entry)
+  return code.replace('http://127.0.0.1:8080', service.url)
+}
+
+type Program = { t: TestContext; code: string; env?: Record<string, string>; args?: string[] }
+
+/** Starts a program in a folder of its own, where the packages of this repository are installed. */
+const start = ({ t, code, env = {}, args = [] }: Program): ChildProcess => {
+  const folder = temporaryDirectory(t)
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
+  const file = path.join(folder, 'program.mjs')
+  writeFileSync(file, code)
+  const program = spawn(process.execPath, ['--conditions=@svc/source', ...args, file], {
+    env: { PATH: process.env.PATH, SVC_URL: service.url, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => program.kill('SIGKILL'))
+  return program
+}
+
+const run = async (program: Program): Promise<string> => {
+  const child = start(program)
+  const [output, [code]] = await Promise.all([text(child.stdout ?? assert.fail()), once(child, 'close')])
+  assert.equal(code, 0, output)
+  return output
+}
+
+/** How each framework begins to listen; the last line of a program. */
+const LISTEN: Record<string, string> = {
+  express: 'const server = app.listen(0, () => console.log(server.address().port))',
+  fastify: 'await app.listen({ port: 0 }); console.log(app.server.address().port)',
+  hono: `import { serve } from '@hono/node-server'\nserve({ fetch: app.fetch, port: 0 }, ({ port }) => console.log(port))`,
+}
+
+describe('the documents of the SDK', () => {
+  for (const [entry, listen] of Object.entries(LISTEN)) {
+    test(`${entry}.md has an application that greets its users`, async (t) => {
+      const { stdout } = start({ t, code: snippetOf(entry) + listen })
+      const [port]: string[] = await once(createInterface({ input: stdout ?? assert.fail() }), 'line')
+      const application = createUserAgent({ url: `http://localhost:${port}` })
+      assert.equal((await application.get('/members', { cookie })).text, `Hello ${person.username}`)
+      const visitor = await application.get('/members?a=1', NAVIGATE)
+      assert.deepEqual([visitor.status, visitor.location], [303, '/auth/login?return_to=%2Fmembers%3Fa%3D1'])
+      assert.equal((await application.get('/', { cookie })).text, 'Welcome back')
+      assert.notEqual((await application.get('/')).text, 'Welcome back')
+    })
+  }
+
+  test('server.md has what finds the user', async (t) => {
+    const before = `const request = { headers: { cookie: ${JSON.stringify(cookie)} }, url: '/members?page=2' }\n`
+    const after = 'console.log(JSON.stringify([user, auth.loginUrl(request), SvcUnavailableError.name]))'
+    const output = await run({ t, code: before + snippetOf('server') + after })
+    const login = '/auth/login?return_to=%2Fmembers%3Fpage%3D2'
+    assert.deepEqual(JSON.parse(output), [await currentUser(agent), login, 'SvcUnavailableError'])
+    assert.ok(readFileSync(path.join(ROOT, 'sdk/docs/server.md'), 'utf8').includes(`\`${login}\``))
+  })
+
+  test('admin.md has what makes and lists users', async (t) => {
+    const { stdout } = await service.cli(['api-keys', 'create', 'backend', '--scope', 'users:write'])
+    const output = await run({ t, code: snippetOf('admin'), env: { SVC_API_KEY: stdout.trim() } })
+    assert.equal(output, 'ada@example.com\nemail is taken\n')
+  })
+
+  test('testing.md has a test that passes', async (t) => {
+    const env = { SVC_BIN: path.join(ROOT, 'bin/svc.js') }
+    const output = await run({ t, code: snippetOf('testing'), env, args: ['--test-reporter=tap'] })
+    assert.match(output, /^ok 1 - knows who is signed in$/m)
+  })
+})
