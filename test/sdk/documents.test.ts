@@ -19,12 +19,15 @@ const service = await startService()
 const { agent, person } = await signedUp(service)
 const cookie = agent.cookies.header('/') ?? ''
 
-/** The first program of an entry's document, which asks the service of this test. */
-const snippetOf = (entry: string): string => {
-  const [, code] = /```js\n([^]*?)```/.exec(readFileSync(path.join(ROOT, `sdk/docs/${entry}.md`), 'utf8')) ?? []
-  assert.ok(code, entry)
+/** The first program of a document that imports the SDK; it asks the service of this test. */
+const programOf = (document: string): string => {
+  const programs = readFileSync(path.join(ROOT, document), 'utf8').matchAll(/```js\n([^]*?)```/g)
+  const code = [...programs].map(([, program = '']) => program).find((program) => program.includes("'@svc/sdk/"))
+  assert.ok(code, document)
   return code.replace('http://127.0.0.1:8080', service.url)
 }
+
+const snippetOf = (entry: string): string => programOf(`sdk/docs/${entry}.md`)
 
 type Program = { t: TestContext; code: string; env?: Record<string, string>; args?: string[] }
 
@@ -69,6 +72,25 @@ describe('the documents of the SDK', () => {
       assert.notEqual((await application.get('/')).text, 'Welcome back')
     })
   }
+
+  test('README.md of the repository has an application that runs', async (t) => {
+    const listen = 'const server = app.listen(0, () => console.log(server.address().port))'
+    const { stdout } = start({ t, code: programOf('README.md').replace('app.listen(3000)', listen) })
+    const [port]: string[] = await once(createInterface({ input: stdout ?? assert.fail() }), 'line')
+    const application = createUserAgent({ url: `http://localhost:${port}` })
+    assert.equal((await application.get('/members', { cookie })).text, `Hello ${person.username}`)
+    assert.equal((await application.get('/members', NAVIGATE)).location, '/auth/login?return_to=%2Fmembers')
+    assert.equal((await application.get('/')).status, 200)
+  })
+
+  test('read-the-user.md has a handler that runs', async (t) => {
+    const after = `
+      const ask = (cookie) => handle(new Request('http://localhost/members?a=1', { headers: { cookie } }))
+      const [user, visitor] = [await ask(${JSON.stringify(cookie)}), await ask('')]
+      console.log(JSON.stringify([await user.text(), visitor.status, visitor.headers.get('location')]))`
+    const output = await run({ t, code: programOf('docs/read-the-user.md') + after })
+    assert.deepEqual(JSON.parse(output), [`Hello ${person.username}`, 303, '/auth/login?return_to=%2Fmembers%3Fa%3D1'])
+  })
 
   test('server.md has what finds the user', async (t) => {
     const before = `const request = { headers: { cookie: ${JSON.stringify(cookie)} }, url: '/members?page=2' }\n`
