@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { type AuthenticatedKey, requireScope } from '../api-keys/api-keys.ts'
 import { type Awaitable, after } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
+import { isUuid } from '../lib/uuid.ts'
 import type { RouteDeps } from './deps.ts'
 import { createRunOnce } from './idempotent-request.ts'
-import type { HttpResponse } from './response.ts'
+import { type HttpResponse, noContent } from './response.ts'
 import type { KeyRoute } from './route.ts'
 import { readParameters } from './route-lookup.ts'
+import { shownName } from './shown-name.ts'
 import { readBody } from './transport/body.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 import { readJson } from './transport/json.ts'
@@ -51,6 +53,7 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
         requireScope(key, route.scope)
         requireKnownQuery(route, context)
         context.parameters = readParameters(route.path, context.path) ?? {}
+        if (!Object.values(context.parameters).every(isUuid)) return answerForNothing(route)
         if (route.method === 'GET' || route.method === 'DELETE') return route.handle(context, key)
         return handleBody(route, context, key, incoming)
       })
@@ -70,6 +73,12 @@ const bearerOf = (header: string | undefined): string | undefined => /^Bearer +(
 
 const unauthorized = (message: string): AppError => new AppError('unauthorized', message)
 
+/** All ids are UUIDs. What is no UUID may be anything, even a key, and goes no further than this. */
+const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
+  if (method === 'DELETE') return noContent
+  throw new AppError('not_found', 'There is nothing with this id.')
+}
+
 /** A misspelt parameter must not silently select everything. */
 const requireKnownQuery = ({ documentation }: KeyRoute, { query }: IncomingRequest): void => {
   const known = (documentation.parameters ?? []).filter((parameter) => parameter.in === 'query')
@@ -81,9 +90,10 @@ const requireKnownQuery = ({ documentation }: KeyRoute, { query }: IncomingReque
   }
 }
 
-const unknownParameter = (name: string, known: { name: string }[]): AppError => {
-  const there = known.length > 0 ? `there are ${known.map((it) => it.name).join(', ')}` : 'there is none'
-  return new AppError('invalid_request', `There is no query parameter ${JSON.stringify(name)} here; ${there}.`, {
-    field: name,
+const unknownParameter = (sent: string, known: { name: string }[]): AppError => {
+  const field = shownName(sent)
+  const there = known.length > 0 ? `there are ${known.map(({ name }) => name).join(', ')}` : 'there is none'
+  return new AppError('invalid_request', `There is no query parameter ${JSON.stringify(field)} here; ${there}.`, {
+    field,
   })
 }

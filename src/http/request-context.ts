@@ -18,7 +18,7 @@ export interface RequestContext {
   form: Fields
   /** The body of a request to the server API; empty where there is none. */
   json: JsonObject
-  /** The segments of the path for which the table of routes has `{name}`, as they were sent. */
+  /** The segments of the path for which the table of routes has `{name}`; of the server API, UUIDs. */
   parameters: Readonly<Record<string, string>>
   /** The client's address (past trusted proxies) and user agent. */
   device: Device

@@ -129,6 +129,11 @@ describe('the fields of a body', () => {
       assert.ok(message.includes(field))
     })
 
+  test('are named in part where the name is long', () => {
+    const [, field = '', message] = refusal(() => BODY.read({ email: 'a', ['x'.repeat(60_000)]: 1 }))
+    assert.ok(field.length < 100 && message.length < 300)
+  })
+
   test('are described as a closed schema', () => {
     assert.deepEqual(BODY.schema, {
       type: 'object',

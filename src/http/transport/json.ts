@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
+import { shownName } from '../shown-name.ts'
 
 /** The body of a request as it came: no value has been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -69,8 +70,9 @@ const requireSingleMembers = (text: string): void => {
 
 const addMember = (members: Set<string> | undefined, name: string): void => {
   if (members?.has(name)) {
-    throw new AppError('invalid_request', `The field ${JSON.stringify(name)} is in the body more than once.`, {
-      field: name,
+    const field = shownName(name)
+    throw new AppError('invalid_request', `The field ${JSON.stringify(field)} is in the body more than once.`, {
+      field,
     })
   }
   members?.add(name)

@@ -1,5 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { Schema } from '../../route.ts'
+import { shownName } from '../../shown-name.ts'
 import type { JsonObject } from '../../transport/json.ts'
 
 /** A member of a body. */
@@ -55,8 +56,10 @@ const readField = (name: string, field: JsonField<unknown>, body: JsonObject): u
 
 const refusal = (field: string, message: string): AppError => new AppError('unprocessable', message, { field })
 
-const unknown = (name: string, known: string[]): AppError =>
-  refusal(name, `There is no field ${JSON.stringify(name)} here; there are ${known.join(', ')}.`)
+const unknown = (sent: string, known: string[]): AppError => {
+  const name = shownName(sent)
+  return refusal(name, `There is no field ${JSON.stringify(name)} here; there are ${known.join(', ')}.`)
+}
 
 /** A text without halves of characters, which no database can store. */
 const readText = (value: unknown): string | undefined =>
