@@ -21,6 +21,9 @@ interface Options extends JsonOption {
   hashParameters?: string
 }
 
+/** For a batch on a busy database server: a request may fail after seconds, but an import would have to be run again. */
+const PATIENCE_MS = 30_000
+
 /** `svc users import` */
 export const addUsersImport = (users: Command, { loadConfig }: CommandContext): void => {
   const command = addCommand(users, 'import <file>', 'add the users of a file, one JSON object a line', [
@@ -42,7 +45,9 @@ export const addUsersImport = (users: Command, { loadConfig }: CommandContext): 
     if (options.hashParameters !== undefined && options.from !== 'firebase') {
       command.error('error: --hash-parameters is for --from firebase')
     }
-    const result = await withCore(loadConfig(), async (core, logEvent) => {
+    const config = loadConfig()
+    const patient = { ...config, databaseTimeoutMs: Math.max(config.databaseTimeoutMs, PATIENCE_MS) }
+    const result = await withCore(patient, async (core, logEvent) => {
       const { importUsers } = await import('./import/import-users.ts')
       const imported = await importUsers(core, file, toImportOptions(options))
       if (imported.imported > 0 && !options.dryRun) {
@@ -51,7 +56,7 @@ export const addUsersImport = (users: Command, { loadConfig }: CommandContext): 
       return imported
     })
     await (options.json ? printJson(toJson(result)) : print(resultText(result, options)))
-    if (!options.json) for (const notice of noticesOf(result)) printNotice(notice)
+    for (const notice of noticesOf(result)) printNotice(notice)
     if (result.failed > 0) process.exitCode = 1
   })
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createWriteStream, existsSync, realpathSync, renameSync } from 'node:fs'
+import { createWriteStream, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { AppError } from '../../lib/errors.ts'
 
@@ -13,6 +13,8 @@ interface Entry {
 export interface IdsFile {
   add(entry: Entry): Promise<void>
   finish(): Promise<void>
+  /** Leaves the earlier file as it is, unless this one is finished. */
+  discard(): void
 }
 
 /** `conflict` when it is the file that is imported. */
@@ -36,6 +38,10 @@ export const openIdsFile = async (name: string, source: string): Promise<IdsFile
       stream.end()
       await finished(stream)
       renameSync(partial, name)
+    },
+    discard() {
+      stream.destroy()
+      rmSync(partial, { force: true })
     },
   }
 }

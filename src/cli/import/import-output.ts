@@ -9,6 +9,7 @@ export interface ImportOutput {
   showImported(done: number, total: number): void
   /** Hashing is what makes an import slow. */
   warnOfPasswords(count: number): void
+  sayInterrupted(): void
   /** Ends the line that is redrawn. */
   end(): void
 }
@@ -36,10 +37,11 @@ export const createImportOutput = (unit: 'line' | 'user'): ImportOutput => {
     warnOfPasswords(count) {
       const minutes = Math.ceil((count * HASH_SECONDS) / 60)
       notice(
-        `${count} users have a plain password. Hashing takes about ${HASH_SECONDS * 1000} ms of a core for each, ` +
+        `${count === 1 ? '1 user has' : `${count} users have`} a plain password. Hashing takes about ${HASH_SECONDS * 1000} ms of a core for each, ` +
           `${minutes === 1 ? 'a minute' : `${minutes} minutes`} at most in all. Hashes are imported as they are, at once.`,
       )
     },
+    sayInterrupted: () => notice('interrupted; run the same command again, which adds the users who are missing'),
     end: () => progress.stop(),
   }
 }

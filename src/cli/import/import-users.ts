@@ -1,3 +1,4 @@
+import { AppError } from '../../lib/errors.ts'
 import type { Staging } from '../../storage/staging.ts'
 import type { UserImport } from '../../users/users.ts'
 import type { Core } from '../with-core.ts'
@@ -102,7 +103,15 @@ const writeStaged = async (
   }
   if (passwords > 0) output.warnOfPasswords(passwords)
   const ids: IdsFile | undefined = idsName === undefined ? undefined : await openIdsFile(idsName, file)
-  const counts = await writeUsers({ ...deps, onProgress: output.showImported }, { allOrNothing, announces, ids })
-  await ids?.finish()
-  return resultOf(counts)
+  try {
+    const counts = await writeUsers({ ...deps, onProgress: output.showImported }, { allOrNothing, announces, ids })
+    const isTakenBack = allOrNothing && counts.failed > 0
+    if (!isTakenBack) await ids?.finish()
+    return resultOf(counts)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') output.sayInterrupted()
+    throw error
+  } finally {
+    ids?.discard()
+  }
 }

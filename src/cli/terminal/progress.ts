@@ -23,6 +23,8 @@ interface Step {
 /** Shows the progress of a long operation with several steps: rows or the like, rate and time left. */
 export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, write, now }: ProgressDeps) => {
   let step: Step | undefined
+  /** Whether the cursor is at the end of a line that is redrawn. */
+  let isOpen = false
 
   const draw = (text: string): void => write(isTerminal ? `\r\x1b[2K${text.slice(0, width - 1)}` : `svc: ${text}\n`)
 
@@ -39,17 +41,18 @@ export const createProgress = ({ isTerminal, width = Number.POSITIVE_INFINITY, w
       step.shownAtMs = nowMs
       const bar = isTerminal ? `${barText(done / total)}  ` : ''
       draw(`${title}  ${bar}${shareText(done, total, unit)}  ${rateText(step, done, total, nowMs)}`)
+      isOpen = isTerminal && !isDone
       if (isDone && isTerminal) write('\n')
     },
 
     /** Makes room for other output in the place of the line that is redrawn. */
     clear(): void {
-      if (isTerminal && step) write('\r\x1b[2K')
+      if (isOpen) write('\r\x1b[2K')
     },
 
     /** Ends the line that is redrawn, so that other output begins on a new line. */
     stop(): void {
-      if (isTerminal && step) write('\n')
+      if (isOpen) write('\n')
     },
   }
 }

@@ -77,7 +77,7 @@ describe('§8.4 svc users import', () => {
     const { email, password, username } = newPerson()
     const { stderr, imported } = await importJson(service, [{ email, password }])
     assert.equal(imported, 1)
-    assert.match(stderr, /1 users have a plain password\. Hashing takes about 10 ms/)
+    assert.match(stderr, /1 user has a plain password\. Hashing takes about 10 ms/)
     assert.match(String((await exported(email))?.password_hash), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     await assertCanLogIn(service, { email, password, username })
     const refused = await importLines(service, [{ email: newEmail(), password: 'password1' }])
