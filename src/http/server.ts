@@ -83,7 +83,7 @@ export const createServer = (given: ServerDeps): Server => {
       return
     }
     // Proxies announce the body of the visitor and send none: what follows on the connection would pass for it.
-    if (route.method === 'ANY' && !incoming.readableEnded) outgoing.shouldKeepAlive = false
+    if (route.method === 'ANY' && announcesBody(incoming)) outgoing.shouldKeepAlive = false
     checkProxy(incoming)
     const send = (response: HttpResponse): void => responder.send(outgoing, context, route, response)
     const sendError = (error: unknown): void => responder.sendError(outgoing, context, route, error)
@@ -144,3 +144,7 @@ const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTa
       ownOrigins: () => ownOrigins(context),
     })
 }
+
+/** Node has ended a request whose headers announce no body, except where they say that it has no bytes. */
+const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>
+  !readableEnded && headers['content-length'] !== '0'

@@ -114,6 +114,11 @@ test('§4.13 every method is answered alike, and a body is not looked at', async
   // A proxy that announces the body of its visitor and sends none must not use the connection again.
   raw.write(`POST /auth/check HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\nContent-Length: 100000\r\n\r\n`)
   assert.match(await raw.answer(), /^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i)
+  for (const announced of ['', 'Content-Length: 0\r\n']) {
+    const kept = await connectRaw(service, t)
+    kept.write(`POST /auth/check HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n${announced}\r\n`)
+    assert.match(await kept.answer(/\r\n\r\n/), /\r\nconnection: keep-alive\r\n/i, announced)
+  }
   // Larger than any that is read elsewhere.
   const sent = await agent.send({ method: 'PUT', path: '/auth/check', body: 'x'.repeat(20_000) })
   assert.deepEqual(identityOf(sent), usual)
