@@ -62,6 +62,13 @@ describe('getUser', () => {
     assert.equal(await auth.getUser(requestWith(cookie)), null)
   })
 
+  test('refuses what is no request', async () => {
+    for (const wrong of [undefined, null, 'svc_access=a']) {
+      // @ts-expect-error as a program without types may call it
+      await assert.rejects(auth.getUser(wrong), { name: 'TypeError', message: /getUser takes a request/ })
+    }
+  })
+
   test('sends the cookies of svc and nothing else of the request', async (t) => {
     const recorder = await startRecorder(t)
     const own = 'svc_access=a; __Host-svc_csrf=b; __Secure-svc_device="c d"; svc_access=e'

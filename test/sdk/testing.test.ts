@@ -1,11 +1,12 @@
 // Runs once.
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
+import { Worker } from 'node:worker_threads'
 import { createAuth } from '../../sdk/src/server.ts'
 import { startSvc } from '../../sdk/src/testing.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
@@ -94,6 +95,7 @@ describe('startSvc', () => {
     assert.deepEqual([access?.domain, access?.secure], ['example.com', true])
     assert.equal((await createUserAgent(other).get('/auth/password/forgot')).status, 404, 'mail is off')
     assert.notEqual(other.url, svc.url)
+    assert.doesNotMatch(other.logs(), /is not a setting/)
   })
 
   test('says what svc says about wrong settings, and where it was looked for', async () => {
@@ -105,6 +107,17 @@ describe('startSvc', () => {
     await assert.rejects(startSvc(), /SVC_BIN names no file: \/nowhere\/svc\.js/)
     process.env.SVC_BIN = BIN
   })
+})
+
+test('the files of svc stay where a worker or a thread of it ends', async (t) => {
+  const hook = path.join(import.meta.dirname, '../../sdk/src/testing/end-with-parent.ts')
+  const folder = temporaryDirectory(t)
+  const env = { TEST_FOLDER_OF_SVC: folder }
+  await once(fork(hook, { env }), 'exit')
+  await once(new Worker(hook, { env }), 'exit')
+  assert.ok(existsSync(folder))
+  await once(spawn(process.execPath, [hook], { env, stdio: ['pipe', 'inherit', 'inherit'] }).stdin.end(), 'close')
+  await eventually('they are gone with svc itself', async () => !existsSync(folder))
 })
 
 describe('svc leaves nothing behind', () => {

@@ -38,6 +38,9 @@ export const createAuth = (options: AuthOptions = {}): Auth => {
   const questions = findQuestions(settings.url)
   return {
     getUser(source) {
+      if (typeof source !== 'object' || source === null) {
+        return Promise.reject(new TypeError('getUser takes a request, its headers, or an object with headers'))
+      }
       const asked = questions.get(source)
       if (asked) return asked
       const question = findUser(settings, source)

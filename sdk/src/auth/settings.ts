@@ -26,8 +26,15 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 
 type Environment = Record<string, string | undefined>
 
-// Not every runtime has an environment.
-const readEnvironment = (): Environment | undefined => (globalThis as { process?: { env?: Environment } }).process?.env
+// Not every runtime has an environment, and one may refuse to show it.
+const readEnvironment = (): Environment | undefined => {
+  try {
+    const { SVC_URL, SVC_BASE_URL, NODE_ENV } = (globalThis as { process?: { env: Environment } }).process?.env ?? {}
+    return 'process' in globalThis ? { SVC_URL, SVC_BASE_URL, NODE_ENV } : undefined
+  } catch {
+    return undefined
+  }
+}
 
 const originOf = (text: string, name: string): string => {
   const url = URL.canParse(text) ? new URL(text) : undefined

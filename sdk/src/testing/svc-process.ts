@@ -59,7 +59,7 @@ export const serve = async (command: Omit<SvcCommand, 'args'>): Promise<Serving>
   const child = spawnSvc({
     ...command,
     args: ['serve'],
-    env: { ...command.env, NODE_OPTIONS: options, SVC_SDK_TEST_FOLDER: command.folder },
+    env: { ...command.env, NODE_OPTIONS: options, TEST_FOLDER_OF_SVC: command.folder },
   })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()))
   const stop = async (): Promise<void> => {
