@@ -29,7 +29,8 @@ const startLogReceiver = async (t: TestContext) => {
   return { port: socket.address().port, read: () => text }
 }
 
-for (const gateway of GATEWAYS) {
+// Traefik and Envoy write to their output, and leave out more.
+for (const gateway of GATEWAYS.filter((name) => name !== 'Traefik' && name !== 'Envoy')) {
   test(`${gateway} logs no token of a link, and every other query`, async (t) => {
     const folder = temporaryDirectory(t)
     const receiver = await startLogReceiver(t)
