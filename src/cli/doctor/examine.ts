@@ -1,7 +1,15 @@
 import type { Config } from '../../config/config.ts'
+import { AppError } from '../../lib/errors.ts'
 import { withCore } from '../with-core.ts'
-import { type Finding, finding } from './findings.ts'
-import { findRootSecret, inspectDatabase, inspectKeys, inspectMail, inspectWebhooks } from './installation.ts'
+import type { Finding } from './findings.ts'
+import {
+  findRootSecret,
+  inspectDatabase,
+  inspectKeys,
+  inspectMail,
+  inspectWebhooks,
+  unreachableDatabase,
+} from './installation.ts'
 import { inspectProxy } from './proxy.ts'
 
 /** What to look at. */
@@ -26,20 +34,25 @@ const IN_THE_WAY = new Set([
 /** Everything that is wrong with an installation, from the outside to the inside. Changes nothing. */
 export const examine = async (config: Config, place: Place): Promise<Finding[]> => {
   const database = await inspectDatabase(config)
-  const rootSecret = findRootSecret(config)
-  const proxy = rootSecret ? await inspectProxy({ ...place, rootSecret }) : []
-  if (!rootSecret && database.length === 0) {
-    database.push(finding('keys_unreadable', 'The root secret is missing.'))
-  }
-  const isReached = rootSecret !== undefined && !proxy.some(({ code }) => IN_THE_WAY.has(code))
-  const canBeOpened = rootSecret !== undefined && database.every(({ code }) => code === 'disk_low')
+  const secret = findRootSecret(config)
+  // Before the first start there is neither.
+  if ('problem' in secret) return database.length > 0 ? database : [secret.problem]
+  const proxy = await inspectProxy({ ...place, rootSecret: secret.rootSecret })
+  const isReached = !proxy.some(({ code }) => IN_THE_WAY.has(code))
+  const canBeOpened = database.every(({ code }) => code === 'disk_low')
   const inside = canBeOpened ? await inspectInside(config, { ...place, isReached }) : []
   return [...proxy, ...database, ...inside]
 }
 
-const inspectInside = (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> =>
-  withCore(config, async (core) => [
-    ...(await inspectKeys(core, place)),
-    ...(await inspectWebhooks(core, config)),
-    ...(await inspectMail(core)),
-  ])
+const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {
+  try {
+    return await withCore(config, async (core) => [
+      ...(await inspectKeys(core, place)),
+      ...(await inspectWebhooks(core, config)),
+      ...(await inspectMail(core)),
+    ])
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return [unreachableDatabase(error)]
+  }
+}

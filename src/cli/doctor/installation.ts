@@ -9,13 +9,25 @@ import { SMTP_HINTS } from '../mail-test.ts'
 import { exchange } from './exchange.ts'
 import { type Finding, finding } from './findings.ts'
 
-/** The root secret of the installation; undefined where there is none yet. Creates nothing. */
-export const findRootSecret = ({ database, secret, previousSecret }: Config): RootSecret | undefined => {
-  if (secret) return createRootSecret({ current: secret, previous: previousSecret })
-  if (database.kind !== 'sqlite') return undefined
-  const file = path.resolve(database.file)
-  return existsSync(rootSecretFile(file)) ? openSecretFile(file) : undefined
+/** The root secret of the installation, or why there is none. Creates nothing. */
+export const findRootSecret = ({
+  database,
+  secret,
+  previousSecret,
+}: Config): { rootSecret: RootSecret } | { problem: Finding } => {
+  if (secret) return { rootSecret: createRootSecret({ current: secret, previous: previousSecret }) }
+  const file = database.kind === 'sqlite' ? path.resolve(database.file) : undefined
+  if (file === undefined || !existsSync(rootSecretFile(file))) {
+    return { problem: finding('keys_unreadable', 'The root secret is missing.') }
+  }
+  try {
+    return { rootSecret: openSecretFile(file) }
+  } catch (error) {
+    return { problem: finding('keys_unreadable', problemOf(error, `${rootSecretFile(file)} cannot be read.`)) }
+  }
 }
+
+const problemOf = (error: unknown, otherwise: string): string => (error instanceof AppError ? error.message : otherwise)
 
 /** Whether the database is there and up to date: only then it may be opened without being changed. */
 export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
@@ -29,10 +41,12 @@ export const inspectDatabase = async (config: Config): Promise<Finding[]> => {
     if (pending.length === 0) return database.kind === 'sqlite' ? inspectDisk(database.file) : []
     return [finding('migrations_pending', `The database waits for ${pending.join(', ')}.`)]
   } catch (error) {
-    const message = error instanceof AppError ? error.message : 'The database cannot be opened.'
-    return [finding('database_unreachable', message)]
+    return [unreachableDatabase(error)]
   }
 }
+
+export const unreachableDatabase = (error: unknown): Finding =>
+  finding('database_unreachable', problemOf(error, 'The database cannot be opened.'))
 
 const LOW_BYTES = 256 * 1024 * 1024
 
@@ -61,9 +75,9 @@ export const inspectKeys = async (
     return [finding('keys_unreadable', error.message)]
   }
   if (!isReached) return []
-  const { status, body } = await exchange({ origin, path: '/auth/.well-known/jwks.json', ca })
+  const shown = await exchange({ origin, path: '/auth/.well-known/jwks.json', ca }).catch(() => undefined)
   const own = (await signingKeys.list()).filter(({ state }) => state === 'signs').map(({ id }) => id)
-  if (status !== 200 || own.every((id) => body.includes(`"${id}"`))) return []
+  if (shown?.status !== 200 || own.every((id) => shown.body.includes(`"${id}"`))) return []
   return [finding('keys_differ', `${origin}/auth/.well-known/jwks.json does not have the key that signs here.`)]
 }
 

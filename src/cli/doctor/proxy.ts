@@ -3,7 +3,7 @@ import { checkArrival, checkPath } from './arrival.ts'
 import { checkSentCookies, checkSetCookies } from './cookies.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Probed, sendProbe, type Target } from './probe.ts'
-import { HEALTH_PATH, reach } from './reach.ts'
+import { explainFailure, HEALTH_PATH, reach } from './reach.ts'
 
 /** Clocks that differ by more than this make tokens and codes fail. */
 const MAX_CLOCK_DIFFERENCE_MS = 10_000
@@ -14,22 +14,30 @@ const LARGE_COOKIE = 'a'.repeat(6000)
 /** No cache has a response for it yet. */
 const newPath = (): string => `/auth/probe/${randomToken(8)}`
 
-/** Looks at svc through its public address. */
+/** Looks at svc through its public address. What was found before a connection failed counts. */
 export const inspectProxy = async (target: Target): Promise<Finding[]> => {
   const reached = await reach(target)
   if ('problem' in reached) return [reached.problem]
-  const { answer, seen, aheadMs = 0, isOld } = reached.probed
-  if (!seen) return []
+  const findings: Finding[] = []
+  try {
+    for await (const found of lookCloser(target, reached.probed)) findings.push(...found)
+  } catch (error) {
+    findings.push(explainFailure(target, error))
+  }
+  return findings
+}
+
+/** What follows from the first probe, and from more of them. */
+async function* lookCloser(target: Target, { answer, seen, aheadMs = 0, isOld }: Probed): AsyncGenerator<Finding[]> {
+  if (!seen) return
   const path = checkPath(HEALTH_PATH, seen)
-  return [
-    ...path,
-    ...(path.length === 0 ? await checkSpelling(target, aheadMs) : []),
-    ...checkArrival(target.origin, seen, answer),
-    ...(await checkCookies(target, seen.cookie_names, aheadMs)),
-    ...checkSetCookies(target.origin, seen, answer),
-    ...(await checkCaching(target, aheadMs, isOld)),
-    ...checkClock(aheadMs),
-  ]
+  yield path
+  if (path.length === 0) yield await checkSpelling(target, aheadMs)
+  yield checkArrival(target.origin, seen, answer)
+  yield await checkCookies(target, seen.cookie_names, aheadMs)
+  yield checkSetCookies(target.origin, seen, answer)
+  yield await checkCaching(target, aheadMs, isOld)
+  yield checkClock(aheadMs)
 }
 
 /** A path and a query that a proxy might decode or clean. */

@@ -47,7 +47,8 @@ const isHealth = ({ status, body }: WireAnswer): boolean => status === 200 && /^
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/
 
-const explainFailure = ({ origin }: Target, error: unknown): Finding => {
+/** Why there was no answer at all. */
+export const explainFailure = ({ origin }: Target, error: unknown): Finding => {
   const { code = '', name, message } = error as NodeJS.ErrnoException
   const problem = name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : code || message
   if (CERTIFICATE.test(code)) return finding('certificate_refused', `The certificate of ${origin}: ${message}.`)

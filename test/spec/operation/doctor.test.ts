@@ -1,7 +1,8 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { checkSentCookies } from '../../../src/cli/doctor/cookies.ts'
 import { FINDING_CODES } from '../../../src/cli/doctor/findings.ts'
@@ -34,6 +35,8 @@ const examine = async (
   assert.equal(code, result.findings.length === 0 ? 0 : 1)
   return result
 }
+const databaseFileOf = ({ directory }: Service): string => path.join(directory, 'data/svc.db')
+
 const codesOf = ({ findings }: Result): string[] => findings.map(({ code }) => code)
 
 describe('svc doctor', () => {
@@ -116,6 +119,16 @@ describe('svc doctor finds in an installation', () => {
     assert.deepEqual(codesOf(await examine(lost, [], { env })), ['probe_unanswered', 'keys_unreadable'])
   })
 
+  test('keys_unreadable: the file of the root secret is broken, or gone', async (t) => {
+    const lost = await startService({ t })
+    const file = path.join(path.dirname(databaseFileOf(lost)), 'svc.secret')
+    writeFileSync(file, 'short')
+    assert.deepEqual(codesOf(await examine(lost)), ['keys_unreadable'])
+    rmSync(file)
+    assert.deepEqual(codesOf(await examine(lost)), ['keys_unreadable'])
+    assert.equal(existsSync(file), false)
+  })
+
   test('keys_differ', async (t) => {
     const other = await startService({ t, env: { SVC_SECRET: SECRET } })
     assert.deepEqual(codesOf(await examine(other, [service.url])), ['keys_differ'])
@@ -170,6 +183,11 @@ const startBehind = async (t: TestContext, meddling: Meddling, env: Environment 
   return startService({ t, env: { SVC_PORT: String(port), SVC_BASE_URL: `http://${host}:${proxy}`, ...env } })
 }
 
+const cutOnCookies: Meddling['request'] = (headers) => {
+  if (headers.cookie !== undefined) throw new Error('cut')
+  return { ...headers, host: 'other.example' }
+}
+
 const codes = (...cookies: string[]) =>
   checkSentCookies(['a_one', 'b_two'], { cookies } as ProbeAnswer).map(({ code }) => code)
 
@@ -214,6 +232,14 @@ describe('svc doctor finds through the address', () => {
       assert.deepEqual(codesOf(await examine(behind)), [expected])
     })
   }
+
+  test('what it has found before the proxy cuts connections', async (t) => {
+    const { findings } = await examine(await startBehind(t, { request: cutOnCookies }))
+    assert.deepEqual(
+      findings.map(({ code }) => code),
+      ['host_lost', 'unreachable'],
+    )
+  })
 
   test('client_addresses_alike: no X-Forwarded-For arrives', async (t) => {
     for (const [forwardedFor, expected] of [
