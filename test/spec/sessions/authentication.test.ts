@@ -7,7 +7,7 @@ import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
 
-test('§5.1 a session is the three cookies svc_access, svc_refresh and svc_csrf; svc_device names the browser', async () => {
+test('§5.1 a session is three cookies, and two that tell scripts of it; svc_device names the browser', async () => {
   const { setCookies } = await signUp(newAgent(service), newPerson())
   assert.deepEqual(setCookies.map(({ name }) => name).sort(), [
     'svc_access',

@@ -35,7 +35,7 @@ const assertLeavesCookies = (answer: Answer) => {
 
 const assertClears = (answer: Answer) => {
   assertJsonError(answer, 401, 'unauthorized')
-  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh'])
+  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh', 'svc_session', 'svc_fresh'])
 }
 
 type Entry = (agent: UserAgent, person: Person) => Promise<Answer>
@@ -139,7 +139,7 @@ describe('§3.2 the cookies of a session that has ended are cleared', () => {
     await pass(10_000)
     assertClears(await late.copy().refresh())
     late.cookies.delete('svc_access')
-    assert.deepEqual((await late.get('/auth/login')).cleared, ['svc_access', 'svc_refresh'])
+    assert.deepEqual((await late.get('/auth/login')).cleared, ['svc_access', 'svc_refresh', 'svc_session', 'svc_fresh'])
     await assertUsable(agent)
   })
 
@@ -196,7 +196,7 @@ test('§3.2 a logout with the cookies that were just replaced ends the session t
   assert.equal((await confirm(agent, person)).status, 303)
   const answer = await logOut(late)
   assert.equal(answer.status, 303)
-  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh'])
+  assert.deepEqual(answer.cleared, ['svc_access', 'svc_refresh', 'svc_session', 'svc_fresh'])
   await assertSignedOut(agent)
 })
 
