@@ -78,16 +78,25 @@ const prepare = (example: Example, workshop: string): void => {
   move(folder, kept)
 }
 
-/** Why an example cannot run, or undefined. */
-const tryToPrepare = (example: Example, workshop: string): string | undefined => {
+/** Why something cannot run, or undefined. */
+const findProblem = (attempt: () => unknown): string | undefined => {
   try {
-    prepare(example, workshop)
+    attempt()
     return undefined
   } catch (error) {
-    if (error instanceof InstallationError) return `examples/${example.name} did not run. ${error.message}`
+    if (error instanceof InstallationError) return error.message
     throw error
   }
 }
+
+/** The examples, and curl, which lines of the documents use. */
+const attempts = (workshop: string): [name: string, attempt: () => unknown][] => [
+  ...[...EXAMPLES, ...VERIFIERS].map((example): [string, () => unknown] => [
+    example.name,
+    () => prepare(example, workshop),
+  ]),
+  ['curl', () => run(['curl', '--version'], ROOT)],
+]
 
 /**
  * Copies the examples to a cache, installs their packages there, and tells which of them can run. Without a runtime or
@@ -99,10 +108,10 @@ export const prepareExamples = (): Preparation => {
   const preparation: Preparation = { ready: [], problems: [] }
   const workshop = mkdtempSync(path.join(tmpdir(), 'svc-examples-'))
   try {
-    for (const example of [...EXAMPLES, ...VERIFIERS]) {
-      const problem = tryToPrepare(example, workshop)
-      if (problem === undefined) preparation.ready.push(example.name)
-      else preparation.problems.push(problem)
+    for (const [name, attempt] of attempts(workshop)) {
+      const problem = findProblem(attempt)
+      if (problem === undefined) preparation.ready.push(name)
+      else preparation.problems.push(`${name} did not run in the tests of the examples. ${problem}`)
     }
   } finally {
     rmSync(workshop, { recursive: true, force: true })
