@@ -10,6 +10,7 @@ const ROOT = path.join(import.meta.dirname, '..')
 const LANGUAGES = ['js', 'jsx', 'ts', 'sh', 'python', 'go']
 
 const DOCUMENTS = 'test/examples/documents.test.ts'
+const OF_SDK = 'test/sdk/documents.test.ts'
 const RECEIVERS = 'test/spec/webhooks/documented-receivers.test.ts'
 
 /** The snippets that a test extracts and runs: the document, how they begin, and the test. */
@@ -23,6 +24,14 @@ const RUN: [document: string, beginnings: string[], by: string][] = [
   ['docs/read-the-user.md', ['const AUTH', 'import json', 'package auth'], DOCUMENTS],
   ['docs/server-api.md', ['curl '], DOCUMENTS],
   ['docs/start.md', ['B=http'], DOCUMENTS],
+  ['README.md', ["import express from 'express'"], OF_SDK],
+  ['docs/read-the-user.md', ['import { createAuth'], OF_SDK],
+  ['sdk/docs/admin.md', ['import { AdminError'], OF_SDK],
+  ['sdk/docs/express.md', ['import express'], OF_SDK],
+  ['sdk/docs/fastify.md', ['import fastify'], OF_SDK],
+  ['sdk/docs/hono.md', ['import { Hono }'], OF_SDK],
+  ['sdk/docs/server.md', ['import { createAuth'], OF_SDK],
+  ['sdk/docs/testing.md', ['import assert'], OF_SDK],
   ['docs/webhooks.md', ['import base64', 'package main'], DOCUMENTS],
   ['docs/webhooks.md', ['import { createHmac'], RECEIVERS],
 ]
@@ -54,16 +63,15 @@ const NOT_RUN: [document: string, beginnings: string[], reason: string][] = [
     'test/sdk/ tests verifyAccessToken',
   ],
   ['docs/webhooks.md', ['echo "whsec_', "import { verifyWebhook } from '@svc/sdk/webhooks'"], PARTS],
-  ['sdk/README.md', [''], MACHINE],
-  ['sdk/docs/', [''], 'test/sdk/ tests each entry, and examples/ use them'],
+  ['sdk/README.md', ['npm install'], MACHINE],
+  ['docs/read-the-user.md', ['npm install'], MACHINE],
+  ['sdk/docs/browser.md', ['import { authFetch'], 'it runs in pages, as test/browser/ tests the entry'],
+  ['sdk/docs/next.md', ['// app/', '// proxy.js'], PARTS],
+  ['sdk/docs/webhooks.md', ['import { verifyWebhook'], PARTS],
 ]
 
 const isListed = (list: typeof RUN, { document, code }: Snippet): boolean =>
-  list.some(
-    ([name, beginnings]) =>
-      (name.endsWith('/') ? document.startsWith(name) : document === name) &&
-      beginnings.some((beginning) => code.startsWith(beginning)),
-  )
+  list.some(([name, beginnings]) => document === name && beginnings.some((beginning) => code.startsWith(beginning)))
 
 /** The lines of a snippet, with those that end in a backslash joined, and without comments. */
 const linesOf = ({ code }: Snippet): string[] =>
