@@ -4,14 +4,16 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const BRANCH = 'main'
-const FILES = ['package.json', 'package-lock.json', 'CHANGELOG.md']
+/** The SDK is released together with the service that it talks to. */
+const PACKAGES = ['package.json', 'sdk/package.json']
+const FILES = [...PACKAGES, 'package-lock.json', 'CHANGELOG.md']
 const UNRELEASED = '## [Unreleased]'
 
 type Version = [major: number, minor: number, patch: number]
 
 interface Lock {
   version: string
-  packages: { '': { version: string } }
+  packages: { '': { version: string }; sdk: { version: string } }
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
@@ -73,12 +75,14 @@ const changeJson = <T>(name: string, change: (content: T) => void): void => {
 }
 
 const writeVersion = (version: string): void => {
-  changeJson<{ version: string }>('package.json', (content) => {
-    content.version = version
-  })
+  for (const name of PACKAGES) {
+    changeJson<{ version: string }>(name, (content) => {
+      content.version = version
+    })
+  }
   changeJson<Lock>('package-lock.json', (lock) => {
     lock.version = version
-    lock.packages[''].version = version
+    for (const own of [lock.packages[''], lock.packages.sdk]) own.version = version
   })
 }
 

@@ -47,7 +47,9 @@ const MODEL = temporaryDirectory()
 const makeModel = (): void => {
   const git = gitIn(MODEL)
   const write = (name: string, content: unknown) => writeFileSync(path.join(MODEL, name), json(content))
-  const lock = { name: 'svc', version: '0.1.0', packages: { '': { name: 'svc', version: '0.1.0' } } }
+  const lock = { name: 'svc', version: '0.1.0', packages: { '': { version: '0.1.0' }, sdk: { version: '0.1.0' } } }
+  mkdirSync(path.join(MODEL, 'sdk'))
+  write('sdk/package.json', { name: 'sdk', version: '0.1.0' })
   write('package.json', { name: 'svc', version: '0.1.0', dependencies: { pg: '0.1.0' } })
   write('package-lock.json', { ...lock, dependencies: { pg: { version: '0.1.0' } } })
   writeFileSync(path.join(MODEL, 'CHANGELOG.md'), CHANGELOG)
@@ -97,10 +99,11 @@ describe('npm run release', () => {
     const after = new Date().toISOString().slice(0, 10)
     assert.equal(status, 0, stderr)
     assert.equal(read('package.json'), json({ name: 'svc', version: '0.2.0', dependencies: { pg: '0.1.0' } }))
+    assert.equal(read('sdk/package.json'), json({ name: 'sdk', version: '0.2.0' }))
     const lock = JSON.parse(read('package-lock.json'))
     assert.deepEqual(
-      [lock.version, lock.packages[''].version, lock.dependencies.pg.version],
-      ['0.2.0', '0.2.0', '0.1.0'],
+      [lock.version, lock.packages[''].version, lock.packages.sdk.version, lock.dependencies.pg.version],
+      ['0.2.0', '0.2.0', '0.2.0', '0.1.0'],
     )
     assert.ok([before, after].map(releasedChangelog).includes(read('CHANGELOG.md')), read('CHANGELOG.md'))
     assert.equal(git('log', '--format=%s'), 'Release 0.2.0\nBegin')
