@@ -250,6 +250,7 @@ export const createCore = (deps: CoreDeps): Core => {
         passwords,
         hashesAtOnce: config.hashesAtOnce,
         requireGoodPassword,
+        emailDomains,
         parsePasswordHash,
         issuerOf,
         findConnected,

@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { createWriteStream, rmSync } from 'node:fs'
-import { finished } from 'node:stream/promises'
+import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
-import { AppError } from '../lib/errors.ts'
 import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
+import { openNewFile } from './new-file.ts'
 import { print, printNotice } from './terminal/output.ts'
 import { createTerminalProgress } from './terminal/progress.ts'
 import { withCore } from './with-core.ts'
@@ -60,28 +58,16 @@ const noticesOf = ({ count, withSessions, hashes }: { count: number; withSession
   ...(count > 0 && !hashes ? ['the lines hold no password hashes: users who have a password will need a new one'] : []),
 ]
 
-/** Gives `work` what it writes with: standard output, or a file that appears when it is complete. */
-const writing = async <T>(file: string | undefined, work: (write: Write) => Promise<T>): Promise<T> => {
-  if (file === undefined) return work(print)
-  const stream = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+/** Gives `work` what it writes with: standard output, or a file, which is removed if it does not get complete. */
+const writing = async <T>(name: string | undefined, work: (write: Write) => Promise<T>): Promise<T> => {
+  if (name === undefined) return work(print)
+  const file = await openNewFile(name)
   try {
-    await once(stream, 'open')
+    return await work(file.write)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw new AppError('conflict', `${file} already exists`)
-    throw new AppError('unavailable', `${file} cannot be written (${code})`)
-  }
-  try {
-    const result = await work(async (text) => {
-      if (!stream.write(text)) await once(stream, 'drain')
-    })
-    stream.end()
-    await finished(stream)
-    return result
-  } catch (error) {
-    stream.destroy()
-    rmSync(file, { force: true })
-    if (error instanceof AppError) throw error
-    throw new AppError('unavailable', `${file} could not be written`, { cause: error })
+    rmSync(name, { force: true })
+    throw error
+  } finally {
+    await file.close()
   }
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../lib/errors.ts'
 
 const PRAGMAS = `
   PRAGMA journal_mode = OFF;
@@ -57,17 +58,18 @@ export const openStaging = (): Staging => {
   const numberOf = (key: string) => Number(findKey.get(key)?.number)
 
   return {
-    add(number, record, keys) {
-      const repeated = keys.filter((key) => insertKey.run(key, number).changes === 0)
-      if (repeated.length > 0) {
-        const repetitions = repeated.map((key) => ({ key, number: numberOf(key) }))
-        for (const key of keys) deleteKey.run(key, number)
-        return repetitions
-      }
-      insertRecord.run(number, record)
-      count += 1
-      return []
-    },
+    add: (number, record, keys) =>
+      orUnavailable(() => {
+        const repeated = keys.filter((key) => insertKey.run(key, number).changes === 0)
+        if (repeated.length > 0) {
+          const repetitions = repeated.map((key) => ({ key, number: numberOf(key) }))
+          for (const key of keys) deleteKey.run(key, number)
+          return repetitions
+        }
+        insertRecord.run(number, record)
+        count += 1
+        return []
+      }),
     has: (key) => findKey.get(key) !== undefined,
     get count() {
       return count
@@ -82,7 +84,7 @@ export const openStaging = (): Staging => {
         last = rows.at(-1)?.number ?? last
       }
     },
-    setId: (number, id) => void updateId.run(id, number),
+    setId: (number, id) => void orUnavailable(() => updateId.run(id, number)),
     *idBatches(size) {
       for (let last = 0; ; ) {
         const rows = findIds.all(last, size)
@@ -92,5 +94,16 @@ export const openStaging = (): Staging => {
       }
     },
     close: () => database.close(),
+  }
+}
+
+/** Writes spill to the file once the cache is full. */
+const orUnavailable = <T>(write: () => T): T => {
+  try {
+    return write()
+  } catch (error) {
+    throw new AppError('unavailable', 'The folder for temporary files (SQLITE_TMPDIR, TMPDIR) cannot be written.', {
+      cause: error,
+    })
   }
 }

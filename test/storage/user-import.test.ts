@@ -8,6 +8,7 @@ import { findConnected, insertIdentities } from '../../src/oauth/identity-transf
 import type { Database } from '../../src/storage/database.ts'
 import { openStaging } from '../../src/storage/staging.ts'
 import { createUserExport } from '../../src/users/export/export.ts'
+import { createEmailDomains } from '../../src/users/email-domains.ts'
 import { createUserImport } from '../../src/users/import/import.ts'
 import { freshDatabase } from './databases.ts'
 
@@ -18,6 +19,7 @@ const importInto = (db: Database, told: string[] = []) =>
     passwords: { hash: async () => 'hash' },
     hashesAtOnce: 2,
     requireGoodPassword: (entered) => entered,
+    emailDomains: createEmailDomains([]),
     parsePasswordHash: () => {},
     issuerOf: () => undefined,
     findConnected,

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { createWriteStream, existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
-import { finished } from 'node:stream/promises'
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
 import { AppError } from '../../lib/errors.ts'
+import { openNewFile } from '../new-file.ts'
 
 interface Entry {
   number: number
@@ -14,33 +14,36 @@ export interface IdsFile {
   add(entry: Entry): Promise<void>
   finish(): Promise<void>
   /** Leaves the earlier file as it is, unless this one is finished. */
-  discard(): void
+  discard(): Promise<void>
 }
 
-/** `conflict` when it is the file that is imported. */
+const CHUNK_LENGTH = 65_536
+
+/** `conflict` when it is the file that is imported, or no file. */
 export const openIdsFile = async (name: string, source: string): Promise<IdsFile> => {
   if (existsSync(name) && existsSync(source) && realpathSync(name) === realpathSync(source)) {
     throw new AppError('conflict', `--ids ${name} is the file that is imported`)
   }
+  if (existsSync(name) && !statSync(name).isFile()) throw new AppError('conflict', `--ids ${name} is no file`)
   const partial = `${name}.partial`
-  const stream = createWriteStream(partial, { mode: 0o600 })
-  try {
-    await once(stream, 'open')
-  } catch (error) {
-    throw new AppError('not_found', `--ids ${name} cannot be written (${(error as NodeJS.ErrnoException).code})`)
-  }
+  // What a killed run has left.
+  rmSync(partial, { force: true })
+  const file = await openNewFile(partial)
+  let text = ''
   return {
     async add({ number, sourceId, id }) {
-      const line = `${JSON.stringify({ line: number, source_id: sourceId ?? null, id })}\n`
-      if (!stream.write(line)) await once(stream, 'drain')
+      text += `${JSON.stringify({ line: number, source_id: sourceId ?? null, id })}\n`
+      if (text.length < CHUNK_LENGTH) return
+      await file.write(text)
+      text = ''
     },
     async finish() {
-      stream.end()
-      await finished(stream)
-      renameSync(partial, name)
+      await file.write(text)
+      await file.close()
+      await rename(partial, name)
     },
-    discard() {
-      stream.destroy()
+    async discard() {
+      await file.close()
       rmSync(partial, { force: true })
     },
   }

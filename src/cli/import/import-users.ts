@@ -112,6 +112,6 @@ const writeStaged = async (
     if (error instanceof AppError && error.code === 'unavailable') output.sayInterrupted()
     throw error
   } finally {
-    ids?.discard()
+    await ids?.discard()
   }
 }

@@ -28,4 +28,4 @@ const isTextList = (value: unknown): value is string[] => Array.isArray(value) &
 
 export const stringOf = reader(isText, 'a string')
 export const booleanOf = reader((value): value is boolean => typeof value === 'boolean', 'true or false')
-export const textListOf = reader(isTextList, 'an array of strings')
+export const stringListOf = reader(isTextList, 'an array of strings')

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { type Database, type Transaction, UniqueViolation } from '../../storage/database.ts'
-import type { RequireGoodPassword } from '../password-rules.ts'
+import type { NewUserRules } from '../new-user.ts'
 import type { Passwords } from '../passwords.ts'
 import type { UserRecord } from '../user-store.ts'
 import { type Decision, decide, type FindConnected } from './decisions.ts'
@@ -46,12 +46,11 @@ interface Connection extends ImportedIdentity {
   userId: string
 }
 
-export interface UserImportDeps {
+export interface UserImportDeps extends NewUserRules {
   db: Database
   clock: Clock
   passwords: Pick<Passwords, 'hash'>
   hashesAtOnce: number
-  requireGoodPassword: RequireGoodPassword
   parsePasswordHash: (text: string) => unknown
   issuerOf: (provider: string) => string | undefined
   findConnected: FindConnected

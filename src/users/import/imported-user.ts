@@ -1,11 +1,8 @@
 import type { Email } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/uuid.ts'
-import { requireEmail } from '../email.ts'
-import type { RequireGoodPassword } from '../password-rules.ts'
-import { requireRoles } from '../roles.ts'
-import { localPart, requireUsername, usernamesFor } from '../username.ts'
-import { booleanOf, type UserFields, objectOf, textListOf, stringOf, wrong } from './fields.ts'
+import { type NewUserRules, requireNewUser } from '../new-user.ts'
+import { booleanOf, type UserFields, objectOf, stringListOf, stringOf, wrong } from './fields.ts'
 import { type ImportedIdentity, requireIdentities } from './imported-identity.ts'
 
 /** One user of a file, checked. All of it can be written as JSON. */
@@ -26,8 +23,7 @@ export interface ImportedUser {
   identities: ImportedIdentity[]
 }
 
-export interface ImportRules {
-  requireGoodPassword: RequireGoodPassword
+export interface ImportRules extends NewUserRules {
   /** `unprocessable` for a hash that nobody could log in with. */
   parsePasswordHash: (text: string) => unknown
   /** The issuer of a configured provider whose users all have the same. */
@@ -64,22 +60,18 @@ export const keptId = (sourceId: string | undefined): string | undefined => {
 /** Checks one line of a file; `unprocessable` with a field, and with the other fields that break a rule in `others`. */
 export const requireImportedUser = (value: unknown, rules: ImportRules): ImportedUser => {
   const fields = objectOf(value, 'A user is a JSON object such as {"email":"ada@example.com"}.')
-  const { password: passwordOf, ...checks } = checksOf(fields, rules)
-  const { unknown: _unknown, invite: _invite, ...user } = checkAll({ ...checks, password: passwordOf })
-  return user
+  const { unknown: _unknown, invite: _invite, ...user } = checkAll(checksOf(fields, rules))
+  return { ...user, ...requireNewUser(user, rules) }
 }
 
 const checksOf = (fields: UserFields, rules: ImportRules) => ({
   unknown: () => requireKnownNames(fields),
   sourceId: () => requireSourceId(fields),
-  email: () => requireEmail(stringOf(fields, 'email') ?? ''),
-  username: () => {
-    const username = stringOf(fields, 'username')
-    return username === undefined ? undefined : requireUsername(username)
-  },
-  roles: () => requireRoles(textListOf(fields, 'roles') ?? []),
+  email: () => stringOf(fields, 'email') ?? '',
+  username: () => stringOf(fields, 'username'),
+  roles: () => stringListOf(fields, 'roles'),
+  password: () => stringOf(fields, 'password'),
   passwordHash: () => requireHash(fields, rules),
-  password: () => requirePassword(fields, rules),
   emailVerified: () => booleanOf(fields, 'email_verified') ?? false,
   disabled: () => booleanOf(fields, 'disabled') ?? false,
   createdAtMs: () => requireTime(fields, rules.nowMs),
@@ -112,15 +104,6 @@ const requireHash = (fields: UserFields, { parsePasswordHash, withoutHashes }: I
     throw wrong('password_hash', 'Give password or password_hash, not both.')
   parsePasswordHash(hash)
   return hash
-}
-
-const requirePassword = (fields: UserFields, { requireGoodPassword }: ImportRules): string | undefined => {
-  const password = stringOf(fields, 'password')
-  if (password === undefined) return undefined
-  const email = typeof fields.email === 'string' ? fields.email.trim() : ''
-  const username = typeof fields.username === 'string' ? fields.username : ''
-  const [generated = ''] = usernamesFor(localPart(email.toLowerCase()))
-  return requireGoodPassword(password, [email, username, generated])
 }
 
 /** RFC 3339 section 5.6: without an offset, the time would depend on where the command runs. */

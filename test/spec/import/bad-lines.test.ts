@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import { describe, test } from 'node:test'
 import { signedUp } from '../../support/client/accounts.ts'
-import { exportLines, importJson, importLines, problemsOf } from '../../support/service/imports.ts'
+import { exportLines, importJson, importLines, problemsOf, writeInput } from '../../support/service/imports.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
@@ -146,7 +146,17 @@ describe('lines that cannot be imported', () => {
     assert.match(folder.stderr, /cannot be read \(EISDIR\)/)
     const ids = await importLines(service, [{ email: 'ids@example.com' }], ['--ids', 'no/such/folder.jsonl'])
     assert.equal(ids.code, 1)
-    assert.match(ids.stderr, /--ids no\/such\/folder\.jsonl cannot be written/)
+    assert.match(ids.stderr, /no\/such\/folder\.jsonl\.partial cannot be written \(ENOENT\)/)
+    const itself = await service.cli([
+      'users',
+      'import',
+      writeInput(service, 'same.jsonl', '{}'),
+      '--ids',
+      './same.jsonl',
+    ])
+    assert.match(itself.stderr, /--ids \.\/same\.jsonl is the file that is imported/)
+    const noFile = await importLines(service, [{ email: 'ids@example.com' }], ['--ids', '.'])
+    assert.match(noFile.stderr, /--ids \. is no file/)
     assert.ok(!(await exportLines(service)).some(({ email }) => email === 'ids@example.com'), 'before anything changes')
   })
 })
