@@ -235,6 +235,24 @@ for (const { name } of gateways) {
   })
 }
 
+test('software that knows Remote-User gets it from Caddy, and not from the client', async (t) => {
+  const named = 'X-Svc-User-Id X-Svc-Email X-Svc-Username X-Svc-Roles X-Svc-Email-Verified'
+  const change = (text: string) =>
+    replaced(
+      replaced(text, '?redirect=1', '?redirect=1&headers=remote'),
+      named,
+      'Remote-User Remote-Email Remote-Groups',
+    )
+  const port = await startGateway('Caddy', { svc: svc.port, app, t, change })
+  const member = await memberOf(port)
+  const { email, username } = (await member.fetch('/auth/api/v1/user')).json<{ email: string; username: string }>()
+  assert.deepEqual(identityOf(echoOf(await member.open('/members/a', FORGED))), {
+    'remote-user': username,
+    'remote-email': email,
+    'remote-groups': '-',
+  })
+})
+
 /** Checks for 503 without a redirect, and without a page of the application. */
 const assertAway = async (port: number, status = 503): Promise<void> => {
   const visitor = visitorOf(port)
