@@ -13,7 +13,8 @@ import { type Clock, monotonicClock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
-import type { Pages } from './pages/pages.ts'
+import { once } from './lib/on-demand.ts'
+import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { deleteEndedCounters } from './storage/counters.ts'
 import { takeLease } from './storage/leases.ts'
@@ -56,6 +57,9 @@ const STOP_PATIENCE_MS = 7000
 /** How long a stop waits for a message: what is cut off is stored, so that another process sends it at once. */
 const MAIL_PATIENCE_MS = 5000
 
+/** How long after the start what it has left out is loaded. */
+const PRELOAD_AFTER_MS = 1000
+
 /** The whole service, not yet listening. */
 export const createService = async ({ config, log, clock, ...bootstrapped }: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
@@ -71,18 +75,20 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
-  const [{ createServer }, { listen }, { createGracefulShutdown }, { createPages }] = await Promise.all([
+  const [{ createServer }, { preload }, { listen }, { createGracefulShutdown }, { createFrame }] = await Promise.all([
     import('./http/server.ts'),
+    import('./http/preload.ts'),
     import('./http/transport/listen.ts'),
     import('./http/transport/graceful-shutdown.ts'),
-    import('./pages/pages.ts'),
+    import('./pages/frame.ts'),
   ])
   const idempotency = createIdempotency({ db, clock: core.clock, rootSecret })
   const serving = { config, log, core, metrics, idempotency }
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
+  let preloadTimer: NodeJS.Timeout | undefined
   const server = createServer({
-    ...serverDeps(serving, createPages(pageSettings(config, core.baseUrl))),
+    ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
     rootSecret,
     isStopping: () => isStopping,
     async requireReady() {
@@ -109,6 +115,8 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       if (!sharesPort) await metrics?.start()
       const address = await listen(server, listenOptions(config, sharesPort))
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
+      // What cannot be loaded is tried again by the request that needs it.
+      preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
       core.webhooks.start()
       await core.mail.start()
       cleanup.start()
@@ -120,6 +128,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     async stop(drainMs = config.drainMs) {
       isStopping = true
       clearInterval(secretTimer)
+      clearTimeout(preloadTimer)
       await shutdown.drain(drainMs)
       // A database that does not answer must not hold up the end for as long as its own timeouts allow.
       const ends = [
@@ -136,7 +145,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
 }
 
 /** What HTTP is handed, but for what changes while the service runs. */
-const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, pages: Pages) =>
+const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame: Frame) =>
   ({
     ...core,
     idempotency,
@@ -149,15 +158,18 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, pages:
     passwords: config.passwords,
     isTrustedProxy: createNetworkCheck(config.trustProxy),
     log,
-    pages,
-    providers: core.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? pages.iconOf(it.name) })),
+    frame,
+    loadPages: once(async () =>
+      (await import('./pages/pages.ts')).createPages(frameSettings(config, core.baseUrl), frame),
+    ),
+    providers: core.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? frame.iconOf(it.name) })),
     limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     hstsMs: config.hstsMs,
     maxConnections: config.maxConnections,
     requestMetrics: metrics,
   }) satisfies Omit<ServerDeps, 'rootSecret' | 'isStopping' | 'requireReady'>
 
-const pageSettings = (config: Config, baseUrl: string) => ({
+const frameSettings = (config: Config, baseUrl: string) => ({
   appName: appNameOf(config, baseUrl),
   logoUrl: config.logoUrl,
   accentColor: config.accentColor,

@@ -6,6 +6,7 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
+import type { Frame } from '../pages/frame.ts'
 import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
@@ -59,7 +60,9 @@ export interface ServerDeps {
   recovery: Recovery
   /** In the order of their buttons. */
   providers: ProviderView[]
-  pages: Pages
+  frame: Frame
+  /** All pages, which are loaded with the first request for one of them. */
+  loadPages: () => Promise<Pages>
   limits: RateLimits
   /** A keyed hash of an email, for the log. */
   pseudonymOf: (email: string) => string
@@ -83,4 +86,9 @@ export interface RouteDeps extends ServerDeps {
   accountLog: AccountLog
   recordRefresh: RecordRefresh
   finishRefresh: FinishRefresh
+}
+
+/** What handlers of pages are given. */
+export interface PageDeps extends RouteDeps {
+  pages: Pages
 }

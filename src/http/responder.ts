@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Pages } from '../pages/pages.ts'
+import type { Frame } from '../pages/frame.ts'
 import { DeadLinkError } from '../recovery/link.ts'
 import { isShownToPeople } from './check/original-request.ts'
 import type { CookieTable } from './cookies.ts'
@@ -21,7 +21,7 @@ interface ResponderDeps {
   baseUrl: string
   homeUrl: string
   log: Log
-  pages: Pages
+  frame: Frame
   securityHeaders: SecurityHeaders
   isStopping: () => boolean
   cookieTable: CookieTable
@@ -56,7 +56,7 @@ export interface Responder {
 const REAUTHENTICATION_PATH = '/auth/account/confirm'
 
 export const createResponder = (deps: ResponderDeps): Responder => {
-  const { baseUrl, log, pages, securityHeaders, isStopping, requestMetrics } = deps
+  const { baseUrl, log, frame, securityHeaders, isStopping, requestMetrics } = deps
   const { host: baseHost } = new URL(baseUrl)
   const challenge = challengeOf(deps.cookieTable)
   const logRequest = createRequestLog({ log, requestMetrics })
@@ -119,13 +119,13 @@ export const createResponder = (deps: ResponderDeps): Responder => {
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()
-    if (error instanceof DeadLinkError) return page(status, pages.deadLink(error))
+    if (error instanceof DeadLinkError) return page(status, frame.deadLink(error))
     if (responseKind !== 'html') return { ...json(status, toErrorJson(error, context.requestId)), retryAfterSeconds }
     // The form may be older than a login in another tab. The error page links to the login page, which redirects a
     // signed-in user.
     const returnTo = error.field === CSRF_FIELD ? findReturnTo(context.form, deps) : undefined
     const view = { status, message, requestId: context.requestId, retryAfterSeconds, returnTo }
-    return page(status, pages.error(view), retryAfterSeconds)
+    return page(status, frame.error(view), retryAfterSeconds)
   }
 
   return {

@@ -7,18 +7,12 @@ import { createGetReadiness, getHealth } from './api/health.ts'
 import { createRefreshSession } from './api/refresh-session.ts'
 import { createSessionRoutes } from './api/v2/sessions.ts'
 import { createUserRoutes } from './api/v2/user-routes.ts'
-import { createAccount } from './browser/account.ts'
 import { createHome } from './browser/home.ts'
-import { createLogin } from './browser/login.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
-import { createLogout } from './browser/logout.ts'
 import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
+import { createPageHandlers } from './browser/page-handlers.ts'
 import { createRecoveryHandlers } from './browser/recovery/recovery-handlers.ts'
-import { createReauthentication } from './browser/reauthentication.ts'
-import { createRedirectSignedIn } from './browser/redirect-signed-in.ts'
 import { createGetSessionScript } from './browser/session-script.ts'
-import { createSignup } from './browser/signup.ts'
-import { createWelcome } from './browser/welcome.ts'
 import { createCheck } from './check/check.ts'
 import { FORWARD_PATH } from './check/original-request.ts'
 import type { RouteDeps } from './deps.ts'
@@ -29,12 +23,7 @@ import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
-  const entryDeps = { ...deps, redirectSignedIn: createRedirectSignedIn(deps) }
-  const login = createLogin(entryDeps)
-  const signup = createSignup(entryDeps)
-  const logout = createLogout(deps)
-  const account = createAccount(deps)
-  const reauthentication = createReauthentication(deps)
+  const { login, signup, logout, account, reauthentication, welcome } = createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const check = createCheck(deps)
@@ -86,7 +75,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/email/verify',    guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
     // The application has this address. Only while it is being set up does a request for it reach svc.
-    ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET',  path: '/', guard: 'none', responseKind: 'html', handle: createWelcome(deps) } satisfies Route] : []),
+    ...(isLoopbackUrl(deps.baseUrl) ? [{ method: 'GET',  path: '/', guard: 'none', responseKind: 'html', handle: welcome.show } satisfies Route] : []),
     // What proxies ask about each request of an application
     { method: 'ANY',  path: '/auth/check',                   guard: 'access_token',                 responseKind: 'check', frequent: true, ...check },
     { method: 'ANY',  path: FORWARD_PATH, isPrefix: true,    guard: 'access_token',                 responseKind: 'check', frequent: true, ...check },
@@ -112,7 +101,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',    path: '/auth/api/v2/openapi.json',        guard: 'none',                                              responseKind: 'json', ...getOpenApi('v2') },
     // Of each provider, and of each file of the pages
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),
-    ...deps.pages.assets.map(assetRoute),
+    ...deps.frame.assets.map(assetRoute),
   ]
   return withoutSwitchedOff(routes, deps)
 }

@@ -40,7 +40,7 @@ export const createServer = (given: ServerDeps): Server => {
   const routes = createRoutes(deps)
   const routeLookup = createRouteLookup(routes)
   const noRoute = createNoRoute(routeLookup)
-  const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.pages.contentSecurityPolicy })
+  const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.frame.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
   const apiRequests = createApiRequests(deps)

@@ -6,26 +6,31 @@ type OnDemand<T, Name extends keyof T> = {
     : never
 }
 
-/**
- * Functions, by their names, whose files are loaded with the first call of one of them. For what few requests need: each
- * file that is loaded makes every start longer. What cannot be loaded is tried again with the next call.
- */
-export const onDemand = <T extends object, Name extends keyof T & string>(
-  load: () => Promise<T>,
-  ...names: Name[]
-): OnDemand<T, Name> => {
+/** What is loaded with the first call, and handed to all. What cannot be loaded is tried again with the next call. */
+export const once = <T>(load: () => Promise<T>): (() => Promise<T>) => {
   let loading: Promise<T> | undefined
-  const loadOnce = (): Promise<T> => {
+  return () => {
     loading ??= load().catch((error: unknown) => {
       loading = undefined
       throw error
     })
     return loading
   }
+}
+
+/**
+ * Functions, by their names, whose files are loaded with the first call of one of them. Each file that is
+ * loaded before the service listens makes every start longer.
+ */
+export const onDemand = <T extends object, Name extends keyof T & string>(
+  load: () => Promise<T>,
+  ...names: Name[]
+): OnDemand<T, Name> => {
+  const loadedOnce = once(load)
   const callOf =
     (name: Name) =>
     async (...args: unknown[]) => {
-      const loaded = (await loadOnce()) as Record<Name, (...args: unknown[]) => unknown>
+      const loaded = (await loadedOnce()) as Record<Name, (...args: unknown[]) => unknown>
       return loaded[name](...args)
     }
   return Object.fromEntries(names.map((name) => [name, callOf(name)])) as OnDemand<T, Name>

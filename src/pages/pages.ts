@@ -1,17 +1,10 @@
 import { createAccountPage } from './account.ts'
-import { type Asset, createAssets } from './assets.ts'
-import { type ProviderTargets, policyFor } from './content-security-policy.ts'
-import { createErrorPage } from './error.ts'
-import type { Branding } from './branding.ts'
-import { createLayout } from './layout.ts'
+import { createFrame, type Frame, type FrameSettings } from './frame.ts'
 import { createLinkAccountPage } from './link-account.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
-import { createNotSentPage, type NotSentView } from './not-sent.ts'
-import { createProviderIcons } from './provider-icons.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
 import { createReauthenticationPage } from './reauthentication.ts'
-import { createDeadLinkPage } from './recovery/dead-link.ts'
 import {
   createForgotPasswordPage,
   createForgotWithoutMailPage,
@@ -26,7 +19,6 @@ import { createResetPasswordPage } from './recovery/reset-password.ts'
 import { createUndoEmailPage, createUndoneButDisabledPage } from './recovery/undo-email.ts'
 import { createVerificationPages, type VerificationPages } from './recovery/verification-pages.ts'
 import type {
-  DeadLinkView,
   ForgotPasswordView,
   NotMeView,
   InvitationView,
@@ -38,7 +30,6 @@ import { createSignupPage } from './signup.ts'
 import { createWelcomePage } from './welcome.ts'
 import type {
   AccountView,
-  ErrorView,
   LinkAccountView,
   LoginView,
   LogoutView,
@@ -50,21 +41,14 @@ import type {
 } from './views.ts'
 
 export type { Asset } from './assets.ts'
-export type { ProviderTargets } from './content-security-policy.ts'
-export type { Branding } from './branding.ts'
 export type * from './recovery/email-views.ts'
 export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
 export type * from './views.ts'
-export { createSessionScript } from './session-script.ts'
 export { isFieldProblem } from './views.ts'
 
 /** All pages. Each function takes a view and returns a whole document. */
-export interface Pages extends VerificationPages {
-  /** Stylesheet, script and icons; their paths change with their content. */
-  assets: Asset[]
-  /** The `Content-Security-Policy` header of a page that may have been opened on these hosts. */
-  contentSecurityPolicy: (hosts: readonly string[]) => string
+export interface Pages extends Frame, VerificationPages {
   login(view: LoginView): string
   signup(view: SignupView): string
   logout(view: LogoutView): string
@@ -72,10 +56,8 @@ export interface Pages extends VerificationPages {
   reauthentication(view: ReauthenticationView): string
   linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
-  notSent(view: NotSentView): string
   redirectLoop(view: RedirectLoopView): string
   welcome(view: WelcomeView): string
-  deadLink(view: DeadLinkView): string
   forgotPassword(view: ForgotPasswordView): string
   forgotWithoutMail(): string
   linkSent(): string
@@ -88,39 +70,22 @@ export interface Pages extends VerificationPages {
   newEmailTaken(view: Pick<NewEmailView, 'email' | 'newEmail'>): string
   undoEmail(view: UndoEmailView): string
   emailUndoneButDisabled(email: string): string
-  error(view: ErrorView): string
-  /** The path of the built-in icon of a well-known provider, by its name in the configuration. */
-  iconOf(providerName: string): string | undefined
 }
 
-const NO_PROVIDERS: ProviderTargets = { iconUrls: [], formActions: [] }
-
-/**
- * Creates the pages for one name, logo, accent colour and list of providers; reads the stylesheet and the script.
- * Throws a TypeError on an invalid colour, address or source.
- */
-export const createPages = ({
-  providers = NO_PROVIDERS,
-  ...branding
-}: Branding & { providers?: ProviderTargets }): Pages => {
-  const assets = createAssets(branding.appName, branding.accentColor)
-  const icons = createProviderIcons()
-  const layout = createLayout(branding, assets)
+/** Creates the pages for one appearance; without a frame, `createFrame` makes it, and throws as it does. */
+export const createPages = (settings: FrameSettings, frame = createFrame(settings)): Pages => {
+  const { layout } = frame
   return {
-    assets: [assets.style, assets.script, assets.icon, ...icons.assets],
-    contentSecurityPolicy: policyFor(branding.logoUrl, providers),
-    iconOf: icons.iconOf,
+    ...frame,
     login: createLoginPage(layout),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
-    account: createAccountPage(layout, icons.password),
+    account: createAccountPage(layout, frame.passwordIcon),
     reauthentication: createReauthenticationPage(layout),
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
-    notSent: createNotSentPage(layout),
     redirectLoop: createRedirectLoopPage(layout),
     welcome: createWelcomePage(layout),
-    deadLink: createDeadLinkPage(layout),
     forgotPassword: createForgotPasswordPage(layout),
     forgotWithoutMail: createForgotWithoutMailPage(layout),
     linkSent: createLinkSentPage(layout),
@@ -134,6 +99,5 @@ export const createPages = ({
     newEmailTaken: createNewEmailTakenPage(layout),
     undoEmail: createUndoEmailPage(layout),
     emailUndoneButDisabled: createUndoneButDisabledPage(layout),
-    error: createErrorPage(layout),
   }
 }

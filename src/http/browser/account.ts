@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { AccountView } from '../../pages/pages.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import { type LimitedBy, passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
@@ -47,7 +47,7 @@ interface AccountForm {
 }
 
 /** `/auth/account`: what users can see and change of their own account. */
-export const createAccount = (deps: RouteDeps) => {
+export const createAccount = (deps: PageDeps) => {
   const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords, mail } = deps
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)

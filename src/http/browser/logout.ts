@@ -1,5 +1,5 @@
 import type { LogoutView } from '../../pages/pages.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import { prefersJson } from '../prefers-json.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../response.ts'
@@ -9,7 +9,7 @@ import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
-export const createLogout = (deps: RouteDeps) => {
+export const createLogout = (deps: PageDeps) => {
   const view = async (context: RequestContext): Promise<LogoutView> => {
     const returnTo = returnToParameter(requestedReturnTo(context, deps), deps)
     const session = await deps.findCurrentSession(context)

@@ -2,7 +2,7 @@ import { AppError } from '../../lib/errors.ts'
 import type { ReauthenticationView } from '../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
@@ -11,7 +11,7 @@ import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 
 /** `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1). */
-export const createReauthentication = (deps: RouteDeps) => {
+export const createReauthentication = (deps: PageDeps) => {
   const { users, pages, limits, accountLog } = deps
   const signInMethods = createSignInMethods(deps)
 

@@ -1,7 +1,7 @@
 import { type Awaitable, after } from '../../lib/awaitable.ts'
 import { monotonicClock } from '../../lib/time.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
@@ -17,11 +17,11 @@ export type RedirectSignedIn = (
 ) => Awaitable<HttpResponse>
 
 /** What the pages of login and signup share. */
-export interface EntryDeps extends RouteDeps {
+export interface EntryDeps extends PageDeps {
   redirectSignedIn: RedirectSignedIn
 }
 
-type RedirectSignedInDeps = Pick<RouteDeps, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
+type RedirectSignedInDeps = Pick<PageDeps, 'findCurrentSession' | 'baseUrl' | 'homeUrl' | 'log' | 'pages' | 'clock'>
 
 export const createRedirectSignedIn = ({
   findCurrentSession,

@@ -1,10 +1,10 @@
 import { presetOf } from '../../oauth/providers/presets.ts'
 import type { ProviderView, SignInView } from '../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 
 /** The ways in which a user can sign in: with a password, and with connected providers. */
-export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, providers }: RouteDeps) => {
+export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, providers }: PageDeps) => {
   const findMethods = async (userId: string) => {
     const hasPassword = await users.hasPassword(userId)
     return { hasPassword, linked: await oauth.listIdentities(userId, hasPassword) }

@@ -1,5 +1,5 @@
 import type { ProviderView } from '../../pages/pages.ts'
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countProviderFailure } from '../request-metrics.ts'
 import type { HttpResponse } from '../response.ts'
@@ -18,7 +18,7 @@ const WINDOW_SECONDS = 60
  * Sends a visitor of the login page to the only provider, where there is nothing to choose on the page. Undefined where
  * the page is to be shown: for anything but a navigation of a whole tab, after a logout or an error, and in a loop.
  */
-export const createStraightOn = (deps: RouteDeps) => {
+export const createStraightOn = (deps: PageDeps) => {
   const provider = findOnlyProvider(deps)
   if (!provider) return () => undefined
 

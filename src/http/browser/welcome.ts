@@ -1,4 +1,4 @@
-import type { RouteDeps } from '../deps.ts'
+import type { PageDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
 import { signupWays } from '../signup-ways.ts'
@@ -7,7 +7,7 @@ import { signupWays } from '../signup-ways.ts'
  * `GET /`, where the base URL is on this machine: the application has the address, but while there is none, the request
  * reaches svc. A user who has just signed up is told what to do next; for anyone else the page is a 404 all the same.
  */
-export const createWelcome = (deps: RouteDeps) => {
+export const createWelcome = (deps: PageDeps) => {
   const { findCurrentSession, pages, baseUrl } = deps
   const { isOpen: signupOpen } = signupWays(deps)
 

@@ -24,7 +24,7 @@ export const createCheck = (deps: RouteDeps) => {
       if (isPage && isPassedOn(context)) return redirect(login)
       if (isShownToPeople(context)) {
         const { requestId } = context
-        return { ...page(401, deps.pages.notSent({ returnTo, requestId })), refused: error }
+        return { ...page(401, deps.frame.notSent({ returnTo, requestId })), refused: error }
       }
       const answer = json(401, toErrorJson(error, context.requestId))
       return { ...answer, headers: isPage ? ['x-svc-login', login] : [], refused: error }

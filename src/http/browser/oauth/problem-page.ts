@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
 import type { ProviderProblemView, ProviderView } from '../../../pages/pages.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
@@ -27,7 +27,7 @@ export interface RetryParams {
  * Starts a session and sends the browser to `returnTo`; `forbidden` when there is no grant, or it is no longer valid.
  */
 export const startSessionBy = async (
-  deps: RouteDeps,
+  deps: PageDeps,
   context: RequestContext,
   grant: SignInGrant | undefined,
   session: Omit<NewSession, 'grant'>,
@@ -43,7 +43,7 @@ export const startSessionBy = async (
  * do next. The cause never appears on the page: it can repeat what the provider said.
  */
 export const orProblemPage = async (
-  deps: RouteDeps,
+  deps: PageDeps,
   context: RequestContext,
   retryParams: RetryParams,
   action: () => Promise<HttpResponse>,
@@ -63,7 +63,7 @@ export const orProblemPage = async (
 }
 
 const problemPage = async (
-  deps: RouteDeps,
+  deps: PageDeps,
   context: RequestContext,
   { provider, returnTo, intent, entry, linkRequest }: RetryParams,
   error: AppError,

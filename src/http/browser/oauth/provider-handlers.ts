@@ -1,8 +1,10 @@
 import { onDemand } from '../../../lib/on-demand.ts'
-import type { ProviderRouteDeps } from './provider-route.ts'
+import type { RouteDeps } from '../../deps.ts'
+import { withPages } from '../with-pages.ts'
+import type { ProviderRoute } from './provider-route.ts'
 
 /** The handlers of one provider. */
-export const createProviderHandlers = (deps: ProviderRouteDeps) =>
+export const createProviderHandlers = (deps: RouteDeps & ProviderRoute) =>
   onDemand(
     async () => {
       const [{ createProviderStart }, { createProviderCallback }, { createLinkAccount }] = await Promise.all([
@@ -10,11 +12,12 @@ export const createProviderHandlers = (deps: ProviderRouteDeps) =>
         import('./callback.ts'),
         import('./link-account.ts'),
       ])
-      const linkAccount = createLinkAccount(deps)
+      const given = await withPages(deps)
+      const linkAccount = createLinkAccount(given)
       const { askForProof } = linkAccount
       return {
-        start: createProviderStart(deps),
-        ...createProviderCallback({ ...deps, askForProof }),
+        start: createProviderStart(given),
+        ...createProviderCallback({ ...given, askForProof }),
         ...linkAccount,
       }
     },

@@ -1,13 +1,16 @@
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { ProviderView } from '../../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps, RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 
-/** What the routes of one provider are given. */
-export interface ProviderRouteDeps extends RouteDeps {
+/** What the routes of one provider are made from. */
+export interface ProviderRoute {
   provider: ProviderView
 }
+
+/** What their handlers are given. */
+export interface ProviderRouteDeps extends PageDeps, ProviderRoute {}
 
 /** The current session; `unauthorized` when there is none, or it has ended while the user was at the provider. */
 export const requireSignedIn = async (

@@ -1,14 +1,14 @@
 import type { AskingBrowser } from '../../../recovery/verification-message.ts'
 import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { markAskingBrowser } from './asking-browser.ts'
 
 /** What a link remembers of the browser that asks for it. */
-export const askingBrowserOf = (deps: RouteDeps, context: RequestContext, returnTo?: string): AskingBrowser => ({
+export const askingBrowserOf = (deps: PageDeps, context: RequestContext, returnTo?: string): AskingBrowser => ({
   hash: markAskingBrowser(deps, context),
   network: context.network,
   userAgent: context.device.userAgent,
@@ -20,7 +20,7 @@ export const askingBrowserOf = (deps: RouteDeps, context: RequestContext, return
  * session. Undefined where a session may start. To be called with a grant: nobody else learns that there is an account.
  */
 export const askToProveEmail = async (
-  deps: RouteDeps,
+  deps: PageDeps,
   context: RequestContext,
   { grant, returnTo, facts }: { grant: SignInGrant; returnTo: string; facts: EventFacts },
 ): Promise<HttpResponse | undefined> => {

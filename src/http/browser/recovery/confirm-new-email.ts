@@ -1,13 +1,13 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import type { NamedLink } from './link-token.ts'
 
 /** The links of `/auth/email/verify` that confirm a new address. */
-export const createConfirmNewEmail = ({ recovery, pages, accountLog }: RouteDeps) => {
+export const createConfirmNewEmail = ({ recovery, pages, accountLog }: PageDeps) => {
   const render = async (context: RequestContext, { link, token }: NamedLink): Promise<string> =>
     pages.newEmail({ csrfToken: context.csrfToken, token, ...(await recovery.emailChanges.describe(link)) })
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countOutcome, signupFailure } from '../../request-metrics.ts'
 import { type HttpResponse, page } from '../../response.ts'
@@ -15,7 +15,7 @@ import type { LinkHandlers, NamedLink } from './link-token.ts'
  * browser that signed up. Elsewhere the user chooses one: an attacker may have signed up with the address of another
  * person, whose press must not make an account with the attacker's password.
  */
-export const createConfirmSignup = (deps: RouteDeps): LinkHandlers => {
+export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
   const { recovery, pages, accountLog, requestMetrics, usernames, passwords } = deps
   const { pendingSignups } = recovery
 

@@ -1,6 +1,6 @@
 import type { ForgotPasswordView } from '../../../pages/pages.ts'
 import { requireEmail } from '../../../users/email.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
@@ -10,7 +10,7 @@ import { requestedReturnTo } from '../start-session.ts'
 import { markAskingBrowser } from './asking-browser.ts'
 
 /** `GET` and `POST /auth/password/forgot`: asks for a link to a new password. While mail is off, both are 404. */
-export const createForgotPassword = (deps: RouteDeps) => {
+export const createForgotPassword = (deps: PageDeps) => {
   const { recovery, mail, pages, accountLog } = deps
 
   const view = (context: RequestContext, email: string): ForgotPasswordView => ({

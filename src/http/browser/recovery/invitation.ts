@@ -1,6 +1,6 @@
 import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
@@ -9,7 +9,7 @@ import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
 
 /** `GET` and `POST /auth/invite`: the way into an account that an operator has made (CONTRACT.md 4.10). */
-export const createInvitation = (deps: RouteDeps) => {
+export const createInvitation = (deps: PageDeps) => {
   const { recovery, pages, providers, usernames, passwords, limits, accountLog } = deps
   const { invitations } = recovery
 

@@ -1,11 +1,11 @@
 import type { Link } from '../../../recovery/link.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { requireLink } from './link-token.ts'
 
 /** `GET` and `POST /auth/account/not-me`: "This wasn't me", in notices about an account (CONTRACT.md 4.2). */
-export const createNotMeLink = (deps: RouteDeps) => {
+export const createNotMeLink = (deps: PageDeps) => {
   const { recovery, pages, accountLog } = deps
 
   const requireNotMe = (context: RequestContext) => requireLink(deps, context, 'not_me', 'not_my_browser')

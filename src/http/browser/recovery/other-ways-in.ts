@@ -1,6 +1,6 @@
 import type { ProviderProfile } from '../../../oauth/oauth.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { createSignInMethods } from '../sign-in-methods.ts'
@@ -10,7 +10,7 @@ import { requestedReturnTo } from '../start-session.ts'
  * `/auth/account/ways-in`: after a user has come back by a link, the other ways into the account, so that the user can
  * remove what is not theirs. Without any, the browser goes on at once.
  */
-export const createOtherWaysIn = (deps: RouteDeps) => {
+export const createOtherWaysIn = (deps: PageDeps) => {
   const { oauth, pages } = deps
   const signInMethods = createSignInMethods(deps)
 

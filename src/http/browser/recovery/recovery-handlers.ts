@@ -1,19 +1,32 @@
 import type { RouteDeps } from '../../deps.ts'
 import { onDemand } from '../../../lib/on-demand.ts'
+import { withPages } from '../with-pages.ts'
 
 const FORM = ['show', 'submit', 'showAgain'] as const
 
 /** The handlers of links, and of the forms that ask for one. */
 export const createRecoveryHandlers = (deps: RouteDeps) => ({
-  forgotPassword: onDemand(async () => (await import('./forgot-password.ts')).createForgotPassword(deps), ...FORM),
-  resetPassword: onDemand(async () => (await import('./reset-password.ts')).createResetPassword(deps), ...FORM),
-  notMe: onDemand(async () => (await import('./not-me.ts')).createNotMeLink(deps), ...FORM),
-  invitation: onDemand(async () => (await import('./invitation.ts')).createInvitation(deps), ...FORM),
-  verifyEmail: onDemand(async () => (await import('./verify-email.ts')).createVerifyEmail(deps), ...FORM),
-  undoEmail: onDemand(async () => (await import('./undo-email.ts')).createUndoEmail(deps), ...FORM),
-  otherWaysIn: onDemand(async () => (await import('./other-ways-in.ts')).createOtherWaysIn(deps), 'show'),
+  forgotPassword: onDemand(
+    async () => (await import('./forgot-password.ts')).createForgotPassword(await withPages(deps)),
+    ...FORM,
+  ),
+  resetPassword: onDemand(
+    async () => (await import('./reset-password.ts')).createResetPassword(await withPages(deps)),
+    ...FORM,
+  ),
+  notMe: onDemand(async () => (await import('./not-me.ts')).createNotMeLink(await withPages(deps)), ...FORM),
+  invitation: onDemand(async () => (await import('./invitation.ts')).createInvitation(await withPages(deps)), ...FORM),
+  verifyEmail: onDemand(
+    async () => (await import('./verify-email.ts')).createVerifyEmail(await withPages(deps)),
+    ...FORM,
+  ),
+  undoEmail: onDemand(async () => (await import('./undo-email.ts')).createUndoEmail(await withPages(deps)), ...FORM),
+  otherWaysIn: onDemand(
+    async () => (await import('./other-ways-in.ts')).createOtherWaysIn(await withPages(deps)),
+    'show',
+  ),
   sendVerification: onDemand(
-    async () => ({ submit: (await import('./send-verification.ts')).createSendVerification(deps) }),
+    async () => ({ submit: (await import('./send-verification.ts')).createSendVerification(await withPages(deps)) }),
     'submit',
   ),
 })

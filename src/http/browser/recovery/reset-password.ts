@@ -1,6 +1,6 @@
 import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
@@ -10,7 +10,7 @@ import { requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
-export const createResetPassword = (deps: RouteDeps) => {
+export const createResetPassword = (deps: PageDeps) => {
   const { recovery, limits, pages, passwords, providers, accountLog } = deps
   const otherWaysIn = createOtherWaysIn(deps)
 

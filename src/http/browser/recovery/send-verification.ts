@@ -1,6 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { askingBrowserOf } from './check-mail.ts'
@@ -10,7 +10,7 @@ import { askingBrowserOf } from './check-mail.ts'
  * same.
  */
 export const createSendVerification =
-  (deps: RouteDeps) =>
+  (deps: PageDeps) =>
   async (context: RequestContext, { userId }: AuthenticatedSession): Promise<HttpResponse> => {
     const { verification } = deps.recovery
     if (verification.mode === 'off')

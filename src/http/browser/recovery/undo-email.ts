@@ -1,5 +1,5 @@
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
@@ -8,7 +8,7 @@ import { type NamedLink, requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
-export const createUndoEmail = (deps: RouteDeps) => {
+export const createUndoEmail = (deps: PageDeps) => {
   const { recovery, pages, passwords, providers, accountLog, homeUrl } = deps
   const otherWaysIn = createOtherWaysIn(deps)
 

@@ -2,7 +2,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
@@ -16,7 +16,7 @@ import type { LinkHandlers, NamedLink } from './link-token.ts'
  * account, a press verifies. Elsewhere it must not: an attacker may have signed up with the address of another person,
  * whose press would then make the attacker's password good. There the user enters the password, or takes over.
  */
-export const createVerifyAccount = (deps: RouteDeps): LinkHandlers => {
+export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
   const { recovery, users, pages, accountLog, passwords } = deps
   const { verification } = recovery
 

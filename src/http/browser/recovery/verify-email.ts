@@ -1,4 +1,4 @@
-import type { RouteDeps } from '../../deps.ts'
+import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { ShowAgain } from '../../route.ts'
@@ -17,7 +17,7 @@ interface VerifyEmail {
  * `GET` and `POST /auth/email/verify` (CONTRACT.md 4.2): every link that proves an email leads here. Its purpose decides
  * what follows.
  */
-export const createVerifyEmail = (deps: RouteDeps): VerifyEmail => {
+export const createVerifyEmail = (deps: PageDeps): VerifyEmail => {
   const handlers: Record<'verify' | 'signup' | 'new_email', LinkHandlers> = {
     verify: createVerifyAccount(deps),
     signup: createConfirmSignup(deps),

@@ -1,0 +1,37 @@
+import { once, onDemand } from '../../lib/on-demand.ts'
+import type { RouteDeps } from '../deps.ts'
+import { withPages } from './with-pages.ts'
+
+const FORM = ['show', 'submit', 'showAgain'] as const
+
+/** The handlers of the pages that users see without a link. Each is loaded with the first request for it. */
+export const createPageHandlers = (deps: RouteDeps) => {
+  // One for login and signup: it counts how often a browser comes back to either.
+  const forEntry = once(async () => {
+    const { createRedirectSignedIn } = await import('./redirect-signed-in.ts')
+    const given = await withPages(deps)
+    return { ...given, redirectSignedIn: createRedirectSignedIn(given) }
+  })
+  return {
+    login: onDemand(async () => (await import('./login.ts')).createLogin(await forEntry()), ...FORM),
+    signup: onDemand(async () => (await import('./signup.ts')).createSignup(await forEntry()), ...FORM),
+    logout: onDemand(async () => (await import('./logout.ts')).createLogout(await withPages(deps)), ...FORM),
+    account: createAccountHandlers(deps),
+    reauthentication: onDemand(
+      async () => (await import('./reauthentication.ts')).createReauthentication(await withPages(deps)),
+      ...FORM,
+    ),
+    welcome: onDemand(
+      async () => ({ show: (await import('./welcome.ts')).createWelcome(await withPages(deps)) }),
+      'show',
+    ),
+  }
+}
+
+const createAccountHandlers = (deps: RouteDeps) => {
+  const load = once(async () => (await import('./account.ts')).createAccount(await withPages(deps)))
+  return {
+    ...onDemand(load, 'show', 'changeEmail', 'changeUsername', 'changePassword', 'endSessions', 'unlink', 'delete'),
+    showAgain: onDemand(async () => (await load()).showAgain, 'email', 'username', 'password', 'button', 'deletion'),
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Loads what requests need and the start does not (`lib/on-demand.ts`), while nothing is asked for: so the first request
+ * for a page does not wait for it, and a service whose files are replaced for an update runs on with its own.
+ */
+export const preload = async (): Promise<void> => {
+  await Promise.all([
+    import('../pages/pages.ts'),
+    import('./browser/login.ts'),
+    import('./browser/signup.ts'),
+    import('./browser/logout.ts'),
+    import('./browser/account.ts'),
+    import('./browser/reauthentication.ts'),
+    import('./browser/redirect-signed-in.ts'),
+    import('./browser/welcome.ts'),
+    import('./browser/recovery/forgot-password.ts'),
+    import('./browser/recovery/reset-password.ts'),
+    import('./browser/recovery/verify-email.ts'),
+    import('./browser/recovery/invitation.ts'),
+  ])
+}
