@@ -7,8 +7,7 @@ import type { HasPassword } from '../users/usable-password.ts'
 import { requireUsername } from '../users/username.ts'
 import type { User, Users } from '../users/users.ts'
 import { findDirectoryUsers, type ShownUserRecord, type ShownFacts } from './directory-user-store.ts'
-import { createApplyChanges, type UserChanges, type UserChangesDeps } from './user-changes.ts'
-import { listUserIds } from './user-list.ts'
+import type { UserChanges, UserChangesDeps } from './user-changes.ts'
 import type { PageRequest } from './user-query.ts'
 
 export type { UserChanges } from './user-changes.ts'
@@ -82,7 +81,6 @@ interface UserDirectoryDeps extends Omit<UserChangesDeps, 'emailChanges'> {
 
 export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
   const { db, users, recovery, hasPassword, acceptsPasswords } = deps
-  const applyChanges = createApplyChanges({ ...deps, emailChanges: recovery.emailChanges })
 
   const toUser = (record: ShownUserRecord): DirectoryUser => ({ ...record, hasPassword: hasPassword(record) })
 
@@ -99,6 +97,7 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
     find: (id) => find(id),
 
     async list(page) {
+      const { listUserIds } = await import('./user-list.ts')
       const { ids, nextCursor } = await listUserIds(db, page)
       return { users: (await findDirectoryUsers(db, ids)).map(toUser), nextCursor }
     },
@@ -118,8 +117,14 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
       return result.value
     },
 
-    change: (id, changes) =>
-      applyChanges(id, changes, async (transaction, changed) => ({ user: await require(transaction, id), changed })),
+    async change(id, changes) {
+      const { createApplyChanges } = await import('./user-changes.ts')
+      const applyChanges = createApplyChanges({ ...deps, emailChanges: recovery.emailChanges })
+      return applyChanges(id, changes, async (transaction, changed) => ({
+        user: await require(transaction, id),
+        changed,
+      }))
+    },
 
     createLink: (id, { purpose, returnTo }, then) =>
       db.inTransaction(async (transaction) => {
