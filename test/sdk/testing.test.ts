@@ -17,6 +17,8 @@ import { eventually } from '../support/wait.ts'
 const BIN = path.join(import.meta.dirname, '../../bin/svc.js')
 const ENTRY = path.join(import.meta.dirname, '../../sdk/src/testing.ts')
 process.env.SVC_BIN = BIN
+/** A loaded machine is slow. */
+const PATIENT = { timeoutMs: 60_000 }
 
 const svc = await startSvc()
 after(() => svc.stop())
@@ -69,12 +71,12 @@ describe('startSvc', () => {
 
   test('keeps the events and the messages of svc', async () => {
     const user = await svc.createUser()
-    const created = await svc.webhooks.waitFor(({ data }) => data.user_id === user.id)
+    const created = await svc.webhooks.waitFor(({ data }) => data.user_id === user.id, PATIENT)
     assert.equal(created.type, 'user.created')
     assert.deepEqual(JSON.parse(created.body).data, created.data)
     const agent = createUserAgent(svc)
     await agent.post('/auth/password/forgot', { email: user.email })
-    const message = await svc.messages.waitFor(({ to }) => to.includes(user.email))
+    const message = await svc.messages.waitFor(({ to }) => to.includes(user.email), PATIENT)
     assert.match(message.subject, /password/i)
     assert.match(message.from, /svc@example\.com/)
     const [link = ''] = message.links

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-const DEFAULT_PATIENCE_MS = 5000
+const DEFAULT_PATIENCE_MS = 10_000
 const LOOK_AGAIN_AFTER_MS = 5
 
 /** Everything that has arrived so far, in order; it grows. */
 export interface Arrivals<T> extends ReadonlyArray<T> {
   /**
-   * Resolves to the first one, of those from before too, that the condition is true for. Rejects after `timeoutMs` (5000
-   * by default).
+   * Resolves to the first one, of those from before too, that the condition is true for. Rejects after `timeoutMs`
+   * (10,000 by default).
    */
   waitFor(condition?: (one: T) => boolean, options?: { timeoutMs?: number }): Promise<T>
 }

@@ -17,7 +17,7 @@ export interface SvcCommand {
 const PASSED_ON = ['PATH', 'HOME', 'TMPDIR', 'SystemRoot', 'TEMP']
 
 const SERVING = '"svc is serving"'
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 const STOP_PATIENCE_MS = 2000
 
 // Other runtimes run tests as well; svc needs Node.
