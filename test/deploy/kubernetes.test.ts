@@ -100,6 +100,26 @@ describe('the Kubernetes manifests', () => {
     assert.deepEqual((find('PodDisruptionBudget') as PodDisruptionBudget).spec?.selector?.matchLabels, labels)
   })
 
+  test('lead from outside to svc, but for what only the proxy and the backend may ask', () => {
+    const paths = (find('Ingress') as Ingress).spec?.rules?.[0]?.http?.paths ?? []
+    assert.deepEqual(
+      paths.map(({ path: prefix, backend }) => [prefix, backend.service?.name]),
+      [
+        ['/auth/check', 'svc-closed'],
+        ['/auth/api/v2', 'svc-closed'],
+        ['/auth', 'svc'],
+      ],
+    )
+    const services = manifests.filter(({ kind }) => kind === 'Service') as Service[]
+    assert.deepEqual(
+      services.map(({ metadata, spec: service }) => [metadata?.name, service?.selector !== undefined]),
+      [
+        ['svc', true],
+        ['svc-closed', false],
+      ],
+    )
+  })
+
   test('confine the container to the user of the image, without privileges', () => {
     assert.equal(pod.securityContext?.runAsUser, containerFile().user)
     assert.equal(pod.securityContext?.runAsNonRoot, true)
