@@ -1,0 +1,46 @@
+// Runs once.
+import assert from 'node:assert/strict'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { EXAMPLES, EXAMPLES_FOLDER } from './support/examples/examples.ts'
+
+/** No application, but programs that each verify tokens. */
+const RECIPES = 'verify-locally'
+/** Examples that no test starts; their READMEs say so. */
+const NOT_RUN = ['laravel', 'rails']
+const INSTALLED = ['**/node_modules/**', '**/.venv/**', '**/.next/**', '**/.build/**']
+
+const folders = readdirSync(EXAMPLES_FOLDER, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== RECIPES)
+  .map(({ name }) => name)
+  .toSorted()
+
+/** The lines that are written for this application: not blank, no comment, no import. */
+const ownLines = (text: string): string[] =>
+  text
+    .replaceAll(/^import \([^]*?^\)$/gm, '')
+    .replaceAll(/"""[^]*?"""/g, (quoted) => (quoted.includes('<') ? quoted : ''))
+    .split('\n')
+    .filter((line) => !/^\s*(?:$|\/\/|#|\*|\/\*|import |from |use |require )/.test(line))
+
+describe('the examples', () => {
+  test('tests start each of them, except those whose README says that they do not', () => {
+    assert.deepEqual(folders, [...EXAMPLES.map(({ name }) => name), ...NOT_RUN].toSorted())
+    for (const name of NOT_RUN)
+      assert.match(readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8'), /^# \w+ \(not run by the tests/)
+  })
+
+  for (const name of folders) {
+    test(`examples/${name} has less than 100 lines of its own, and a README of at most ten`, () => {
+      const files = globSync(`${name}/**/*.{js,jsx,py,go,ru,rb,php,html,erb}`, {
+        cwd: EXAMPLES_FOLDER,
+        exclude: INSTALLED,
+      })
+      const lines = files.flatMap((file) => ownLines(readFileSync(path.join(EXAMPLES_FOLDER, file), 'utf8')))
+      assert.ok(lines.length > 20 && lines.length < 100, `${lines.length} lines`)
+      const readme = readFileSync(path.join(EXAMPLES_FOLDER, name, 'README.md'), 'utf8').trimEnd()
+      assert.ok(readme.split('\n').length <= 10)
+    })
+  }
+})
