@@ -2,9 +2,9 @@ import { createCookieTable } from '../../../src/http/cookies.ts'
 import type { RouteDeps } from '../../../src/http/deps.ts'
 import type { Route } from '../../../src/http/route.ts'
 import { createRoutes } from '../../../src/http/routes.ts'
-import { createPages } from '../../../src/pages/pages.ts'
+import { createFrame } from '../../../src/pages/frame.ts'
 
-const pages = createPages({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
+const frame = createFrame({ appName: 'Any', logoUrl: undefined, accentColor: '#0f6b5c' })
 
 /**
  * The table of routes of a service with a provider of that name. Its rows can be read, but its handlers cannot be
@@ -15,7 +15,7 @@ export const routeTable = (provider: string): Route[] => {
   const baseUrl = 'http://localhost'
   const cookieTable = createCookieTable({ baseUrl, cookiePrefix: false })
   return createRoutes({
-    pages,
+    frame,
     providers,
     baseUrl,
     cookieTable,
