@@ -143,6 +143,13 @@ describe('createAdmin', () => {
     await assert.rejects(createAdmin({ url: 'http://127.0.0.1:1', apiKey }).users.list(), SvcUnavailableError)
   })
 
+  test('refuses what is no key of an idempotent call, before it sends anything', async () => {
+    for (const idempotencyKey of ['', 'a b', 'ü', 'x'.repeat(256)]) {
+      const call = admin.users.create({ email: newEmail() }, { idempotencyKey })
+      await assert.rejects(call, { name: 'TypeError', message: /^idempotencyKey must have/ })
+    }
+  })
+
   test('refuses what is no key', () => {
     for (const wrong of ['', 'secret', `${apiKey}\n`, `Bearer ${apiKey}`]) {
       assert.throws(() => createAdmin({ apiKey: wrong }), /^TypeError: apiKey must be a key/)

@@ -90,7 +90,8 @@ describe('startSvc', () => {
   })
 
   test('takes settings, and runs beside another one', async () => {
-    const env = { SVC_BASE_URL: 'https://example.com', SVC_SMTP_URL: undefined, SVC_MAIL_FROM: undefined }
+    const mail = { SVC_SMTP_URL: undefined, SVC_MAIL_FROM: undefined }
+    const env = { SVC_BASE_URL: 'https://example.com', SVC_LOG_LEVEL: 'error', ...mail }
     await using other = await startSvc({ env })
     const { cookies } = await other.signIn(await other.createUser())
     const access = cookies.find(({ name }) => name.endsWith('svc_access'))

@@ -30,6 +30,11 @@ const TRIES = 3
 const LONGEST_WAIT_MS = 2000
 const SHORTEST_WAIT_MS = 100
 
+interface Prepared {
+  address: string
+  init: RequestInit
+}
+
 interface Answer {
   status: number
   value: unknown
@@ -52,28 +57,41 @@ const parse = (text: string): unknown => {
   }
 }
 
-const send = async ({ url, apiKey, timeoutMs }: AdminSettings, call: Call): Promise<Answer> => {
-  const { method, body, idempotencyKey } = call
-  const response = await fetch(addressOf(url, call), {
-    method,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      accept: 'application/json',
-      ...(body && { 'content-type': 'application/json' }),
-      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-    // The key goes to svc and to nobody else.
-    redirect: 'manual',
-    cache: 'no-store',
-    signal: AbortSignal.timeout(timeoutMs),
-  })
+// Without the key, a repeated POST could have its effect twice.
+const readIdempotencyKey = ({ method, idempotencyKey }: Call): string | undefined => {
+  if (method !== 'POST') return undefined
+  if (idempotencyKey === undefined) return crypto.randomUUID()
+  if (/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) return idempotencyKey
+  throw new TypeError('idempotencyKey must have 1 to 255 visible characters of ASCII')
+}
+
+/** A call as `fetch` takes it, the same for each try. */
+const prepare = ({ url, apiKey }: AdminSettings, call: Call): Prepared => {
+  const { method, body } = call
+  const idempotencyKey = readIdempotencyKey(call)
+  const headers = {
+    authorization: `Bearer ${apiKey}`,
+    accept: 'application/json',
+    ...(body && { 'content-type': 'application/json' }),
+    ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+  }
+  // The key of the API goes to svc and to nobody else.
+  const init: RequestInit = { method, headers, redirect: 'manual', cache: 'no-store' }
+  return { address: addressOf(url, call), init: body ? { ...init, body: JSON.stringify(body) } : init }
+}
+
+const send = async ({ address, init }: Prepared, timeoutMs: number): Promise<Answer> => {
+  const response = await fetch(address, { ...init, signal: AbortSignal.timeout(timeoutMs) })
   return {
     status: response.status,
     value: parse(await response.text()),
     retryAfter: response.headers.get('retry-after'),
   }
 }
+
+// A page in place of JSON comes from another program.
+const isSuccess = ({ status, value }: Answer): boolean =>
+  status === 204 || (status >= 200 && status < 300 && value !== undefined)
 
 // Every call may be sent again: the same DELETE or PATCH has the same effect, and a POST has its key. A conflict with a
 // time to wait is the same call, still under way.
@@ -94,22 +112,14 @@ const failureOf = ({ status, value, retryAfter }: Answer, { method, path }: Call
 /** What makes the calls: it sends a call again after a failure of the network, and in a short outage. */
 export const createCaller =
   (settings: AdminSettings): Caller =>
-  async <T>(given: Call): Promise<T> => {
-    const idempotencyKey = given.method === 'POST' ? (given.idempotencyKey ?? crypto.randomUUID()) : undefined
-    const call = { ...given, idempotencyKey }
+  async <T>(call: Call): Promise<T> => {
+    const prepared = prepare(settings, call)
     for (let attempt = 1; ; attempt++) {
-      const answer = await send(settings, call).catch((cause: unknown) => {
+      const answer = await send(prepared, settings.timeoutMs).catch((cause: unknown) => {
         if (attempt < TRIES) return undefined
         throw new SvcUnavailableError(`svc at ${settings.url} cannot be reached`, { cause })
       })
-      if (
-        answer &&
-        answer.status >= 200 &&
-        answer.status < 300 &&
-        (answer.value !== undefined || answer.status === 204)
-      ) {
-        return answer.value as T
-      }
+      if (answer && isSuccess(answer)) return answer.value as T
       if (answer && (attempt === TRIES || !isWorthAnotherTry(answer))) throw failureOf(answer, call)
       await wait(waitMs(answer?.retryAfter ?? null, attempt))
     }

@@ -29,8 +29,8 @@ type Environment = Record<string, string | undefined>
 // Not every runtime has an environment, and one may refuse to show it.
 const readEnvironment = (): Environment | undefined => {
   try {
-    const { SVC_URL, SVC_BASE_URL, NODE_ENV } = (globalThis as { process?: { env: Environment } }).process?.env ?? {}
-    return 'process' in globalThis ? { SVC_URL, SVC_BASE_URL, NODE_ENV } : undefined
+    const { env } = (globalThis as { process?: { env?: Environment } }).process ?? {}
+    return env && { SVC_URL: env.SVC_URL, SVC_BASE_URL: env.SVC_BASE_URL, NODE_ENV: env.NODE_ENV }
   } catch {
     return undefined
   }

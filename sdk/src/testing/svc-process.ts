@@ -56,11 +56,10 @@ export const serve = async (command: Omit<SvcCommand, 'args'>): Promise<Serving>
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   const hook = new URL(`./end-with-parent${extension}`, import.meta.url).href
   const options = [command.env.NODE_OPTIONS, `--import=${hook}`].filter(Boolean).join(' ')
-  const child = spawnSvc({
-    ...command,
-    args: ['serve'],
-    env: { ...command.env, NODE_OPTIONS: options, TEST_FOLDER_OF_SVC: command.folder },
-  })
+  // The line that says that svc serves has the level info.
+  const level = command.env.SVC_LOG_LEVEL === 'debug' ? 'debug' : 'info'
+  const env = { ...command.env, SVC_LOG_LEVEL: level, NODE_OPTIONS: options, TEST_FOLDER_OF_SVC: command.folder }
+  const child = spawnSvc({ ...command, args: ['serve'], env })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()))
   const stop = async (): Promise<void> => {
     // An end that is waited for keeps this process alive.

@@ -24,13 +24,25 @@ export interface WebhookReceiver {
   stop(): void
 }
 
+type Event = Omit<ReceivedWebhook, 'headers' | 'body'>
+
+/** Undefined for what svc does not send, which any program on this machine might. */
+const parseEvent = (body: string): Event | undefined => {
+  try {
+    return JSON.parse(body) as Event
+  } catch {
+    return undefined
+  }
+}
+
 /** A receiver on this machine that accepts every event and keeps it. */
 export const startWebhookReceiver = async (): Promise<WebhookReceiver> => {
   const { list, add } = createArrivals<ReceivedWebhook>('webhook')
   const server = createServer(async (request, response) => {
-    const body = await text(request)
-    add({ ...(JSON.parse(body) as Omit<ReceivedWebhook, 'headers' | 'body'>), headers: request.headers, body })
-    response.writeHead(204).end()
+    const body = await text(request).catch(() => '')
+    const event = parseEvent(body)
+    if (event) add({ ...event, headers: request.headers, body })
+    response.writeHead(event ? 204 : 400).end()
   }).listen(0, '127.0.0.1')
   server.on('connection', (socket) => socket.unref())
   await once(server, 'listening')
