@@ -20,7 +20,7 @@ def home(request):
 @login_required
 def own_notes(request):
     if request.method == "POST":
-        notes.append((request.user["id"], request.POST["text"]))
+        notes.append((request.user["id"], request.POST.get("text", "")))
         return redirect("/notes")
     own = [text for owner, text in notes if owner == request.user["id"]]
     return render(request, "notes.html", {"user": request.user, "notes": own})

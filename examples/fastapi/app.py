@@ -22,7 +22,9 @@ notes: list[tuple[str, str]] = []  # an application has a database here
 async def find_user(request: Request) -> dict | None:
     """The signed-in user, or None. An outage of svc is a 503: nobody is logged out by it."""
     try:
-        answer = await svc.get("/auth/api/v1/user", headers={"Cookie": request.headers.get("Cookie", "")})
+        # As bytes, since another host of the site may set a cookie that is not ASCII.
+        cookies = request.headers.get("Cookie", "").encode("latin-1")
+        answer = await svc.get("/auth/api/v1/user", headers={"Cookie": cookies})
     except httpx.HTTPError as error:
         raise HTTPException(503, headers={"Retry-After": "5"}) from error
     if answer.status_code == 401:

@@ -90,6 +90,12 @@ for (const { name, example } of running) {
       assert.equal(path(), NOTES)
     })
 
+    test('a cookie of another host that is not ASCII is no error', async () => {
+      const headers = { cookie: 'x=\u00e9; y=%; svc_access=x', accept: 'text/html' }
+      const { status } = await fetch(`${example.url}/notes`, { headers, redirect: 'manual' })
+      assert.ok([303, 401].includes(status), String(status))
+    })
+
     test('a form of a visitor who is logged out changes nothing', async () => {
       const before = await countNotes(example)
       const body = new URLSearchParams({ text: 'forged' })
