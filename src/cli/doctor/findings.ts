@@ -64,6 +64,7 @@ export const FINDING_CODES = Object.keys(CURES) as FindingCode[]
 /** A finding with the cure of its code, unless there is a better one. */
 export const finding = (code: FindingCode, message: string, cure: string = CURES[code]): Finding => ({
   code,
-  message,
+  // Parts of it come from the network, and must not steer the terminal.
+  message: message.replace(/\p{Cc}/gu, '�'),
   cure,
 })

@@ -52,9 +52,26 @@ export const sendProbe = async (
 const readAnswer = ({ status, body }: WireAnswer): ProbeAnswer | undefined => {
   if (status !== 200) return undefined
   try {
-    const { probe }: { probe?: ProbeAnswer } = JSON.parse(body)
-    return probe
+    const { probe }: { probe?: unknown } = JSON.parse(body)
+    return isProbeAnswer(probe) ? probe : undefined
   } catch {
     return undefined
   }
+}
+
+const TEXTS = ['nonce', 'path', 'scheme', 'address', 'base_url', 'time'] as const
+const LISTS = ['cookies', 'cookie_names', 'set_cookies'] as const
+
+const areTexts = (list: unknown): boolean => Array.isArray(list) && list.every((item) => typeof item === 'string')
+
+/** Any server may answer, and with anything. */
+const isProbeAnswer = (value: unknown): value is ProbeAnswer => {
+  if (typeof value !== 'object' || value === null) return false
+  const facts: Partial<Record<keyof ProbeAnswer, unknown>> = value
+  return (
+    TEXTS.every((key) => typeof facts[key] === 'string') &&
+    LISTS.every((key) => areTexts(facts[key])) &&
+    typeof facts.forwarded === 'object' &&
+    facts.forwarded !== null
+  )
 }

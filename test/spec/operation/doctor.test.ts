@@ -1,7 +1,10 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { checkSentCookies } from '../../../src/cli/doctor/cookies.ts'
@@ -239,6 +242,29 @@ describe('svc doctor finds through the address', () => {
       findings.map(({ code }) => code),
       ['host_lost', 'unreachable'],
     )
+  })
+
+  test('not_svc: something that answers probes in its own way, and does not steer the terminal', async (t) => {
+    const answers = ['{"probe":{}}', '{"probe":null}', '[]', '{"probe":{"nonce":"a","path":"/","forwarded":{}}}']
+    const seen = {
+      nonce: 'a',
+      path: '/\u001b[2J',
+      host: 'a',
+      scheme: 'http',
+      address: 'a',
+      base_url: 'a',
+      time: 'never',
+    }
+    const lists = { cookies: [], cookie_names: [], set_cookies: [], forwarded: {} }
+    let body = ''
+    const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    for (body of answers) assert.deepEqual(codesOf(await examine(service, [origin])), ['not_svc'], body)
+    body = JSON.stringify({ probe: { ...seen, ...lists } })
+    const { stdout } = await service.cli(['doctor', origin])
+    assert.ok(stdout.includes('path_changed') && !stdout.includes('\u001b'), stdout)
   })
 
   test('client_addresses_alike: no X-Forwarded-For arrives', async (t) => {
