@@ -62,10 +62,15 @@ for (const { name } of VERIFIERS.filter(({ name }) => canRun(name))) {
     )
   })
 
-  test(`examples/${name} fetches the keys once for many tokens`, async () => {
+  test(`examples/${name} fetches the keys once for many tokens, and at most once more for unknown keys`, async () => {
     requests = 0
-    const verdicts = await verify(name, Array<string>(20).fill(good), addressOf(publisher))
-    assert.deepEqual(verdicts, Array<string>(20).fill(`good ${claimsOf(good).sub}`))
-    assert.equal(requests, 1)
+    const unknown = forged['of a key that nobody knows'] ?? ''
+    const tokens = Array.from({ length: 10 }, () => [good, unknown]).flat()
+    const verdicts = await verify(name, tokens, addressOf(publisher))
+    assert.deepEqual(
+      verdicts.map((verdict) => verdict.split(' ')[0]),
+      Array.from({ length: 10 }, () => ['good', 'refused']).flat(),
+    )
+    assert.ok(requests <= 2, `${requests} requests`)
   })
 }
