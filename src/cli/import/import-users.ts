@@ -41,12 +41,17 @@ export const importUsers = async (core: Core, file: string, options: ImportOptio
   try {
     const read = createReader(core, { userImport, format, options })
     const staged = await stageFile(file, { format, staging, output, read })
+    if (format && staged.failed + staged.skipped + staging.count === 0) throw noUsers(file, options)
     return await writeStaged(staged, { staging, userImport, output }, { ...options, file })
   } finally {
     output.end()
     staging.close()
   }
 }
+
+/** A realm without its users, for example, would otherwise be imported without a word. */
+const noUsers = (file: string, { from }: ImportOptions): AppError =>
+  new AppError('invalid_request', `${file} has no users in the form in which ${from} exports them`)
 
 const findFormat = async (from: string | undefined): Promise<Format | undefined> => {
   if (from === undefined) return undefined

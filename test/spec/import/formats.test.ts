@@ -6,7 +6,14 @@ import { hash as argon2 } from '@node-rs/argon2'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import { newPerson } from '../../support/client/accounts.ts'
 import { assertCanLogIn } from '../../support/client/assertions.ts'
-import { exportLines, importJson, type Line, problemsOf, writeInput } from '../../support/service/imports.ts'
+import {
+  exportLines,
+  importJson,
+  importLines,
+  type Line,
+  problemsOf,
+  writeInput,
+} from '../../support/service/imports.ts'
 import { startService } from '../../support/service/service.ts'
 
 const service = await startService()
@@ -277,6 +284,9 @@ describe('--from reads what other systems export', () => {
   })
 
   test('an unknown system, and a file of another kind', async () => {
+    const realm = await importLines(service, '{"realm":"shop","clients":[{}]}', ['--from', 'keycloak'])
+    assert.deepEqual([realm.code, realm.stdout], [1, ''])
+    assert.match(realm.stderr, /has no users in the form in which keycloak exports them/)
     const unknown = await service.cli(['users', 'import', 'x', '--from', 'okta'])
     assert.equal(unknown.code, 2)
     assert.match(unknown.stderr, /auth0, clerk, firebase, keycloak, kratos/)
