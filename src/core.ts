@@ -1,16 +1,17 @@
 import { availableParallelism } from 'node:os'
-import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts'
+import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
+import { once, onDemand } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
-import { createUserDirectory, type UserDirectory } from './directory/directory.ts'
+import type { UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { deleteIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
@@ -18,7 +19,7 @@ import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
-import { createSecretRotation, type SecretRotation } from './sessions/keys/secret-rotation.ts'
+import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
@@ -55,7 +56,8 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
-  directory: UserDirectory
+  /** Loaded with the first request of the server API. */
+  loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
   passwords: Passwords
   apiKeys: ApiKeys
@@ -84,7 +86,6 @@ export const createCore = (deps: CoreDeps): Core => {
   const { audiences } = config
 
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
-  const secretRotation = createSecretRotation({ db, clock, rootSecret, signingKeys })
   // Where each worker has a core to keep busy, it signs by itself.
   const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
@@ -202,27 +203,36 @@ export const createCore = (deps: CoreDeps): Core => {
     markVerified,
     ...sessions.rules,
   })
-  const directory = createUserDirectory({
-    db,
-    clock,
-    users,
-    recovery,
-    hasPassword,
-    acceptsPasswords: config.passwords,
-    applySecurityEvent,
-    announceUpdate,
-    notify,
-    userChanged,
+  const loadDirectory = once(async () => {
+    const { createUserDirectory } = await import('./directory/directory.ts')
+    return createUserDirectory({
+      db,
+      clock,
+      users,
+      recovery,
+      hasPassword,
+      acceptsPasswords: config.passwords,
+      applySecurityEvent,
+      announceUpdate,
+      notify,
+      userChanged,
+    })
   })
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
-    apiKeys: createApiKeys({ db, clock }),
+    apiKeys: onDemand(
+      async () => (await import('./api-keys/api-keys.ts')).createApiKeys({ db, clock }),
+      'create',
+      'list',
+      'revoke',
+      'authenticate',
+    ),
     baseUrl,
     clock,
     db,
-    directory,
     emailDomains,
+    loadDirectory,
     signingKeys,
     knownBrowsers: createKnownBrowsers({ clock }),
     mail,
@@ -231,7 +241,14 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     pseudonymOf,
     recovery,
-    secretRotation,
+    secretRotation: onDemand(
+      async () => {
+        const { createSecretRotation } = await import('./sessions/keys/secret-rotation.ts')
+        return createSecretRotation({ db, clock, rootSecret, signingKeys })
+      },
+      'status',
+      'rotate',
+    ),
     sessions,
     users,
     webhooks,

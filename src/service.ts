@@ -1,4 +1,4 @@
-import { createIdempotency, type Idempotency } from './api-keys/idempotency.ts'
+import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
 import { appNameOf, type Config } from './config/config.ts'
@@ -13,7 +13,7 @@ import { type Clock, monotonicClock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
-import { once } from './lib/on-demand.ts'
+import { once, onDemand } from './lib/on-demand.ts'
 import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { deleteEndedCounters } from './storage/counters.ts'
@@ -82,7 +82,14 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     import('./http/transport/graceful-shutdown.ts'),
     import('./pages/frame.ts'),
   ])
-  const idempotency = createIdempotency({ db, clock: core.clock, rootSecret })
+  const idempotency: Idempotency = onDemand(
+    async () => {
+      const { createIdempotency } = await import('./api-keys/idempotency.ts')
+      return createIdempotency({ db, clock: core.clock, rootSecret })
+    },
+    'begin',
+    'deleteExpired',
+  )
   const serving = { config, log, core, metrics, idempotency }
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
@@ -117,7 +124,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // What cannot be loaded is tried again by the request that needs it.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
-      core.webhooks.start()
+      await core.webhooks.start()
       await core.mail.start()
       cleanup.start()
       return address

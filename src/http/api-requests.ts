@@ -6,7 +6,7 @@ import { isUuid } from '../lib/uuid.ts'
 import type { RouteDeps } from './deps.ts'
 import { createRunOnce } from './idempotent-request.ts'
 import { type HttpResponse, noContent } from './response.ts'
-import type { KeyRoute } from './route.ts'
+import { type Documentation, documentationOf, type KeyRoute } from './route.ts'
 import { readParameters } from './route-lookup.ts'
 import { shownName } from './shown-name.ts'
 import { readBody } from './transport/body.ts'
@@ -36,10 +36,11 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
     context: IncomingRequest,
     key: AuthenticatedKey,
     incoming: IncomingMessage,
+    documentation: Documentation,
   ): Promise<HttpResponse> => {
     const body = await readBody(incoming, MAX_JSON_KIB)
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
-    if (route.documentation.body || body.length > 0) context.json = readJson(body, type, encoding)
+    if (documentation.body || body.length > 0) context.json = readJson(body, type, encoding)
     if (route.method !== 'POST') return route.handle(context, key)
     return runOnce(context, key, body, (keep) => route.handle(context, key, keep))
   }
@@ -48,14 +49,15 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
     handle(route: KeyRoute, context: IncomingRequest, incoming: IncomingMessage): Awaitable<HttpResponse> {
       context.ignoreCookies()
       refuseBrowser(context)
-      return after(requireKey(context), (key) => {
+      return after(requireKey(context), async (key) => {
         context.apiKey = key
         requireScope(key, route.scope)
-        requireKnownQuery(route, context)
+        const documentation = await documentationOf(route)
+        requireKnownQuery(documentation, context)
         context.parameters = readParameters(route.path, context.path) ?? {}
         if (!Object.values(context.parameters).every(isUuid)) return answerForNothing(route)
         if (route.method === 'GET' || route.method === 'DELETE') return route.handle(context, key)
-        return handleBody(route, context, key, incoming)
+        return handleBody(route, context, key, incoming, documentation)
       })
     },
   }
@@ -80,8 +82,8 @@ const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
 }
 
 /** A misspelt parameter must not silently select everything. */
-const requireKnownQuery = ({ documentation }: KeyRoute, { query }: IncomingRequest): void => {
-  const known = (documentation.parameters ?? []).filter((parameter) => parameter.in === 'query')
+const requireKnownQuery = ({ parameters = [] }: Documentation, { query }: IncomingRequest): void => {
+  const known = parameters.filter((parameter) => parameter.in === 'query')
   for (const name of new Set(query.names)) {
     const parameter = known.find((it) => it.name === name)
     if (!parameter) throw unknownParameter(name, known)

@@ -49,7 +49,8 @@ export interface ServerDeps {
   apiKeys: ApiKeys
   idempotency: Idempotency
   users: Users
-  directory: UserDirectory
+  /** Loaded with the first request that needs it, as the pages are. */
+  loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
   sessions: Sessions
   signingKeys: SigningKeys
@@ -86,6 +87,11 @@ export interface RouteDeps extends ServerDeps {
   accountLog: AccountLog
   recordRefresh: RecordRefresh
   finishRefresh: FinishRefresh
+}
+
+/** What handlers of the server API are given that show or change users. */
+export interface DirectoryDeps extends RouteDeps {
+  directory: UserDirectory
 }
 
 /** What handlers of pages are given. */

@@ -1,6 +1,9 @@
 import { failure, refTo, UNAVAILABLE } from './api/schemas.ts'
 import type { Documentation, JsonRoute, ResponseHeader, Route } from './route.ts'
 
+/** A route whose documentation is there. */
+type DocumentedRoute = JsonRoute & { documentation: Documentation }
+
 type DocumentedResponse = Documentation['responses'][number]
 
 const headerRefs = (names: ResponseHeader[] = []) =>
@@ -28,7 +31,7 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
-const parametersOf = ({ path, method, guard, documentation }: JsonRoute) => [
+const parametersOf = ({ path, method, guard, documentation }: DocumentedRoute) => [
   ...[...path.matchAll(/\/(\w+)s\/\{(\w+)\}/g)].map(([, subject = '', name]) => ({
     name,
     in: 'path',
@@ -41,7 +44,7 @@ const parametersOf = ({ path, method, guard, documentation }: JsonRoute) => [
 ]
 
 /** The failures that every route of the server API has. A handler's own description of a status comes before these. */
-const failuresOf = ({ guard, documentation: { body } }: JsonRoute): Documentation['responses'] => {
+const failuresOf = ({ guard, documentation: { body } }: DocumentedRoute): Documentation['responses'] => {
   if (guard !== 'api_key') return {}
   return {
     401: failure('`unauthorized`: the key is missing, wrong, revoked, or has expired', 'WWW-Authenticate'),
@@ -75,12 +78,12 @@ const withIdempotency = (responses: Documentation['responses']): Documentation['
   return Object.fromEntries(entries)
 }
 
-const responsesOf = (route: JsonRoute): Documentation['responses'] => {
+const responsesOf = (route: DocumentedRoute): Documentation['responses'] => {
   const responses = { ...failuresOf(route), ...route.documentation.responses }
   return route.guard === 'api_key' && route.method === 'POST' ? withIdempotency(responses) : responses
 }
 
-export const toOperation = (route: JsonRoute) => {
+export const toOperation = (route: DocumentedRoute) => {
   const { operationId, summary, tag, body } = route.documentation
   const parameters = parametersOf(route)
   return {

@@ -1,7 +1,7 @@
 import type { RouteDeps } from './deps.ts'
 import { toOperation } from './openapi-operation.ts'
 import { API_VERSIONS, type ApiDescription } from './openapi-versions.ts'
-import type { Route } from './route.ts'
+import { documentationOf, type Route } from './route.ts'
 
 /** The version of the API, not of the program: it does not show attackers which release runs. */
 export type ApiVersion = keyof typeof API_VERSIONS
@@ -12,12 +12,13 @@ interface OpenApiDeps extends Pick<RouteDeps, 'baseUrl' | 'cookieTable'> {
 }
 
 /** The OpenAPI 3.1 document of the JSON routes of one version. */
-export const createOpenApi = ({ version, routes, baseUrl, cookieTable }: OpenApiDeps): string => {
+export const createOpenApi = async ({ version, routes, baseUrl, cookieTable }: OpenApiDeps): Promise<string> => {
   const { description, has, tags, schemas, headers, securitySchemes }: ApiDescription = API_VERSIONS[version]
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
     if (route.responseKind !== 'json' || !has(route)) continue
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: toOperation(route) }
+    const operation = toOperation({ ...route, documentation: await documentationOf(route) })
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation }
   }
   return JSON.stringify({
     openapi: '3.1.0',

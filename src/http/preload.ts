@@ -5,6 +5,14 @@
 export const preload = async (): Promise<void> => {
   await Promise.all([
     import('../pages/pages.ts'),
+    import('../directory/directory.ts'),
+    import('./api/v2/list-users.ts'),
+    import('./api/v2/find-user.ts'),
+    import('./api/v2/create-user.ts'),
+    import('./api/v2/change-user.ts'),
+    import('./api/v2/delete-user.ts'),
+    import('./api/v2/create-link.ts'),
+    import('./api/v2/sessions.ts'),
     import('./browser/login.ts'),
     import('./browser/signup.ts'),
     import('./browser/logout.ts'),

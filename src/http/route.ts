@@ -33,14 +33,15 @@ export interface Documentation {
 }
 
 /**
- * The kind of the route's responses, its errors included. `holdsToken`: the address of the page, or a field of it, is
+ * The kind of the route's responses, its errors included. `documentation` is a function where it is loaded with the
+ * handler. `holdsToken`: the address of the page, or a field of it, is
  * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
  * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
  * `answersScripts`: a request that accepts JSON and no page gets its errors in JSON.
  */
 type Kind =
   | { responseKind: 'html'; holdsToken?: true; answersScripts?: true }
-  | { responseKind: 'json'; documentation: Documentation }
+  | { responseKind: 'json'; documentation: Documentation | (() => Promise<Documentation>) }
   | { responseKind: 'asset' }
   | { responseKind: 'check' }
 
@@ -118,6 +119,10 @@ export type Route = { path: `/auth${string}` | '/' } & ((Method & Guard) | KeyGu
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>
 export type KeylessRoute = Exclude<Route, KeyRoute>
 export type JsonRoute = Extract<Route, { responseKind: 'json' }>
+
+/** What the document says about a route, loaded if need be. */
+export const documentationOf = async ({ documentation }: JsonRoute): Promise<Documentation> =>
+  typeof documentation === 'function' ? documentation() : documentation
 
 export type ResponseKind = Route['responseKind']
 

@@ -5,8 +5,7 @@ import { createGetOpenApi } from './api/get-open-api.ts'
 import { getUser } from './api/get-user.ts'
 import { createGetReadiness, getHealth } from './api/health.ts'
 import { createRefreshSession } from './api/refresh-session.ts'
-import { createSessionRoutes } from './api/v2/sessions.ts'
-import { createUserRoutes } from './api/v2/user-routes.ts'
+import { createServerApiRoutes } from './api/v2/server-api-routes.ts'
 import { createHome } from './browser/home.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
 import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
@@ -27,8 +26,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const check = createCheck(deps)
-  const apiSessions = createSessionRoutes(deps)
-  const apiUsers = createUserRoutes(deps)
+  const { users: apiUsers, sessions: apiSessions } = createServerApiRoutes(deps)
   const getOpenApi = (version: ApiVersion) => createGetOpenApi({ ...deps, version, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
+import { onDemand } from '../lib/on-demand.ts'
 import { createAccountLog } from './account-log.ts'
-import { createApiRequests } from './api-requests.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
@@ -43,7 +43,7 @@ export const createServer = (given: ServerDeps): Server => {
   const securityHeaders = createSecurityHeaders({ ...given, contentSecurityPolicy: given.frame.contentSecurityPolicy })
   const responder = createResponder({ ...deps, securityHeaders })
   const guards = createGuards(deps)
-  const apiRequests = createApiRequests(deps)
+  const apiRequests = onDemand(async () => (await import('./api-requests.ts')).createApiRequests(deps), 'handle')
   const refuseForeign = createOwnRequestCheck(deps)
   const showOutdatedForm = createOutdatedForms(deps)
   const checkProxy = createProxyCheck(given)

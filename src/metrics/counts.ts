@@ -3,7 +3,7 @@ import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
 import { LOGIN_OUTCOMES, PROVIDER_OUTCOMES, type RequestMetrics, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
 import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
-import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/webhooks.ts'
+import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/delivery-outcome.ts'
 import { createRequestDurations } from './request-durations.ts'
 
 const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {

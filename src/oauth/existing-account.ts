@@ -15,7 +15,7 @@ export interface ExistingAccount {
   isEmailUnverified: boolean
 }
 
-interface ExistingAccountsDeps {
+export interface ExistingAccountsDeps {
   db: Database
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]

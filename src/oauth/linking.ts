@@ -11,7 +11,7 @@ import { type ConnectDeps, type Connection, createConnect, isLinked } from './co
 import { type ProviderProfile, requireVerifiedEmail } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
 
-interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, ConnectDeps {
+export interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, ConnectDeps {
   applySecurityEvent: ApplySecurityEvent
   takeOver: TakeOver
   markVerified: MarkVerified

@@ -1,5 +1,6 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
@@ -15,16 +16,15 @@ import type { MarkVerified } from '../users/verified-email.ts'
 import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
-import { createExistingAccounts, type ExistingAccount } from './existing-account.ts'
-import { createLinking, type OwnSession } from './linking.ts'
+import type { ExistingAccount } from './existing-account.ts'
+import type { OwnSession } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
-import { createOffer } from './offer.ts'
-import { type ProviderProfile, requireAllowedDomain } from './profile.ts'
-import { createProvider } from './providers/create-provider.ts'
+import type { ProviderProfile } from './profile.ts'
+import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import type { LimitSignup } from './first-sign-in.ts'
-import { createSignIn, type SignInResult } from './sign-in.ts'
+import type { SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
 export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink } from './authorization-flow.ts'
@@ -122,19 +122,21 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   /** A provider may still be connected to an account after it was removed from the settings. */
   const labelOf = (name: string) => deps.providers.find((it) => it.name === name)?.label ?? presetOf(name).label
   const flows = createAuthorizationFlows(deps)
-  const existingAccounts = createExistingAccounts({ ...deps, providerNames })
-  const { requireAccount, requireLinkedProvider } = existingAccounts
-  const { signIn, signInAs } = createSignIn({ ...deps, ...existingAccounts })
   const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
   const { createPendingLink, sealLinkRequest, isPending, readLinkRequest } = pendingLinks
-  const linking = createLinking({ ...deps, ...pendingLinks, labelOf, signInAs })
   const disconnection = createDisconnection({ ...deps, labelOf, providerNames })
   const configured = new Map(
     deps.providers.map((settings) => [
       settings.name,
-      { settings, provider: createProvider({ settings, timeoutMs, clock }) },
+      { settings, loadProvider: providerOnDemand({ settings, timeoutMs, clock }) },
     ]),
   )
+
+  const loadSignIns = once(async (): Promise<ProviderSignIns> => {
+    const { createProviderSignIns } = await import('./provider-sign-ins.ts')
+    return createProviderSignIns({ ...deps, ...pendingLinks, labelOf, providerNames })
+  })
+  const { requireLinkedProvider, ...signIns } = signInsOnDemand(loadSignIns)
 
   const requireConfigured = (name: string) => {
     const found = configured.get(name)
@@ -166,15 +168,17 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
       // The provider of the flow is not the pending one here: it is one that the account has, which proves the account.
       const { pendingLink } = newFlow
       if (pendingLink) await requireLinkedProvider(newFlow.provider, pendingLink.userId)
-      const { provider } = requireConfigured(newFlow.provider)
+      const { loadProvider } = requireConfigured(newFlow.provider)
       const { flow, state } = flows.begin(newFlow, browserSecret)
+      const provider = await loadProvider()
       return provider.authorizationUrl(authorizationRequestOf(flow, state, browserSecret))
     },
 
     readState: flows.readState,
 
     async finish(flow, callbackParams, browserSecret) {
-      const { provider, settings } = requireConfigured(flow.provider)
+      const { loadProvider, settings } = requireConfigured(flow.provider)
+      const [provider, { requireAllowedDomain }] = await Promise.all([loadProvider(), import('./profile.ts')])
       // Before the exchange: of two callbacks at once with the same code, one reaches the provider.
       await flows.consumeState(flow)
       const request = authorizationRequestOf(flow, callbackParams.get('state') ?? '', browserSecret)
@@ -183,16 +187,42 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
       return profile
     },
 
-    signIn,
-    signInAs,
-    requireAccount,
+    ...signIns,
+    offer: async (profile, caller, use) => (await loadSignIns()).offer(profile, caller, use),
     createPendingLink,
     sealLinkRequest,
     isPending,
     readLinkRequest,
-    ...linking,
-    offer: createOffer({ ...deps, labelOf }),
     ...disconnection,
     deleteExpired: async () => (await flows.deleteExpired()) + (await pendingLinks.deleteExpired()),
   }
 }
+
+const providerOnDemand = (deps: ProviderDeps) =>
+  once(async () => {
+    const { createProvider } = await import('./providers/create-provider.ts')
+    return createProvider(deps)
+  })
+
+interface ProviderSignIns
+  extends Pick<
+    OAuth,
+    'requireAccount' | 'signIn' | 'signInAs' | 'linkPending' | 'linkPendingBy' | 'reclaim' | 'link' | 'offer'
+  > {
+  /** Refuses a provider that cannot prove the account, since it is not connected to it. */
+  requireLinkedProvider(provider: string, userId: string): Promise<void>
+}
+
+/** Loaded with the first sign-in. */
+const signInsOnDemand = (load: () => Promise<ProviderSignIns>) =>
+  onDemand(
+    load,
+    'requireAccount',
+    'requireLinkedProvider',
+    'signIn',
+    'signInAs',
+    'linkPending',
+    'linkPendingBy',
+    'reclaim',
+    'link',
+  )

@@ -11,7 +11,7 @@ import type { ProviderProfile } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
-interface SignInDeps extends FirstSignInDeps {
+export interface SignInDeps extends FirstSignInDeps {
   signupOpen: boolean
   emailDomains: Pick<EmailDomains, 'accepts' | 'accepted'>
   /** What can prove that an account is the user's. */

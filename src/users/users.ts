@@ -1,8 +1,8 @@
 import type { Caller } from '../lib/bounded-queue.ts'
+import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { createAdministration } from './administration.ts'
 import type { Notify } from './account-notice.ts'
 import type { Announce, AnnounceUpdate } from './announcement.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
@@ -177,7 +177,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     },
 
     delete: (id) => remove(id),
-    ...createAdministration(deps),
+    ...administrationOnDemand(deps),
 
     list: (page) => findUsers(db, page),
 
@@ -188,3 +188,14 @@ export const createUsers = (deps: UsersDeps): Users => {
     },
   }
 }
+
+/** What an operator does, which few processes need. */
+const administrationOnDemand = (deps: UsersDeps) =>
+  onDemand(
+    async () => (await import('./administration.ts')).createAdministration(deps),
+    'setPassword',
+    'setRoles',
+    'setUsername',
+    'verifyEmail',
+    'setDisabled',
+  )

@@ -1,9 +1,6 @@
 import type { Queries } from '../storage/database.ts'
+import type { DeliveryOutcome } from './delivery-outcome.ts'
 import type { OutboxEvent } from './outbox-event.ts'
-
-/** The outcome of an attempt; `interrupted` if its process died before the end. */
-export const DELIVERY_OUTCOMES = ['delivered', 'retried', 'failed', 'interrupted'] as const
-export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number]
 
 /** The result of one delivery attempt. Times in milliseconds; those that are not durations, since 1970. */
 export interface DeliveryAttempt {

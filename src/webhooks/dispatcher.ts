@@ -1,8 +1,9 @@
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
-import { type DeliveryOutcome, recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
+import { recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './delivery.ts'
+import type { DeliveryOutcome } from './delivery-outcome.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 import { claimEvent, closeEvent, findDueEvents, postponeEvent } from './outbox-store.ts'
 import { backoffMs, isTemporary } from './retry-policy.ts'
@@ -24,7 +25,7 @@ const POLL_MS = 1000
 const CLAIM_MARGIN_MS = 5000
 
 /** Delivers events: one after the other for each user, and of several users in parallel. */
-interface Dispatcher {
+export interface Dispatcher {
   start(): void
   /** Looks for due events now, once it has been started. */
   wake(): void

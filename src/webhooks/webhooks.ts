@@ -1,22 +1,20 @@
-import { randomUUIDv7 } from 'node:crypto'
-import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAnnouncements } from './announcements.ts'
-import { type DeliveryAttempt, type DeliveryOutcome, findAttempts, findLatestAttempts } from './attempt-store.ts'
-import { type DeliveryResult, deliver } from './delivery.ts'
-import { createDispatcher } from './dispatcher.ts'
-import { createBody } from './event-body.ts'
-import { findEvent, findLatestEvents } from './event-history-store.ts'
+import type { DeliveryAttempt } from './attempt-store.ts'
+import type { DeliveryResult } from './delivery.ts'
+import type { DeliveryOutcome } from './delivery-outcome.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import type { EventType } from './event-types.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 import { deleteClosedEvents, findOutboxLoad, type OutboxLoad } from './outbox-store.ts'
-import { reopen, reopenFailed } from './redelivery.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
 
-export { DELIVERY_OUTCOMES, type DeliveryAttempt, type DeliveryOutcome } from './attempt-store.ts'
+export type { DeliveryAttempt } from './attempt-store.ts'
+export type { DeliveryOutcome } from './delivery-outcome.ts'
 export type { OutboxEvent } from './outbox-event.ts'
 export type { OutboxLoad } from './outbox-store.ts'
 export type { WebhookSettings } from './webhook-settings.ts'
@@ -36,7 +34,7 @@ export interface Webhooks {
 
   // Delivery.
   /** Begins to deliver in the background. */
-  start(): void
+  start(): Promise<void>
   /** Begins no more deliveries; resolves when those under way have ended, or were aborted after `patienceMs`. */
   stop(patienceMs: number): Promise<void>
   /** Delivers all that is due now. */
@@ -80,59 +78,33 @@ const CLEANUP_BATCH = 500
 
 export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
   const { db, clock, settings, retentionMs } = deps
-  const dispatcher = settings && createDispatcher({ ...deps, settings })
-
-  const requireSettings = (): WebhookSettings => {
-    if (settings) return settings
-    throw new AppError('invalid_request', 'Webhooks are off: set SVC_WEBHOOK_URL and SVC_WEBHOOK_SECRET.')
-  }
-
-  const requireEvent = async (id: string): Promise<OutboxEvent> => {
-    const event = await findEvent(db, id)
-    if (!event) throw new AppError('not_found', `There is no webhook event ${id}.`)
-    return event
-  }
+  let dispatcher: Dispatcher | undefined
+  const wake = (): void => dispatcher?.wake()
+  /** Undefined while webhooks are off. */
+  const loadDispatcher = once(async () => {
+    if (settings) dispatcher = (await import('./dispatcher.ts')).createDispatcher({ ...deps, settings })
+    return dispatcher
+  })
 
   return {
-    ...createAnnouncements({ clock, enabledEvents: settings?.enabledEvents ?? [], wake: () => dispatcher?.wake() }),
+    ...createAnnouncements({ clock, enabledEvents: settings?.enabledEvents ?? [], wake }),
 
-    start: () => dispatcher?.start(),
+    start: async () => (await loadDispatcher())?.start(),
     stop: async (patienceMs) => dispatcher?.stop(patienceMs),
-    deliverDue: async () => dispatcher?.deliverDue(),
-
-    sendTest() {
-      const endpoint = requireSettings()
-      const id = randomUUIDv7()
-      const type = 'webhook.test'
-      const sentAtMs = clock.now()
-      const body = createBody({ id, type, createdAtMs: sentAtMs, userId: '00000000-0000-0000-0000-000000000000' })
-      return deliver(endpoint, { id, type, body, sentAtMs })
-    },
+    deliverDue: async () => (await loadDispatcher())?.deliverDue(),
 
     load: async () => settings && findOutboxLoad(db, clock.now()),
 
-    requireEvent,
-    list: (limit) => findLatestEvents(db, limit),
-    attemptsOf: (id) => findAttempts(db, id),
-    listAttempts: (events) => findLatestAttempts(db, events),
-
-    async redeliver(id) {
-      requireSettings()
-      const event = await requireEvent(id)
-      await db.inTransaction((transaction) => reopen(transaction, event, clock.now()))
-      dispatcher?.wake()
-      return event
-    },
-
-    async redeliverFailed(sinceMs) {
-      requireSettings()
-      const ids: string[] = []
-      for await (const batch of reopenFailed({ db, clock }, sinceMs)) {
-        ids.push(...batch)
-        dispatcher?.wake()
-      }
-      return ids
-    },
+    ...onDemand(
+      async () => (await import('./history.ts')).createHistory({ db, clock, settings, wake }),
+      'sendTest',
+      'requireEvent',
+      'list',
+      'attemptsOf',
+      'listAttempts',
+      'redeliver',
+      'redeliverFailed',
+    ),
 
     async deleteExpired() {
       const beforeMs = clock.now() - retentionMs

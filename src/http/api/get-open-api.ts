@@ -24,7 +24,7 @@ export const createGetOpenApi = ({ listRoutes, ...deps }: GetOpenApiDeps) => {
     async handle(): Promise<HttpResponse> {
       // Rarely asked for: a start does not load it.
       const { createOpenApi } = await import('../openapi.ts')
-      document ??= createOpenApi({ ...deps, routes: listRoutes() })
+      document ??= await createOpenApi({ ...deps, routes: listRoutes() })
       return json(200, document)
     },
   }

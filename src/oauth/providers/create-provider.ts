@@ -6,7 +6,7 @@ import { createOpenidProvider } from './openid.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { Provider } from './provider.ts'
 
-interface ProviderDeps {
+export interface ProviderDeps {
   settings: ProviderSettings
   /** Limits each request to the provider. */
   timeoutMs: number

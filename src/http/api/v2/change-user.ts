@@ -2,7 +2,7 @@ import { type AuthenticatedKey, requireScope } from '../../../api-keys/api-keys.
 import type { UserChanges } from '../../../directory/directory.ts'
 import type { AccountEventName } from '../../../lib/account-event.ts'
 import type { UserChange } from '../../../lib/user-change.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { DirectoryDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import type { Documentation } from '../../route.ts'
@@ -21,7 +21,7 @@ const BODY = jsonBody({
   email_verified: optional(flag({ description: NEEDS_CREDENTIALS })),
 })
 
-type ChangeUserDeps = Pick<RouteDeps, 'directory' | 'accountLog'>
+type ChangeUserDeps = Pick<DirectoryDeps, 'directory' | 'accountLog'>
 
 /** `PATCH /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
 export const createChangeUser = ({ directory, accountLog }: ChangeUserDeps) => ({

@@ -1,7 +1,7 @@
 import type { AuthenticatedKey, Keep, Kept } from '../../../api-keys/api-keys.ts'
 import { AppError } from '../../../lib/errors.ts'
 import { toTimestamp } from '../../../lib/time.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { DirectoryDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type ContentResponse, json } from '../../response.ts'
 import { isReturnTo, readReturnTo } from '../../return-to.ts'
@@ -15,7 +15,7 @@ const BODY = jsonBody({
   return_to: optional(text({ description: 'A path of the application, where the user of the link goes on' })),
 })
 
-type CreateLinkDeps = Pick<RouteDeps, 'directory' | 'accountLog' | 'baseUrl' | 'homeUrl'>
+type CreateLinkDeps = Pick<DirectoryDeps, 'directory' | 'accountLog' | 'baseUrl' | 'homeUrl'>
 
 const EVENTS = { reset: 'password_reset_request', invite: 'account_invite' } as const
 

@@ -1,5 +1,5 @@
 import type { AuthenticatedKey, Keep, Kept } from '../../../api-keys/api-keys.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { DirectoryDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type ContentResponse, json } from '../../response.ts'
 import type { Documentation } from '../../route.ts'
@@ -18,7 +18,7 @@ const BODY = jsonBody({
   invite: optional(flag({ description: 'Makes a link with which the user chooses a password' })),
 })
 
-type CreateUserDeps = Pick<RouteDeps, 'directory' | 'accountLog'>
+type CreateUserDeps = Pick<DirectoryDeps, 'directory' | 'accountLog'>
 
 /** `POST /auth/api/v2/users` (CONTRACT.md 10.5). */
 export const createCreateUser = ({ directory, accountLog }: CreateUserDeps) => ({

@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { RouteDeps } from '../../deps.ts'
+import type { DirectoryDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import type { Documentation } from '../../route.ts'
@@ -8,7 +8,7 @@ import { refToV2 } from './schemas.ts'
 import { directoryUserToJson } from './user-json.ts'
 
 /** `GET /auth/api/v2/users/{id}` (CONTRACT.md 10.5). */
-export const createFindUser = ({ directory }: Pick<RouteDeps, 'directory'>) => ({
+export const createFindUser = ({ directory }: Pick<DirectoryDeps, 'directory'>) => ({
   documentation: {
     operationId: 'findUser',
     summary: 'One user',

@@ -1,4 +1,4 @@
-import type { RouteDeps } from '../../deps.ts'
+import type { DirectoryDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import type { Documentation } from '../../route.ts'
@@ -8,7 +8,7 @@ import { directoryUserToJson } from './user-json.ts'
 import { readUserQuery, USER_QUERY_PARAMETERS } from './user-query.ts'
 
 /** `GET /auth/api/v2/users` (CONTRACT.md 10.5). */
-export const createListUsers = ({ directory }: Pick<RouteDeps, 'directory'>) => ({
+export const createListUsers = ({ directory }: Pick<DirectoryDeps, 'directory'>) => ({
   documentation: {
     operationId: 'listUsers',
     summary: 'Users, in the order in which svc got to know them',
