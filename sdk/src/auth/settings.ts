@@ -65,13 +65,18 @@ const readAudience = (audience: string = 'app'): string => {
   throw new TypeError('audience must not be empty: it is the one that svc writes into the tokens')
 }
 
+/** The public origin, by the option or by `SVC_BASE_URL`; undefined when neither is there. */
+export const readIssuer = (given: string | undefined, environment = readEnvironment()): string | undefined => {
+  const text = given ?? (environment?.SVC_BASE_URL || undefined)
+  return text === undefined ? undefined : originOf(text, given === undefined ? 'SVC_BASE_URL' : 'issuer')
+}
+
 /** Completes the options. Throws a `TypeError` that names the option and the variable. */
 export const readSettings = ({ url, issuer, audience, timeoutMs }: AuthOptions): AuthSettings => {
   const environment = readEnvironment()
-  const issuerText = issuer ?? (environment?.SVC_BASE_URL || undefined)
   return {
     url: readUrl(url, environment),
-    issuer: issuerText && originOf(issuerText, issuer === undefined ? 'SVC_BASE_URL' : 'issuer'),
+    issuer: readIssuer(issuer, environment),
     audience: readAudience(audience),
     timeoutMs: readTimeout(timeoutMs),
   }

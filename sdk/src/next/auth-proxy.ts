@@ -1,4 +1,5 @@
 import { NextResponse } from 'next/server'
+import { readIssuer } from '../auth/settings.ts'
 import { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
 
@@ -13,6 +14,14 @@ export const PATH_HEADER = 'x-svc-path'
 // The routes of svc, which a rewrite may serve in development, and files of the build.
 const isOpen = (pathname: string): boolean => /^\/(?:auth|_next)(?:\/|$)/.test(pathname)
 
+// Next.js takes absolute addresses only. Version 16 makes those of the address that it was asked by relative again;
+// version 15 knows that address only by its own host name, so that the public origin must be told behind a proxy.
+const toAbsolute = (response: Response, base: string): Response => {
+  const location = response.headers.get('location')
+  if (location !== null) response.headers.set('location', new URL(location, base).href)
+  return response
+}
+
 /**
  * A function for `proxy.ts` (`middleware.ts` before Next.js 16). Pages of visitors who are not signed in lead to the
  * login page, other requests get 401, an outage is 503. It is a convenience and never the only check: pages, actions
@@ -25,13 +34,7 @@ export const authProxy = (options: GuardOptions = {}): ((request: ProxyRequest) 
     // At the first request: a build loads this file without the environment that it will run in.
     guard ??= createGuard(options)
     const { refusal } = await guard.requireUser(request)
-    if (refusal) {
-      const response = toResponse(refusal)
-      // Next.js takes absolute addresses only, and makes those of its own host relative again.
-      if (refusal.status === 303)
-        response.headers.set('location', new URL(refusal.headers.location ?? '/', request.url).href)
-      return response
-    }
+    if (refusal) return toAbsolute(toResponse(refusal), readIssuer(options.issuer) ?? request.url)
     const headers = new Headers(request.headers)
     const { pathname, search } = new URL(request.url)
     headers.set(PATH_HEADER, pathname + search)
