@@ -54,7 +54,7 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
         requireScope(key, route.scope)
         const documentation = await documentationOf(route)
         requireKnownQuery(documentation, context)
-        context.parameters = readParameters(route.path, context.path) ?? {}
+        context.parameters = readIds(route, context)
         if (!Object.values(context.parameters).every(isUuid)) return answerForNothing(route)
         if (route.method === 'GET' || route.method === 'DELETE') return route.handle(context, key)
         return handleBody(route, context, key, incoming, documentation)
@@ -74,6 +74,12 @@ const refuseBrowser = ({ headers }: IncomingRequest): void => {
 const bearerOf = (header: string | undefined): string | undefined => /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 
 const unauthorized = (message: string): AppError => new AppError('unauthorized', message)
+
+/** Letter case does not count in a UUID (RFC 9562 section 4), and an application may store them in upper case. */
+const readIds = (route: KeyRoute, { path }: IncomingRequest): Record<string, string> => {
+  const sent = readParameters(route.path, path) ?? {}
+  return Object.fromEntries(Object.entries(sent).map(([name, id]) => [name, id.toLowerCase()]))
+}
 
 /** All ids are UUIDs. What is no UUID may be anything, even a key, and goes no further than this. */
 const answerForNothing = ({ method }: KeyRoute): HttpResponse => {
