@@ -105,7 +105,10 @@ for (const { name, port } of gateways) {
         assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', { [header]: value }))), {}, header)
       }
       assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', FORGED))), {})
-      for (const header of ['X_Svc-Roles', 'X-Svc_Roles', 'x-svc_email-verified', 'X-Svc-Email_Verified']) {
+      const mixed = ['X_Svc-Roles', 'X-Svc_Roles', 'x-svc_email-verified', 'X-Svc-Email_Verified']
+      // For PHP, a dot is an underscore.
+      const dotted = ['X.Svc.Roles', 'x.svc-roles', 'X-Svc.User.Id', 'X_Svc.Email', 'Remote.User']
+      for (const header of [...mixed, ...dotted]) {
         const answer = await visitor.open('/elsewhere', { [header]: 'admin' })
         if (answer.status !== 400) assert.deepEqual(identityOf(echoOf(answer)), {}, header)
       }

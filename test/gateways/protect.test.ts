@@ -80,6 +80,9 @@ const FORGED = {
   X_Svc_Roles: 'admin',
   x_svc_email: 'admin',
   Remote_User: 'admin',
+  'X.Svc.Roles': 'admin',
+  'X-Svc.Email': 'admin',
+  'remote.user': 'admin',
 }
 
 const assertNotShown = ({ text, status }: { text: string; status: number }, title: string): void => {

@@ -57,7 +57,9 @@ export const echoOf = ({ status, text }: Answer): Echo => {
 export const identityOf = ({ headers }: Echo): Record<string, string> =>
   Object.fromEntries(
     headers.flatMap((name, index) =>
-      index % 2 === 0 && /^(?:x[-_]svc|remote)[-_]/i.test(name) ? [[name.toLowerCase(), headers[index + 1] ?? '']] : [],
+      index % 2 === 0 && /^(?:x[-_.]svc|remote)[-_.]/i.test(name)
+        ? [[name.toLowerCase(), headers[index + 1] ?? '']]
+        : [],
     ),
   )
 
