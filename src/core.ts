@@ -32,16 +32,18 @@ import { createSecurityEvents } from './users/security-events.ts'
 import { createTakeOver } from './users/take-over.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
-import { createPasswords, type Passwords } from './users/passwords.ts'
+import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
 import { createHasPassword } from './users/usable-password.ts'
 import { createUsers, type UserExport, type UserImport, type Users } from './users/users.ts'
 import { createMarkVerified } from './users/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
-interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
+export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Partial<Pick<Bootstrapped, 'sideThread'>> {
   config: Config
   log: Log
   clock?: Clock | undefined
+  /** Tests that are not about hashes lower it. */
+  hashCost?: HashCost | undefined
   /** Called after each password hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
   /** Called after each attempt to deliver a webhook. */
@@ -81,7 +83,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
 
 /** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
 export const createCore = (deps: CoreDeps): Core => {
-  const { config, log, db, rootSecret, sideThread, clock = systemClock, onHash, onDelivery, onMail } = deps
+  const { config, log, db, rootSecret, sideThread, clock = systemClock, hashCost, onHash, onDelivery, onMail } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
@@ -143,6 +145,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
+    cost: hashCost,
     onHash,
   })
   const requireGoodPassword = createPasswordRules(siteNames(baseUrl, config.appName))

@@ -2,7 +2,7 @@ import type { Idempotency } from './api-keys/idempotency.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
 import { appNameOf, type Config } from './config/config.ts'
-import { type Core, createCore } from './core.ts'
+import { type Core, type CoreDeps, createCore } from './core.ts'
 import type { ServerDeps } from './http/deps.ts'
 import { createRateLimits } from './http/rate-limit.ts'
 import { AppError } from './lib/errors.ts'
@@ -19,7 +19,7 @@ import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { deleteEndedCounters } from './storage/counters.ts'
 import { takeLease } from './storage/leases.ts'
 
-interface ServiceDeps extends Bootstrapped {
+interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
   config: Config
   log: Log
   /** Tests turn it. */
@@ -61,7 +61,13 @@ const MAIL_PATIENCE_MS = 5000
 const PRELOAD_AFTER_MS = 1000
 
 /** The whole service, not yet listening. */
-export const createService = async ({ config, log, clock, ...bootstrapped }: ServiceDeps): Promise<Service> => {
+export const createService = async ({
+  config,
+  log,
+  clock,
+  hashCost,
+  ...bootstrapped
+}: ServiceDeps): Promise<Service> => {
   const { db, rootSecret } = bootstrapped
   const metrics = await loadMetrics(config, log)
   const core = createCore({
@@ -69,6 +75,7 @@ export const createService = async ({ config, log, clock, ...bootstrapped }: Ser
     log,
     ...bootstrapped,
     clock,
+    hashCost,
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
     onMail: metrics?.countMail,

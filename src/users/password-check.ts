@@ -4,12 +4,18 @@ import { onDemand } from '../lib/on-demand.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
 import { normalizePassword } from './password-rules.ts'
 
-/** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
-export const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-const CURRENT = `$argon2id$v=19$m=${COST.memoryCost},t=${COST.timeCost},p=${COST.parallelism}$`
+/** What a hash of ours costs to make; memory in KiB. */
+export interface HashCost {
+  memoryCost: number
+  timeCost: number
+  parallelism: number
+}
 
-/** The hash of 32 forgotten random bytes, at the same cost as a real one. */
-const DUMMY_HASH = `${CURRENT}c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E`
+/** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
+export const COST: HashCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** What comes after the cost in the hash of 32 forgotten random bytes. */
+const DUMMY = 'c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E'
 
 /**
  * What became of a check. `outdated`: it is the password, and its hash, made at another cost or by another system, is to
@@ -19,33 +25,52 @@ export type PasswordCheck = 'wrong' | 'right' | 'outdated'
 
 const { parsePasswordHash } = onDemand(() => import('./foreign-hashes/foreign-hashes.ts'), 'parsePasswordHash')
 
-/**
- * The password is in its normal form in our hashes. Another system, whose hashes look the same, may have left it as it
- * was typed.
- */
-export const checkCurrentHash = async (entered: string, phc: string | null | undefined): Promise<PasswordCheck> => {
-  const [normal, typed] = spellings(normalizePassword(entered), entered)
-  const isRight = (password: Buffer | undefined) =>
-    password !== undefined && verifyOrRefuse(phc ?? DUMMY_HASH, password)
-  const result = (await isRight(normal)) ? 'right' : (await isRight(typed)) ? 'outdated' : 'wrong'
-  return typeof phc === 'string' && entered !== '' ? result : 'wrong'
-}
+export const createPasswordCheck = ({ memoryCost, timeCost, parallelism }: HashCost) => {
+  const current = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
+  /** At the same cost as a real one. */
+  const dummyHash = current + DUMMY
 
-/**
- * An empty password is wrong: some systems store its hash for accounts that have none. A wrong password costs the work
- * of an unknown email besides, and the right one a new hash: neither is answered sooner than an unknown email.
- */
-export const checkForeignHash = async (entered: string, hash: PasswordHash | undefined): Promise<PasswordCheck> => {
-  for (const password of hash && entered !== '' ? spellings(entered, entered.normalize(hash.normalForm)) : [])
-    if (await hash?.matches(password)) return 'outdated'
-  return checkCurrentHash(entered, undefined)
+  /** A hash that cannot be read matches nothing, after the same work: the time must not tell that there is an account. */
+  const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> => {
+    try {
+      return await verify(phc, password)
+    } catch {
+      return (await verify(dummyHash, password)) && false
+    }
+  }
+
+  /**
+   * The password is in its normal form in our hashes. Another system, whose hashes look the same, may have left it as it
+   * was typed.
+   */
+  const checkCurrentHash = async (entered: string, phc: string | null | undefined): Promise<PasswordCheck> => {
+    const [normal, typed] = spellings(normalizePassword(entered), entered)
+    const isRight = (password: Buffer | undefined) =>
+      password !== undefined && verifyOrRefuse(phc ?? dummyHash, password)
+    const result = (await isRight(normal)) ? 'right' : (await isRight(typed)) ? 'outdated' : 'wrong'
+    return typeof phc === 'string' && entered !== '' ? result : 'wrong'
+  }
+
+  return {
+    checkCurrentHash,
+
+    /**
+     * An empty password is wrong: some systems store its hash for accounts that have none. A wrong password costs the
+     * work of an unknown email besides, and the right one a new hash: neither is answered sooner than an unknown email.
+     */
+    async checkForeignHash(entered: string, hash: PasswordHash | undefined): Promise<PasswordCheck> {
+      for (const password of hash && entered !== '' ? spellings(entered, entered.normalize(hash.normalForm)) : [])
+        if (await hash?.matches(password)) return 'outdated'
+      return checkCurrentHash(entered, undefined)
+    },
+
+    /** Whether a hash was made at another cost, or by another system. */
+    isForeign: (text: string): boolean => !text.startsWith(current),
+  }
 }
 
 const spellings = (first: string, second: string): Buffer[] =>
   [...new Set([first, second])].map((spelling) => Buffer.from(spelling))
-
-/** Whether a hash was made at another cost, or by another system. */
-export const isForeign = (text: string): boolean => !text.startsWith(CURRENT)
 
 /** A hash that cannot be read matches nothing, after the same work: the time must not tell that there is an account. */
 export const readForeignHash = async (text: string): Promise<PasswordHash | undefined> => {
@@ -54,14 +79,5 @@ export const readForeignHash = async (text: string): Promise<PasswordHash | unde
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error
-  }
-}
-
-/** The same for a hash of ours. */
-const verifyOrRefuse = async (phc: string, password: Buffer): Promise<boolean> => {
-  try {
-    return await verify(phc, password)
-  } catch {
-    return (await verify(DUMMY_HASH, password)) && false
   }
 }

@@ -2,14 +2,9 @@ import { hash } from '@node-rs/argon2'
 import { type Caller, createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
 import { createGroups } from '../lib/groups.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
-import {
-  checkCurrentHash,
-  checkForeignHash,
-  COST,
-  isForeign,
-  type PasswordCheck,
-  readForeignHash,
-} from './password-check.ts'
+import { COST, createPasswordCheck, type HashCost, type PasswordCheck, readForeignHash } from './password-check.ts'
+
+export type { HashCost } from './password-check.ts'
 
 /**
  * While others wait for their turn, the work after a hash is done for a few users in a row, because a hash sweeps the
@@ -30,6 +25,8 @@ interface PasswordsDeps {
   atOnce: number
   /** How many may wait for their turn. */
   waiting: number
+  /** By default, that of OWASP. */
+  cost?: HashCost | undefined
   /** Called after each hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
 }
@@ -46,7 +43,8 @@ export interface Passwords {
   check(entered: string, hash: string | null | undefined, caller?: Caller): Promise<PasswordCheck>
 }
 
-export const createPasswords = ({ atOnce, waiting, onHash }: PasswordsDeps): Passwords => {
+export const createPasswords = ({ atOnce, waiting, cost = COST, onHash }: PasswordsDeps): Passwords => {
+  const { checkCurrentHash, checkForeignHash, isForeign } = createPasswordCheck(cost)
   // One hash takes about 10 ms of a core: this many seconds empty a full queue.
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
   const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds })
@@ -86,7 +84,7 @@ export const createPasswords = ({ atOnce, waiting, onHash }: PasswordsDeps): Pas
       return { ...load, waiting: load.waiting + waitingForExpensive, refused: load.refused + refused }
     },
 
-    hash: (password, caller) => inTurn(() => hash(Buffer.from(password), COST), caller),
+    hash: (password, caller) => inTurn(() => hash(Buffer.from(password), cost), caller),
 
     check: (entered, text, caller) =>
       typeof text === 'string' && isForeign(text)

@@ -6,7 +6,7 @@ import { assertCanLogIn, assertCannotLogIn, assertRedirect, assertSignedIn } fro
 import { openDatabase } from '../../support/database/database.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService({ env: { SVC_RATE_LIMIT: 'off' } })
+const service = await startService({ env: { SVC_RATE_LIMIT: 'off' }, fullHashes: true })
 const database = await openDatabase(service)
 
 const CURRENT = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/

@@ -9,7 +9,10 @@ import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
 
 const WAITING = 150
-const service = await startService({ env: { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: String(WAITING) } })
+const service = await startService({
+  fullHashes: true,
+  env: { SVC_HASHES_AT_ONCE: '1', SVC_HASH_QUEUE: String(WAITING) },
+})
 
 const logInFrom = (address: string, { email, password }: Person): Promise<Answer> =>
   newAgent(service).post('/auth/login', { email, password }, { 'x-forwarded-for': address })

@@ -47,7 +47,7 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
 
   test('a 503 for a full queue does not count as a wrong password: 40 right logins at once are never 429', async (t) => {
     const env = { SVC_RATE_LIMIT: 'on', SVC_HASH_QUEUE: '0', SVC_HASHES_AT_ONCE: '1' }
-    const service = await startService({ t, env })
+    const service = await startService({ t, env, fullHashes: true })
     const { person } = await signedUp(service)
     const answers = await Promise.all(visitors(service, 40).map((visitor) => logIn(visitor, person)))
     assert.deepEqual(statusesOf(answers), new Set([303, 503]))
@@ -56,7 +56,7 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
 
   test('a login form that is shown again with 429 or 503 contains the id of the request', async (t) => {
     const env = { SVC_RATE_LIMIT: 'on', SVC_HASH_QUEUE: '0', SVC_HASHES_AT_ONCE: '1' }
-    const service = await startService({ t, env })
+    const service = await startService({ t, env, fullHashes: true })
     const answers = await Promise.all(visitors(service, 20).map((visitor) => logIn(visitor, newPerson())))
     const busy = answers.filter(({ status }) => status === 503)
     assert.ok(busy.length > 0, 'somebody found the queue full')
@@ -79,7 +79,7 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
     'not a hash': 'secret',
   }
   test('a stored hash that cannot be read is answered like an unknown email: 401, the same page', async (t) => {
-    const service = await startService({ t })
+    const service = await startService({ t, fullHashes: true })
     const database = openDatabaseFile(service, t)
     const { person, agent } = await signedUp(service)
     const [visitor] = visitors(service, 1)
@@ -97,7 +97,7 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
   })
 
   test('several logins at once with an outdated hash all succeed, and the hash is upgraded', async (t) => {
-    const service = await startService({ t })
+    const service = await startService({ t, fullHashes: true })
     const database = openDatabaseFile(service, t)
     const { person } = await signedUp(service)
     const outdated = await hash(person.password, { memoryCost: 8192, timeCost: 1, parallelism: 1 })

@@ -7,7 +7,7 @@ import { assertCanLogIn, assertCannotLogIn } from '../../support/client/assertio
 import { openDatabase } from '../../support/database/database.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService()
+const service = await startService({ fullHashes: true })
 const database = await openDatabase(service)
 
 type Column = { table: string; name: string }

@@ -5,7 +5,6 @@ import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../..
 import { assertJsonError, assertPage, assertSignedIn } from '../../support/client/assertions.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
 import { turnedProcessClock } from '../../support/clock/turned-process-clock.ts'
-import { giveCheapHash } from '../../support/service/cheap-hash.ts'
 import { startService } from '../../support/service/service.ts'
 import { startServiceProcess } from '../../support/service/service-process.ts'
 
@@ -117,7 +116,6 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
 test('SVC_RATE_LIMIT=off: no limits', async (t) => {
   const service = await startService({ t, env: { SVC_RATE_LIMIT: 'off' } })
   const { person } = await signedUp(service)
-  await giveCheapHash(service, person, t)
   for (let tries = 0; tries < 60; tries++) {
     const answers = await Promise.all(
       [1, 2, 3].map(() => logIn(newAgent(service), { ...person, password: 'wrong password' })),

@@ -109,6 +109,7 @@ describe('cleanups of two replicas', () => {
       leases.map(({ name }) => name),
       [
         'lease counters',
+        'lease idempotent requests',
         'lease links',
         'lease mail',
         'lease pending signups',

@@ -110,9 +110,9 @@ const startMetered = async <S extends Service>(
   })
 }
 
-/** Starts a service with metrics on a free port. */
+/** Starts a service with metrics on a free port, with hashes that take their time: metrics tell of them. */
 export const startMeteredService = (options: Options & { clock?: TurnedClock } = {}): Promise<MeteredService> =>
-  startMetered(startService, options)
+  startMetered((given) => startService({ ...given, fullHashes: true }), options)
 
 /** The same as a separate process. */
 export const startMeteredProcess = (options: Options = {}): Promise<Metered<ServiceProcess>> =>

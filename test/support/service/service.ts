@@ -59,18 +59,25 @@ type Launch = {
   directory: string
   write: (line: string) => void
   clock: TurnedClock | undefined
+  fullHashes: boolean
 }
 
-const launch = async ({ env, directory, write, clock }: Launch): Promise<Running> => {
+/** The least that Argon2 allows. */
+const CHEAP_HASHES = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+
+const launch = async ({ env, directory, write, clock, fullHashes }: Launch): Promise<Running> => {
   const config = readSettings(env, directory)
   if (env.SVC_DATABASE_URL === undefined) copyDatabaseModel(config)
   await clock?.turnDatabase(env.SVC_DATABASE_URL)
   const log = createLog(config.logLevel, { write })
   const bootstrapped = await bootstrap({ config, log, patienceMs: 30_000 })
-  const service = await createService({ config, log, clock, ...bootstrapped }).catch(async (error: unknown) => {
-    await bootstrapped.db.close()
-    throw error
-  })
+  const hashCost = fullHashes ? undefined : CHEAP_HASHES
+  const service = await createService({ config, log, clock, hashCost, ...bootstrapped }).catch(
+    async (error: unknown) => {
+      await bootstrapped.db.close()
+      throw error
+    },
+  )
   await service.start().catch(async (error: unknown) => {
     await service.stop(0)
     throw error
@@ -85,18 +92,21 @@ const isTaken = (error: unknown, port: string | undefined): boolean =>
 /**
  * Starts a service inside this process, on a free port with rate limits off, with the database of this run (see
  * `databaseSettings`) and the clock that is given. It stops, and its folder is removed, after the test `t`, or after
- * the file when no test is given. For a service that can be killed, or has a process's limits, see
+ * the file when no test is given. Its password hashes take next to no time, unless a test is about them (`fullHashes`);
+ * those of its commands cost what they always do. For a service that can be killed, or has a process's limits, see
  * `startServiceProcess`.
  */
 export const startService = async ({
   env = {},
   cwd,
   clock,
+  fullHashes = false,
   t,
 }: {
   env?: Environment
   cwd?: string
   clock?: TurnedClock
+  fullHashes?: boolean
   t?: TestContext
 } = {}): Promise<Service> => {
   const directory = cwd ?? temporaryDirectory(t)
@@ -107,7 +117,7 @@ export const startService = async ({
   let running: Running | undefined
 
   const begin = async (): Promise<void> => {
-    running = await launch({ env: settings, directory, write: log.write, clock })
+    running = await launch({ env: settings, directory, write: log.write, clock, fullHashes })
   }
   const beginSomewhere = async (triesLeft = 5): Promise<void> => {
     settings = { ...settings, SVC_PORT: givenPort ?? somePort() }
