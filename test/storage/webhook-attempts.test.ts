@@ -182,13 +182,13 @@ describe('the history of attempts', { concurrency: 2 }, () => {
   })
 })
 
-/** Seconds before each attempt, as in docs/operate.md. The last row applies to all further attempts. */
+/** Seconds before each attempt, as in docs/webhooks.md. The last row applies to all further attempts. */
 const documentedDelays = (): number[] => {
-  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
   return [...text.matchAll(/^\| \d+(?: and later)? \| (\d+) s \| .* \|$/gm)].map(([, seconds]) => Number(seconds))
 }
 
-test('retries follow the delays of docs/operate.md, each up to a quarter earlier or later', async (t) => {
+test('retries follow the delays of docs/webhooks.md, each up to a quarter earlier or later', async (t) => {
   const { receiver, clock, webhooks, announced, found } = await setUp(t, 17)
   const delays = documentedDelays()
   assert.equal(delays.length, 13)
