@@ -95,6 +95,22 @@ const BROKEN: [code: string, what: string, change: (folder: string) => Change][]
         ),
       ),
   ],
+  ['responses_cached', 'expires replaces Cache-Control', () => withDirectives('expires 1h;')],
+  [
+    'responses_cached',
+    'another Cache-Control is put in place of that of svc',
+    () => withDirectives('proxy_hide_header Cache-Control;', 'add_header Cache-Control "public, max-age=3600" always;'),
+  ],
+  [
+    'responses_cached',
+    'pages alone get an age',
+    () => inHttp('map $sent_http_content_type $age { default off; ~text/html 1h; }', withDirectives('expires $age;')),
+  ],
+  [
+    'base_url_differs',
+    'the proxy says https, and SVC_BASE_URL is http',
+    () => inPlaceOf(PROTO, 'proxy_set_header X-Forwarded-Proto https;'),
+  ],
   [
     'request_headers_too_large',
     'the buffers for requests are small',
@@ -138,6 +154,11 @@ describe('svc doctor behind nginx', { concurrency: false }, () => {
       for (const { message, cure } of findings) assert.ok(message.endsWith('.') && cure.length > 20, message)
     })
   }
+
+  test('finds nothing where the proxy says more than once that nothing is to be kept', async (t) => {
+    await startNginx(t, () => withDirectives('add_header Cache-Control "private, no-cache" always;'))
+    assert.deepEqual(await examine(), [])
+  })
 
   test('no_backend: svc does not run', async (t) => {
     await startGateway('nginx', { svc: await freePort(), app, gateway, t })

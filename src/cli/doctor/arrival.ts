@@ -29,11 +29,20 @@ export const checkArrival = (origin: string, seen: ProbeAnswer, answer: WireAnsw
   return [...findings, ...checkScheme(url, seen), ...checkAddress(url, seen, answer)]
 }
 
-const checkScheme = ({ protocol }: URL, { scheme, forwarded }: ProbeAnswer): Finding[] => {
-  if (protocol !== 'https:' || scheme === 'https') return []
+const checkScheme = ({ protocol, origin }: URL, { scheme, forwarded, base_url: baseUrl }: ProbeAnswer): Finding[] => {
+  if (scheme === 'https') return protocol === 'http:' && baseUrl === origin ? [httpsUnknown(baseUrl)] : []
+  if (protocol !== 'https:') return []
   const said = forwarded.proto === null ? 'no X-Forwarded-Proto' : `X-Forwarded-Proto: ${forwarded.proto}`
   return [finding('scheme_lost', `The address is https, and svc received ${said}.`)]
 }
+
+/** The service takes the site for http, and refuses the forms of a site that is https. */
+const httpsUnknown = (baseUrl: string): Finding =>
+  finding(
+    'base_url_differs',
+    `svc received X-Forwarded-Proto: https, and the service has SVC_BASE_URL ${baseUrl}.`,
+    'Set SVC_BASE_URL to the https address that users open. If they do open http, let the proxy send X-Forwarded-Proto: http.',
+  )
 
 /** On this machine all addresses are alike. */
 const checkAddress = ({ origin }: URL, { forwarded, address }: ProbeAnswer, answer: WireAnswer): Finding[] => {

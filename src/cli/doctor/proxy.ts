@@ -1,5 +1,5 @@
-import { randomToken } from '../../lib/secrets.ts'
 import { checkArrival, checkPath } from './arrival.ts'
+import { checkCaching, newPath } from './caching.ts'
 import { checkSentCookies, checkSetCookies } from './cookies.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Probed, sendProbe, type Target } from './probe.ts'
@@ -10,9 +10,6 @@ const MAX_CLOCK_DIFFERENCE_MS = 10_000
 
 /** A session and the application's own cookies come to less than this. */
 const LARGE_COOKIE = 'a'.repeat(6000)
-
-/** No cache has a response for it yet. */
-const newPath = (): string => `/auth/probe/${randomToken(8)}`
 
 /** Looks at svc through its public address. What was found before a connection failed counts. */
 export const inspectProxy = async (target: Target): Promise<Finding[]> => {
@@ -28,7 +25,8 @@ export const inspectProxy = async (target: Target): Promise<Finding[]> => {
 }
 
 /** What follows from the first probe, and from more of them. */
-async function* lookCloser(target: Target, { answer, seen, aheadMs = 0, isOld }: Probed): AsyncGenerator<Finding[]> {
+async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Finding[]> {
+  const { answer, seen, aheadMs = 0 } = first
   if (!seen) return
   const path = checkPath(HEALTH_PATH, seen)
   yield path
@@ -36,7 +34,7 @@ async function* lookCloser(target: Target, { answer, seen, aheadMs = 0, isOld }:
   yield checkArrival(target.origin, seen, answer)
   yield await checkCookies(target, seen.cookie_names, aheadMs)
   yield checkSetCookies(target.origin, seen, answer)
-  yield await checkCaching(target, aheadMs, isOld)
+  yield await checkCaching(target, first)
   yield checkClock(aheadMs)
 }
 
@@ -61,15 +59,6 @@ const checkCookies = async (target: Target, names: string[], aheadMs: number): P
 
 const trySend = (target: Target, cookie: string, aheadMs: number): Promise<Probed | undefined> =>
   sendProbe(target, { path: newPath(), cookie, aheadMs }).catch(() => undefined)
-
-/** Two probes to an address that is new: the second one must not get the answer to the first. */
-const checkCaching = async (target: Target, aheadMs: number, isOld: boolean): Promise<Finding[]> => {
-  const path = newPath()
-  await sendProbe(target, { path, aheadMs })
-  const second = await sendProbe(target, { path, aheadMs })
-  if (!isOld && !second.isOld) return []
-  return [finding('responses_cached', 'A request got the answer that svc gave to another one.')]
-}
 
 const checkClock = (aheadMs: number): Finding[] => {
   if (Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS) return []
