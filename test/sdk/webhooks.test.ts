@@ -79,8 +79,10 @@ describe('what is taken', () => {
     })
 
   test('what a library of Standard Webhooks has signed', async () => {
-    const signature = new Webhook(SECRET).sign(EVENT.id, new Date(), BODY)
-    assert.deepEqual(await verifyWebhook(BODY, { ...signed(), 'webhook-signature': signature }, SECRET), EVENT)
+    const headers = signed()
+    const sentAt = new Date(Number(headers['webhook-timestamp']) * 1000)
+    const signature = new Webhook(SECRET).sign(EVENT.id, sentAt, BODY)
+    assert.deepEqual(await verifyWebhook(BODY, { ...headers, 'webhook-signature': signature }, SECRET), EVENT)
   })
 
   test('one of several secrets; one of several signatures; other versions beside', async () => {
