@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
+import { inspectJson } from '../../lib/json-members.ts'
 import { shownName } from '../shown-name.ts'
 
 /** The body of a request as it came: no value has been checked. */
@@ -27,7 +28,7 @@ export const readJson = (
   }
   const text = decode(body)
   const value = parse(text)
-  requireSingleMembers(text)
+  requireShape(text)
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   throw new AppError('invalid_request', 'The body is JSON, but no object.')
 }
@@ -52,28 +53,10 @@ const parse = (text: string): unknown => {
   }
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g
-
-/** Looks at text that is JSON already, so that every string in it has an end. */
-const requireSingleMembers = (text: string): void => {
-  const open: Set<string>[] = []
-  let latest = ''
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === '{' || token === '[') {
-      open.push(new Set())
-      if (open.length > MAX_DEPTH) throw new AppError('invalid_request', 'The body is nested too deeply.')
-    } else if (token === '}' || token === ']') open.pop()
-    else if (token === ':') addMember(open.at(-1), JSON.parse(latest) as string)
-    else latest = token
-  }
-}
-
-const addMember = (members: Set<string> | undefined, name: string): void => {
-  if (members?.has(name)) {
-    const field = shownName(name)
-    throw new AppError('invalid_request', `The field ${JSON.stringify(field)} is in the body more than once.`, {
-      field,
-    })
-  }
-  members?.add(name)
+const requireShape = (text: string): void => {
+  const { depth, repeated } = inspectJson(text)
+  if (depth > MAX_DEPTH) throw new AppError('invalid_request', 'The body is nested too deeply.')
+  if (repeated === undefined) return
+  const field = shownName(repeated)
+  throw new AppError('invalid_request', `The field ${JSON.stringify(field)} is in the body more than once.`, { field })
 }
