@@ -1,64 +1,42 @@
-"""Asks svc for the signed-in user: `request.user`, and `@login_required` for views."""
-
 import json
-import urllib.error
-import urllib.request
 from functools import wraps
+from urllib.error import HTTPError
 from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
-from django.utils.functional import SimpleLazyObject
+from django.shortcuts import redirect
 
 
-class SvcUnavailable(Exception):
-    pass
+def load_user(view):
+    """Sets `request.user`: the signed-in user, or None. An outage of svc is a 503: nobody is logged out by it."""
 
+    @wraps(view)
+    def loaded(request, *args, **kwargs):
+        cookies = {"Cookie": request.headers.get("Cookie", "")}
+        try:
+            with urlopen(Request(f"{settings.SVC_URL}/auth/api/v1/user", headers=cookies), timeout=5) as answer:
+                request.user = json.load(answer)
+        except OSError as error:
+            if not isinstance(error, HTTPError) or error.code != 401:
+                return HttpResponse("Try again soon.", status=503, headers={"Retry-After": "5"})
+            request.user = None
+        return view(request, *args, **kwargs)
 
-def find_user(request):
-    """The signed-in user, or None."""
-    question = urllib.request.Request(
-        f"{settings.SVC_URL}/auth/api/v1/user", headers={"Cookie": request.headers.get("Cookie", "")}
-    )
-    try:
-        with urllib.request.urlopen(question, timeout=5) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as error:
-        if error.code == 401:
-            return None
-        raise SvcUnavailable from error
-    except OSError as error:
-        raise SvcUnavailable from error
-
-
-class UserMiddleware:
-    """svc is asked when a view or template first looks at `request.user`, once for each request."""
-
-    def __init__(self, get_response):
-        self.get_response = get_response
-
-    def __call__(self, request):
-        request.user = SimpleLazyObject(lambda: find_user(request))
-        return self.get_response(request)
-
-    def process_exception(self, request, exception):
-        # An outage is a 503: nobody is logged out by it.
-        if isinstance(exception, SvcUnavailable):
-            return HttpResponse("Try again soon.", status=503, headers={"Retry-After": "5"})
+    return loaded
 
 
 def login_required(view):
-    """Sends a page to the login page and back; refuses everything else with 401."""
+    """As load_user. Sends a page to the login page and back; refuses everything else with 401."""
 
+    @load_user
     @wraps(view)
     def guarded(request, *args, **kwargs):
         if request.user:
             return view(request, *args, **kwargs)
         if request.method not in ("GET", "HEAD"):
-            return render(request, "logged-out.html", status=401)
-        response = redirect(f"/auth/login?return_to={quote(request.get_full_path(), safe='')}")
-        response.status_code = 303
-        return response
+            return HttpResponse("You are logged out. Log in, then send the form again.", status=401)
+        return redirect(f"/auth/login?return_to={quote(request.get_full_path(), safe='')}")
 
     return guarded

@@ -1,18 +1,17 @@
-"""Notes: a page for all, a protected page with a form, and webhooks. svc signs the users in."""
-
+# Notes: a page for all, a protected page with a form, and webhooks. svc signs the users in.
 from django.conf import settings
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from svc import login_required
+from svc import load_user, login_required
 
 notes = []  # an application has models here
 
 
+@load_user
 def home(request):
     return render(request, "home.html", {"user": request.user, "count": len(notes)})
 
@@ -27,7 +26,6 @@ def own_notes(request):
 
 
 @csrf_exempt
-@require_POST
 def receive_event(request):
     try:
         event = Webhook(settings.SVC_WEBHOOK_SECRET).verify(request.body, request.headers)

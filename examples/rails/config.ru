@@ -17,17 +17,16 @@ class Notes < Rails::Application
 end
 
 # Asks svc for the signed-in user.
-module SvcUser
+class ApplicationController < ActionController::Base
   SVC = URI(ENV.fetch("SVC_URL", "http://127.0.0.1:8080"))
   class Unavailable < StandardError; end
 
-  def self.included(controller)
-    controller.helper_method :current_user
-    # An outage of svc is a 503: nobody is logged out by it.
-    controller.rescue_from(Unavailable) do
-      response.headers["Retry-After"] = "5"
-      render plain: "Try again soon.", status: :service_unavailable
-    end
+  protect_from_forgery with: :exception
+  helper_method :current_user
+  # An outage of svc is a 503: nobody is logged out by it.
+  rescue_from Unavailable do
+    response.headers["Retry-After"] = "5"
+    render plain: "Try again soon.", status: :service_unavailable
   end
 
   # The signed-in user, or nil. svc is asked once for each request.
@@ -55,15 +54,10 @@ module SvcUser
   end
 end
 
-class NotesController < ActionController::Base
-  include SvcUser
-  prepend_view_path __dir__
-  protect_from_forgery with: :exception
+class NotesController < ApplicationController
+  prepend_view_path __dir__ # notes/index.html.erb and notes/show.html.erb
   before_action :require_user, except: :index
   ALL = Concurrent::Array.new # an application has models here
-
-  def index = render("home")
-  def show = render("notes")
 
   def create
     ALL << [current_user["id"], params[:text].to_s]
@@ -72,7 +66,6 @@ class NotesController < ActionController::Base
 end
 
 class WebhooksController < ActionController::API
-
   def create
     return head(:unauthorized) unless genuine?
     event = JSON.parse(request.raw_post)
