@@ -4,6 +4,7 @@ import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { readProviders } from './provider-config.ts'
 import { findConflicts, findUnreadableCertificates } from './conflicts.ts'
 import { validNames } from './provider-parsers.ts'
+import { relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, readSetting } from './read-setting.ts'
 import type { ReadSettings } from './read-settings.ts'
 import { SETTINGS, type SettingValues } from './settings.ts'
@@ -13,7 +14,14 @@ import { findWarnings, type SecretFiles } from './warnings.ts'
 /** The configuration: the value of each setting in `settings.ts`, with defaults that depend on other settings. */
 export type Config = Omit<
   ReadSettings,
-  'audiences' | 'emailDomains' | 'emailVerification' | 'hashesAtOnce' | 'oauthProviders' | 'webhookEvents'
+  | 'audiences'
+  | 'emailDomains'
+  | 'passkeys'
+  | 'relyingPartyId'
+  | 'emailVerification'
+  | 'hashesAtOnce'
+  | 'oauthProviders'
+  | 'webhookEvents'
 > & {
   audiences: string[]
   /** Empty: any. */
@@ -23,6 +31,8 @@ export type Config = Omit<
   /** In the order of their buttons. */
   oauthProviders: ProviderSettings[]
   webhookEvents: readonly EventType[]
+  /** The domain that passkeys belong to (WebAuthn section 4, RP ID); undefined where there are no passkeys. */
+  relyingPartyId: string | undefined
   /** Settings that the service accepts although they are unsafe or have no effect, one line each. */
   warnings: string[]
 }
@@ -80,6 +90,7 @@ export const readConfig = (
     emailVerification: settings.emailVerification ?? (settings.smtp ? 'optional' : 'off'),
     hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
     oauthProviders,
+    relyingPartyId: relyingPartyIdOf(settings),
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,
     warnings: [...findWarnings(settings, { environment, ...files }), ...unknown],
   }

@@ -1,4 +1,5 @@
 import type { ReadSettings } from './read-settings.ts'
+import { isOwnDomain, relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, isSet } from './read-setting.ts'
 import { findMailConflicts } from './mail-conflicts.ts'
 import { SETTINGS } from './settings.ts'
@@ -10,9 +11,8 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     ...findHalfWebhook(environment),
     ...findPreviousWebhookSecret(environment, settings),
     ...findMailConflicts(environment, settings),
-    ...(environment.SVC_PASSWORDS === 'off' && !isSet(SETTINGS.oauthProviders, environment)
-      ? ['SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off it must be set, since nobody could log in']
-      : []),
+    ...findNoWayIn(environment, settings),
+    ...findForeignDomain(environment, settings),
     ...(metricsPort !== undefined && metricsPort === port
       ? ['SVC_METRICS_PORT and SVC_PORT are the same: metrics need a separate port']
       : []),
@@ -34,6 +34,23 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
 /** Whether the base URL is not https. An invalid one is not: it is an error already. */
 const isPlainHttp = (baseUrl: string | undefined, { SVC_BASE_URL: text }: Environment): boolean =>
   baseUrl ? !baseUrl.startsWith('https:') : !text
+
+const findNoWayIn = (environment: Environment, settings: ReadSettings): string[] =>
+  environment.SVC_PASSWORDS === 'off' &&
+  !isSet(SETTINGS.oauthProviders, environment) &&
+  relyingPartyIdOf(settings) === undefined
+    ? ['SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off and without passkeys, nobody could log in']
+    : []
+
+/** An invalid base URL is an error already. */
+const findForeignDomain = (environment: Environment, { relyingPartyId, baseUrl }: ReadSettings): string[] => {
+  if (relyingPartyId === undefined || (isSet(SETTINGS.baseUrl, environment) && !baseUrl)) return []
+  if (isOwnDomain(relyingPartyId, baseUrl)) return []
+  return [
+    `SVC_WEBAUTHN_RP_ID=${JSON.stringify(relyingPartyId)} is not accepted: it must be the host of SVC_BASE_URL or a parent ` +
+      'domain of it, or browsers refuse every passkey',
+  ]
+}
 
 const findHalfWebhook = (environment: Environment): string[] => {
   const url = environment.SVC_WEBHOOK_URL

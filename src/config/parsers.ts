@@ -48,6 +48,11 @@ export const duration = (maxMs = Number.MAX_SAFE_INTEGER, maxText = '') =>
     return ms !== undefined && ms >= 1 && ms <= maxMs ? Math.round(ms) : undefined
   })
 
+/** The same, and `0`. */
+export const durationOrZero = parser('a duration such as 300ms, 1m30s or 720h, or 0', (text) =>
+  text === '0' ? 0 : duration().parse(text),
+)
+
 /** A duration that a timer can wait for. */
 export const timeout = duration(MAX_TIMER_MS, ' and at most 596h')
 
@@ -68,6 +73,14 @@ export const origin = urlParser('an origin such as https://example.com, without 
 export const host = parser('an IP address or host name to listen on', (text) =>
   /^[\w.:-]+$/.test(text) ? text : undefined,
 )
+
+/** A DNS name, in lower case; no IP address. */
+export const domain = parser('a domain such as example.com', (text) => {
+  const name = text.toLowerCase()
+  return /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(name)
+    ? name
+    : undefined
+})
 
 /** A path on the same origin or an absolute URL, for the `src` of an image. */
 export const imageUrl = urlParser('a path such as /logo.svg, or an https:// or http:// URL', (text) =>

@@ -79,6 +79,7 @@ const toProviderSettings = (name: string, values: Resolved): ProviderSettings | 
     scopes,
     allowedDomains: values.allowedDomains ?? [],
     trustsEmail: values.trustsEmail ?? false,
+    secondFactor: values.secondFactor ?? 'ask',
     apple: teamId && keyId ? { teamId, keyId } : undefined,
   }
 }

@@ -1,5 +1,5 @@
 import { type Preset, type ProviderKind, presetOf } from '../oauth/providers/presets.ts'
-import { imageUrl, onOff, type Parser, printable } from './parsers.ts'
+import { imageUrl, oneOf, onOff, type Parser, printable } from './parsers.ts'
 import {
   appleId,
   applePrivateKey,
@@ -114,6 +114,14 @@ export const PROVIDER_SETTINGS = {
       '`on`: emails count as verified even if the provider does not say so. Only for a provider that your organisation runs.',
     defaultValue: 'off',
     ...onOff,
+  }),
+  secondFactor: row({
+    ending: 'SECOND_FACTOR',
+    description:
+      'What users with one-time codes are asked after this provider. `ask`: for a code. `trusted`: nothing. `claims`: nothing ' +
+      'where the ID token says that the provider has asked for a second factor a moment ago.',
+    defaultValue: 'ask',
+    ...oneOf('ask', 'trusted', 'claims'),
   }),
 }
 

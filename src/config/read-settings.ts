@@ -10,6 +10,7 @@ type OptionalKey =
   | 'audiences'
   | 'hashesAtOnce'
   | 'oauthProviders'
+  | 'relyingPartyId'
   | 'emailDomains'
   | 'emailVerification'
   | 'smtp'

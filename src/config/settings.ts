@@ -5,7 +5,9 @@ import {
   audiences,
   colour,
   databaseUrl,
+  domain,
   duration,
+  durationOrZero,
   host,
   imageUrl,
   listOf,
@@ -175,6 +177,36 @@ export const SETTINGS = {
     description: '`off`: nobody has a password; people sign in with external providers only.',
     defaultValue: 'on',
     ...onOff,
+  }),
+  passkeys: setting({
+    name: 'SVC_PASSKEYS',
+    description:
+      '`off`: no passkeys are offered or accepted. They need https in `SVC_BASE_URL`, or `http://localhost`, and no IP ' +
+      'address; elsewhere they are off.',
+    defaultValue: 'on',
+    ...onOff,
+  }),
+  relyingPartyId: setting({
+    name: 'SVC_WEBAUTHN_RP_ID',
+    description:
+      'Domain that passkeys belong to: the host of `SVC_BASE_URL` or a parent domain. After a change, existing passkeys no ' +
+      'longer work.',
+    defaultText: 'the host of `SVC_BASE_URL`',
+    ...domain,
+  }),
+  secondFactor: setting({
+    name: 'SVC_SECOND_FACTOR',
+    description:
+      'One-time codes from an authenticator app. `required`: users who sign in with a password alone set one up before they ' +
+      'go on. `off`: never offered and never asked for.',
+    defaultValue: 'optional',
+    ...oneOf('off', 'optional', 'required'),
+  }),
+  trustedBrowserMs: setting({
+    name: 'SVC_TRUSTED_BROWSER_TTL',
+    description: 'How long "don\'t ask again on this browser" spares the code at login. 0: it is never offered.',
+    defaultValue: '720h',
+    ...durationOrZero,
   }),
   usernames: setting({
     name: 'SVC_USERNAMES',

@@ -2,18 +2,11 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createNetworkCheck, isLoopbackHost } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
+import { warnOfPasskeys } from './relying-party.ts'
 import { isMisspelt, webhookKey } from '../lib/webhook-key.ts'
 import type { Environment } from './read-setting.ts'
 import { previousSecretFile, rootSecretFile } from './root-secret.ts'
-import type { SettingValues } from './settings.ts'
-
-type CheckedSettings = Pick<
-  SettingValues,
-  'database' | 'trustProxy' | 'rateLimit' | 'refreshGraceMs' | 'accessTokenLifetimeMs' | 'sessionLifetimeMs' | 'signup'
-> &
-  Partial<
-    Pick<SettingValues, 'baseUrl' | 'secret' | 'smtp' | 'webhookSecret' | 'previousWebhookSecret' | 'oauthProviders'>
-  >
+import type { ReadSettings } from './read-settings.ts'
 
 /** What is needed to check the permissions of files with secrets. */
 export interface SecretFiles {
@@ -25,10 +18,11 @@ export interface SecretFiles {
 }
 
 /** Warnings about unsafe settings that are accepted, one line each: the variable, the danger, and what to do. */
-export const findWarnings = (settings: CheckedSettings, files: SecretFiles): string[] => [
+export const findWarnings = (settings: ReadSettings, files: SecretFiles): string[] => [
   ...warnOfBaseUrl(settings),
   ...warnOfLimits(settings),
   ...warnOfSignup(settings),
+  ...warnOfPasskeys(settings),
   ...warnOfProxies(settings),
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
@@ -50,22 +44,22 @@ const isPublicUrl = (url: string): boolean => {
   return isIP(host) === 0 ? !isPrivateName(host) : !isPrivate(host)
 }
 
-const warnOfBaseUrl = ({ baseUrl }: CheckedSettings): string[] =>
+const warnOfBaseUrl = ({ baseUrl }: ReadSettings): string[] =>
   baseUrl?.startsWith('http:') && isPublicUrl(baseUrl)
     ? [
         `SVC_BASE_URL="${baseUrl}" sends passwords and sessions unencrypted: serve the site by https, and set it to that`,
       ]
     : []
 
-const warnOfLimits = ({ rateLimit }: CheckedSettings): string[] =>
+const warnOfLimits = ({ rateLimit }: ReadSettings): string[] =>
   rateLimit ? [] : ['SVC_RATE_LIMIT="off" lets anybody guess passwords without end: take it away, it is for tests']
 
-const warnOfSignup = ({ signup, oauthProviders = [] }: CheckedSettings): string[] =>
+const warnOfSignup = ({ signup, oauthProviders = [] }: ReadSettings): string[] =>
   signup === 'providers' && oauthProviders.length === 0
     ? ['SVC_SIGNUP="providers" lets nobody create an account, since SVC_OAUTH_PROVIDERS names no provider']
     : []
 
-const warnOfProxies = ({ trustProxy }: CheckedSettings): string[] =>
+const warnOfProxies = ({ trustProxy }: ReadSettings): string[] =>
   coverMostAddresses(trustProxy)
     ? [
         `SVC_TRUST_PROXY="${trustProxy.join(',')}" believes X-Forwarded-For of everybody, so that anybody can choose the ` +
@@ -73,7 +67,7 @@ const warnOfProxies = ({ trustProxy }: CheckedSettings): string[] =>
       ]
     : []
 
-const warnOfDatabase = ({ database }: CheckedSettings): string[] => {
+const warnOfDatabase = ({ database }: ReadSettings): string[] => {
   if (database.kind !== 'postgres') return []
   const { host, tls } = database.connection
   const isLocal = host.startsWith('/') || host === 'localhost' || isLoopback(host)
@@ -87,7 +81,7 @@ const warnOfDatabase = ({ database }: CheckedSettings): string[] => {
 const OTHERS = 0o006
 const GROUP_AND_OTHERS = 0o066
 
-const warnOfSecretFiles = (settings: CheckedSettings, { environment, fromEnvFile, modeOf }: SecretFiles): string[] => {
+const warnOfSecretFiles = (settings: ReadSettings, { environment, fromEnvFile, modeOf }: SecretFiles): string[] => {
   const warn = (name: string, file: string, forbidden: number): string[] => {
     const mode = modeOf(file) ?? 0
     if ((mode & forbidden) === 0) return []
@@ -105,7 +99,7 @@ const warnOfSecretFiles = (settings: CheckedSettings, { environment, fromEnvFile
 }
 
 /** The secret files that svc creates beside a SQLite database. */
-const ownSecretFiles = ({ database, secret }: CheckedSettings): string[] => {
+const ownSecretFiles = ({ database, secret }: ReadSettings): string[] => {
   if (secret !== undefined || database.kind !== 'sqlite') return []
   const file = resolve(database.file)
   return [rootSecretFile(file), previousSecretFile(file)]
@@ -113,7 +107,7 @@ const ownSecretFiles = ({ database, secret }: CheckedSettings): string[] => {
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 
-const warnOfWebhookSecrets = ({ webhookSecret, previousWebhookSecret }: CheckedSettings): string[] =>
+const warnOfWebhookSecrets = ({ webhookSecret, previousWebhookSecret }: ReadSettings): string[] =>
   Object.entries({ SVC_WEBHOOK_SECRET: webhookSecret, SVC_WEBHOOK_SECRET_PREVIOUS: previousWebhookSecret }).flatMap(
     ([name, secret]) => {
       if (!secret) return []
@@ -124,7 +118,7 @@ const warnOfWebhookSecrets = ({ webhookSecret, previousWebhookSecret }: CheckedS
     },
   )
 
-const warnOfPlainMail = ({ smtp }: CheckedSettings): string[] =>
+const warnOfPlainMail = ({ smtp }: ReadSettings): string[] =>
   smtp?.tls === 'off' && !isLoopbackHost(smtp.host)
     ? [
         `SVC_SMTP_URL with ?tls=off sends messages, whose links lead into accounts, unencrypted to ${smtp.host}: take it ` +
@@ -134,7 +128,7 @@ const warnOfPlainMail = ({ smtp }: CheckedSettings): string[] =>
 
 const LONG_GRACE_MS = 600_000
 
-const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: CheckedSettings): string[] => [
+const warnOfLifetimes = ({ refreshGraceMs, accessTokenLifetimeMs, sessionLifetimeMs }: ReadSettings): string[] => [
   ...(accessTokenLifetimeMs > sessionLifetimeMs ? ['SVC_ACCESS_TOKEN_TTL is longer than SVC_SESSION_TTL'] : []),
   ...(refreshGraceMs > LONG_GRACE_MS
     ? ['SVC_REFRESH_GRACE is long: a stolen refresh token is noticed that much later']

@@ -62,7 +62,7 @@ export const createLinking = (deps: LinkingDeps) => {
   const linkPending = async (
     pendingLink: PendingLink,
     browserSecret: string,
-    { userId, authenticatedAtMs, isStillValid }: SignInGrant,
+    { userId, authenticatedAtMs, amr, isStillValid }: SignInGrant,
     caller?: Caller,
   ): Promise<SignInGrant | undefined> => {
     const { profile } = pendingLink
@@ -72,7 +72,7 @@ export const createLinking = (deps: LinkingDeps) => {
         if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
         await requirePending(transaction, pendingLink, browserSecret)
       })
-      return { ...(await signInAs(profile, userId)), authenticatedAtMs }
+      return { ...(await signInAs(profile, userId)), authenticatedAtMs, amr }
     } catch (error) {
       if (error instanceof GrantNoLongerValid) return undefined
       throw error

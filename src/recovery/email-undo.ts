@@ -64,6 +64,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
   const grantFor = (userId: string): SignInGrant => ({
     userId,
     authenticatedAtMs: clock.now(),
+    amr: ['pwd'],
     isStillValid: async (transaction) => (await lockUser(transaction, userId))?.disabled === false,
   })
 

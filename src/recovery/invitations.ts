@@ -63,6 +63,7 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
   const grantFor = ({ id: userId }: UserRecord): SignInGrant => ({
     userId,
     authenticatedAtMs: clock.now(),
+    amr: ['pwd'],
     isStillValid: async () => true,
   })
 

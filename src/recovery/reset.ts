@@ -72,6 +72,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   const grantFor = ({ id: userId }: UserRecord, link: Link): SignInGrant => ({
     userId,
     authenticatedAtMs: clock.now(),
+    amr: ['pwd'],
     isStillValid: async (queries) => isAccountOf(await lockUser(queries, userId), link),
   })
 

@@ -79,6 +79,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
   const grantFor = (link: Link): SignInGrant => ({
     userId: userIdOf(link),
     authenticatedAtMs: clock.now(),
+    amr: ['pwd'],
     isStillValid: async (queries) => isOf(await lockUser(queries, userIdOf(link)), link),
   })
 

@@ -1,6 +1,7 @@
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Session, SessionWithUser } from './session.ts'
+import type { SignInGrant } from './sign-in-grant.ts'
 
 export interface Lifetimes {
   accessTokenMs: number
@@ -31,6 +32,7 @@ interface NewSession {
   device: Device
   nowMs: number
   authenticatedAtMs: number | undefined
+  amr: SignInGrant['amr']
   deviceHash: string | undefined
 }
 

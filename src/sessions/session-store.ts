@@ -3,7 +3,7 @@ import type { Session, SessionWithUser } from './session.ts'
 
 /** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
-  expires_at, absolute_expires_at, user_agent, address, authenticated_at, device_hash`
+  expires_at, absolute_expires_at, user_agent, address, authenticated_at, amr, device_hash`
 
 export interface SessionRow {
   id: string
@@ -18,6 +18,7 @@ export interface SessionRow {
   user_agent: string
   address: string
   authenticated_at: number | null
+  amr: string | null
   device_hash: string | null
 }
 
@@ -51,6 +52,7 @@ export const toSession = (row: SessionRow): Session => ({
   userAgent: row.user_agent,
   address: row.address,
   authenticatedAtMs: row.authenticated_at ?? undefined,
+  amr: row.amr ? (row.amr.split(' ') as Session['amr']) : [],
   deviceHash: row.device_hash ?? undefined,
 })
 
@@ -102,8 +104,8 @@ export const lockSession = async (
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
   db.run(
     `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address, authenticated_at, device_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       absolute_expires_at, user_agent, address, authenticated_at, amr, device_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userId,
     session.salt,
@@ -116,6 +118,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.userAgent,
     session.address,
     session.authenticatedAtMs ?? null,
+    session.amr.length > 0 ? session.amr.join(' ') : null,
     session.deviceHash ?? null,
   )
 

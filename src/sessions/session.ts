@@ -1,4 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
+import type { AuthenticationMethod } from './sign-in-grant.ts'
 import type { RefreshToken } from './tokens/refresh-token.ts'
 
 /*
@@ -32,6 +33,8 @@ export interface Session {
   address: string
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
+  /** What they proved then; empty where it is not known. */
+  amr: readonly AuthenticationMethod[]
   /** Of the browser's secret; undefined for a session from before browsers were recognised. */
   deviceHash: string | undefined
 }
@@ -63,6 +66,8 @@ export interface AuthenticatedSession {
   createdAtMs: number
   /** When the user last authenticated, as far as it is known. */
   authenticatedAtMs: number | undefined
+  /** What they proved then (RFC 8176); empty where it is not known. */
+  amr: readonly AuthenticationMethod[]
   /** When the session ends unless it is refreshed. */
   expiresAtMs: number
   /** The time of the database's server as the row was read; undefined where there is no server. */
@@ -88,7 +93,7 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 })
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
-  const { id, userId, authenticatedAtMs, expiresAtMs, readAtMs, user } = session
+  const { id, userId, authenticatedAtMs, amr, expiresAtMs, readAtMs, user } = session
   const isBrowserRecognised = session.deviceHash !== undefined
   const { email, emailVerified, username, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
@@ -108,6 +113,7 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     roles,
     createdAtMs,
     authenticatedAtMs,
+    amr,
     expiresAtMs,
     readAtMs,
     isBrowserRecognised,

@@ -1,6 +1,12 @@
 import type { Queries, Transaction } from '../storage/database.ts'
 
 /**
+ * One value of `amr` (RFC 8176): `pwd` a password, or a link that replaces one; `fed` an external provider; `otp` a
+ * one-time code; `hwk` a passkey that is bound to its device, `swk` one that is synced; `mfa` more than one factor.
+ */
+export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'hwk' | 'swk' | 'mfa'
+
+/**
  * Permission to start a session for a user. It is given once a user has authenticated: by a password, by a provider, or
  * by making the account.
  */
@@ -11,6 +17,8 @@ export interface SignInGrant {
    * when a provider does not say.
    */
   authenticatedAtMs: number | undefined
+  /** What was proved then, and nothing older; empty where it is not known. */
+  amr: readonly AuthenticationMethod[]
   /**
    * Asked in the transaction that starts the session. Checking a password or asking a provider is slow: the account may
    * have been disabled, its password changed or the provider disconnected since.

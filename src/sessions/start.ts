@@ -37,7 +37,7 @@ export const createStart = (deps: StartDeps) => {
   const endAboveLimit = createSessionLimit(deps)
 
   return async (
-    { userId, authenticatedAtMs, isStillValid }: SignInGrant,
+    { userId, authenticatedAtMs, amr, isStillValid }: SignInGrant,
     device: Device,
     { replaces = [], also, recogniseBrowser }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
@@ -49,7 +49,7 @@ export const createStart = (deps: StartDeps) => {
       const deviceHash = await recogniseBrowser?.(transaction)
       const nowMs = currentTimeMs(user, clock)
       const serverTimeMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)
-      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs, deviceHash }, lifetimes)
+      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs, amr, deviceHash }, lifetimes)
       await insertSession(transaction, row)
       await replaceSessions(transaction, replaces, id, nowMs)
       await endAboveLimit(transaction, { id, userId, nowMs })

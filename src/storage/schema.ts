@@ -40,6 +40,7 @@ export const TABLES: readonly Table[] = [
       'invited_at',
       'position',
       'updated_at',
+      'user_handle',
     ],
     integerColumns: [
       'disabled',
@@ -78,6 +79,7 @@ export const TABLES: readonly Table[] = [
       'address',
       'authenticated_at',
       'device_hash',
+      'amr',
     ],
     integerColumns: [
       'generation',
@@ -195,4 +197,29 @@ export const TABLES: readonly Table[] = [
     ],
     integerColumns: ['claimed_until', 'status', 'created_at', 'expires_at'],
   },
+  {
+    name: 'passkeys',
+    columns: [
+      'id',
+      'user_id',
+      'credential_id',
+      'public_key',
+      'name',
+      'aaguid',
+      'transports',
+      'sign_count',
+      'backup_eligible',
+      'backed_up',
+      'created_at',
+      'last_used_at',
+    ],
+    integerColumns: ['sign_count', 'backup_eligible', 'backed_up', 'created_at', 'last_used_at'],
+  },
+  {
+    name: 'one_time_codes',
+    columns: ['user_id', 'secret_sealed', 'created_at', 'last_used_step', 'wrong_in_a_row'],
+    integerColumns: ['created_at', 'last_used_step', 'wrong_in_a_row'],
+  },
+  { name: 'recovery_codes', columns: ['id', 'user_id', 'hash', 'created_at'], integerColumns: ['created_at'] },
+  { name: 'used_tokens', columns: ['id', 'expires_at'], integerColumns: ['expires_at'] },
 ]

@@ -30,6 +30,7 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
   const grantFor = (user: UserRecord): SignInGrant => ({
     userId: user.id,
     authenticatedAtMs: clock.now(),
+    amr: ['pwd'],
     async isStillValid(transaction) {
       const current = await lockUser(transaction, user.id)
       return current !== undefined && !current.disabled && current.passwordHash === user.passwordHash

@@ -64,7 +64,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
     return {
       outcome: 'checked',
       // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
-      grant: { userId: user.id, authenticatedAtMs: clock.now(), isStillValid: async () => true },
+      grant: { userId: user.id, authenticatedAtMs: clock.now(), amr: ['pwd'], isStillValid: async () => true },
       async apply(transaction) {
         await deps.requireSession(transaction, sessionId, user.id)
         const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)

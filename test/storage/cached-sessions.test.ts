@@ -56,6 +56,7 @@ interface SignedInUser {
 const grantFor = (userId: string): SignInGrant => ({
   userId,
   authenticatedAtMs: core.clock.now(),
+  amr: ['pwd'],
   isStillValid: async () => true,
 })
 

@@ -28,6 +28,7 @@ const ALL = [
   '006-webhook-attempts',
   '007-mail-and-recovery',
   '008-applications',
+  '009-second-factors',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

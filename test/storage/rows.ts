@@ -41,6 +41,7 @@ export const newSession = (userId: string, given: Partial<Session> = {}): Sessio
   userAgent: 'Firefox',
   address: '203.0.113.7',
   authenticatedAtMs: T0,
+  amr: ['pwd'],
   deviceHash: undefined,
   ...given,
 })

@@ -75,6 +75,9 @@ const OPTIONAL = new Set([
   'api_keys.last_used_at',
   'idempotent_requests.status',
   'idempotent_requests.answer_sealed',
+  'sessions.amr',
+  'users.user_handle',
+  'passkeys.last_used_at',
 ])
 
 describe('the schema', () => {
@@ -106,14 +109,18 @@ describe('the schema', () => {
         'mail_messages_closed',
         'mail_messages_due',
         'mail_messages_of_user',
+        'passkeys_of_user',
         'pending_links_of_user',
         'pending_signups_of_email',
         'pending_signups_of_link',
+        'recovery_codes_of_user',
         'replaced_sessions_of_successor',
         'reserved_emails_of_user',
         'sessions_of_user',
+        'used_tokens_expired',
         'users_by_position',
         'users_by_update',
+        'users_by_user_handle',
         'users_without_position',
         'webhook_attempts_of_event',
         'webhook_events_closed',

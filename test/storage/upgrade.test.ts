@@ -87,6 +87,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
       '006-webhook-attempts',
       '007-mail-and-recovery',
       '008-applications',
+      '009-second-factors',
       '900-later',
     ])
   })
@@ -97,7 +98,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 9)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 10)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {

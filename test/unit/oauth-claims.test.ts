@@ -20,6 +20,7 @@ const settingsOf = (kind: ProviderKind, given: Partial<ProviderSettings> = {}): 
   scopes: [],
   allowedDomains: [],
   trustsEmail: false,
+  secondFactor: 'ask',
   apple: undefined,
   ...given,
 })

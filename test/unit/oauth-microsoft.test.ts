@@ -35,6 +35,7 @@ const providerOf = (tenant: string) =>
       scopes: ['openid', 'email', 'profile'],
       allowedDomains: [],
       trustsEmail: false,
+      secondFactor: 'ask',
       apple: undefined,
     },
     timeoutMs: 5000,

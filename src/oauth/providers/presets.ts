@@ -18,6 +18,8 @@ export interface ProviderSettings {
   allowedDomains: string[]
   /** Emails count as verified also when the provider does not say whether they are. */
   trustsEmail: boolean
+  /** What users with one-time codes are asked after this provider (docs/providers.md). */
+  secondFactor: 'ask' | 'trusted' | 'claims'
   apple: { teamId: string; keyId: string } | undefined
 }
 

@@ -18,6 +18,10 @@ interface AccessClaims {
   sid: string
   roles: string[]
   email_verified: boolean
+  /** When the user last authenticated (OpenID Connect Core section 2); absent where it is not known. */
+  auth_time?: number | undefined
+  /** What was proved then (RFC 8176); absent where it is not known. */
+  amr?: readonly string[] | undefined
   iat: number
   exp: number
   jti: string

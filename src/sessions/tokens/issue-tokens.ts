@@ -35,11 +35,16 @@ export const createIssueTokens =
     const iat = Math.floor(nowMs / 1000)
     const exp = Math.floor(Math.min(nowMs + lifetimes.accessTokenMs, session.expiresAtMs) / 1000)
     const { roles, emailVerified } = session.user
+    const { amr, authenticatedAtMs } = session
+    const authentication = {
+      auth_time: authenticatedAtMs === undefined ? undefined : Math.floor(authenticatedAtMs / 1000),
+      amr: amr.length > 0 ? amr : undefined,
+    }
     const about = { sub: session.userId, aud: audience, sid: session.id, roles, email_verified: emailVerified }
     const key = await signingKeys.signingKey(session.newestKeyId)
     return {
       sessionId: session.id,
-      accessToken: await accessTokens.issue({ ...about, iat, exp }, key),
+      accessToken: await accessTokens.issue({ ...about, ...authentication, iat, exp }, key),
       accessTokenSeconds: exp - iat,
       refreshToken: refreshToken.text,
       sessionSeconds: Math.max(0, Math.round((session.expiresAtMs - nowMs) / 1000)),

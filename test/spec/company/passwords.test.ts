@@ -172,9 +172,13 @@ test('`SVC_SIGNUP` holds: `off` gives new users of a provider no account', async
   await service.restart({ env: { SVC_SIGNUP: undefined } })
 })
 
-test('without a provider it is an error of the configuration', async () => {
+test('without a provider and without passkeys it is an error of the configuration', async () => {
   const none = Object.fromEntries(Object.keys(providerSettings({ corp, github })).map((name) => [name, undefined]))
-  const { code, stderr } = await service.cli(['users', 'list'], { env: none })
+  const { code, stderr } = await service.cli(['users', 'list'], { env: { ...none, SVC_PASSKEYS: 'off' } })
   assert.equal(code, 78)
   assert.match(stderr, /SVC_OAUTH_PROVIDERS is missing: with SVC_PASSWORDS=off/)
+  assert.equal(
+    (await service.cli(['users', 'list'], { env: { ...none, SVC_BASE_URL: 'http://localhost:8080' } })).code,
+    0,
+  )
 })

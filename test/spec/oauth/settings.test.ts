@@ -233,6 +233,7 @@ describe('§8.2 settings of external providers', { concurrency: 3 }, () => {
         scopes: ['openid', 'email', 'x'],
         allowedDomains: ['corp.example', 'b.example'],
         trustsEmail: true,
+        secondFactor: 'ask',
         apple: undefined,
       },
       {
@@ -246,6 +247,7 @@ describe('§8.2 settings of external providers', { concurrency: 3 }, () => {
         scopes: ['name', 'email'],
         allowedDomains: [],
         trustsEmail: false,
+        secondFactor: 'ask',
         apple: { teamId: 'ABCDE12345', keyId: '12345ABCDE' },
       },
     ])

@@ -54,7 +54,12 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
   })
 
   test('svc config shows them too, each with its variable and what to do', async (t) => {
-    const env = { SVC_BASE_URL: 'http://app.example.com', SVC_TRUST_PROXY: '0.0.0.0/0', SVC_RATE_LIMIT: 'off' }
+    const env = {
+      SVC_BASE_URL: 'http://app.example.com',
+      SVC_PASSKEYS: 'off',
+      SVC_TRUST_PROXY: '0.0.0.0/0',
+      SVC_RATE_LIMIT: 'off',
+    }
     const database = { SVC_DATABASE_URL: 'postgres://svc@db.example.com/svc', SVC_SECRET: secret }
     const warnings = await warningsOf(t, { ...env, ...database })
     for (const expected of [
@@ -71,7 +76,12 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
   })
 
   test('the log contains each of them once, at level warn', async (t) => {
-    const env = { SVC_BASE_URL: 'http://app.example.com', SVC_TRUST_PROXY: '0.0.0.0/0,::/0', SVC_POTR: '1' }
+    const env = {
+      SVC_BASE_URL: 'http://app.example.com',
+      SVC_PASSKEYS: 'off',
+      SVC_TRUST_PROXY: '0.0.0.0/0,::/0',
+      SVC_POTR: '1',
+    }
     const service = await startServiceProcess({ t, env })
     for (const name of ['SVC_BASE_URL', 'SVC_TRUST_PROXY', 'SVC_RATE_LIMIT', 'SVC_POTR'])
       assert.equal(warned(service, name).length, 1, name)
@@ -88,14 +98,31 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     'http://127.example.com',
   ]) {
     test(`a public http base URL: ${url}`, () => {
-      const [warning, ...more] = readWarnings({ SVC_BASE_URL: url })
+      const [warning, ...more] = readWarnings({ SVC_BASE_URL: url, SVC_PASSKEYS: 'off' })
       assert.match(warning ?? '', /^SVC_BASE_URL=.*https/)
       assert.deepEqual(more, [])
     })
   }
 
+  for (const url of ['http://127.0.0.1:8080', 'https://192.0.2.1', 'http://app.localhost', 'https://[2001:db8::1]'])
+    test(`a base URL that allows no passkeys: ${url}`, () => {
+      const warnings = readWarnings({ SVC_BASE_URL: url }).filter((line) => line.includes('passkeys'))
+      assert.equal(warnings.length, 1)
+      assert.match(String(warnings[0]), /^SVC_BASE_URL=.* SVC_PASSKEYS=off/)
+      assert.deepEqual(
+        readWarnings({ SVC_BASE_URL: url, SVC_PASSKEYS: 'off' })
+          .join()
+          .match(/passkeys/),
+        null,
+      )
+    })
+
+  for (const url of ['https://app.example.com', 'http://localhost:8080', 'https://localhost'])
+    test(`a base URL that allows passkeys: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
+
   for (const url of ['http://localhost:8080', 'http://127.0.0.7', 'http://[::1]:8080', 'http://app.localhost']) {
-    test(`not a base URL of this machine: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
+    test(`not a base URL of this machine: ${url}`, () =>
+      assert.deepEqual(readWarnings({ SVC_BASE_URL: url, SVC_PASSKEYS: 'off' }), []))
   }
 
   for (const url of [
@@ -105,7 +132,8 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     'http://nas.local',
     'http://a.test',
   ]) {
-    test(`not a base URL in a private network: ${url}`, () => assert.deepEqual(readWarnings({ SVC_BASE_URL: url }), []))
+    test(`not a base URL in a private network: ${url}`, () =>
+      assert.deepEqual(readWarnings({ SVC_BASE_URL: url, SVC_PASSKEYS: 'off' }), []))
   }
 
   const everybody = [

@@ -20,14 +20,16 @@ test('§3.1 access token: JWT, ES256, kid header, typ: at+jwt, verified with the
   assert.ok(kids.includes(String(protectedHeader.kid)))
 })
 
-test('§3.1 claims iss (base URL), sub (user id), aud, sid, roles, email_verified, iat, exp, jti', async () => {
+test('§3.1 claims iss (base URL), sub (user id), aud, sid, roles, email_verified, auth_time, amr, iat, exp, jti', async () => {
   const { agent, person } = await signedUp(service)
   await setRoles(service, person.email, ['editor'])
   const before = Math.floor(Date.now() / 1000)
   await agent.refresh()
   const { payload } = await verifyAccessToken(service, accessToken(agent))
   assert.deepEqual(Object.keys(payload).sort(), [
+    'amr',
     'aud',
+    'auth_time',
     'email_verified',
     'exp',
     'iat',
@@ -41,6 +43,8 @@ test('§3.1 claims iss (base URL), sub (user id), aud, sid, roles, email_verifie
   assert.equal(payload.sub, (await currentUser(agent)).id)
   assert.deepEqual(payload.roles, ['editor'])
   assert.equal(payload.email_verified, false)
+  assert.deepEqual(payload.amr, ['pwd'])
+  assert.ok(Number(payload.auth_time) <= before && Number(payload.auth_time) > before - 60)
   assert.ok(Number(payload.iat) >= before && Number(payload.iat) <= Math.ceil(Date.now() / 1000))
 })
 

@@ -112,7 +112,7 @@ describe('at most 100 sessions a user', () => {
     await addSessions(account, MOST - 4)
     for (const id of await liveSessions(account.userId)) await see(id, 1)
     const device = { userAgent: 'Firefox', address: '127.0.0.1' }
-    const grant = { userId: account.userId, authenticatedAtMs: undefined, isStillValid: async () => true }
+    const grant = { userId: account.userId, authenticatedAtMs: undefined, amr: [], isStillValid: async () => true }
     const begin = async ({ sessions }: Core) => {
       const begun = await sessions.start(grant, device)
       return begun?.sessionId ?? assert.fail()

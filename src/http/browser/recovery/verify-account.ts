@@ -40,7 +40,8 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     link: Link,
     { own, facts }: { own: AuthenticatedSession | undefined; facts: EventFacts },
   ): Promise<HttpResponse> => {
-    const grant = { ...verification.grantFor(link), authenticatedAtMs: own?.authenticatedAtMs }
+    const { authenticatedAtMs, amr = [] } = own ?? {}
+    const grant = { ...verification.grantFor(link), authenticatedAtMs, amr }
     const also = verification.verifyIn(link)
     const returnTo = own ? '/auth/account?done=email_verified' : returnToOf(deps, context, link)
     const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })

@@ -1,0 +1,34 @@
+import { isIP } from 'node:net'
+import type { ReadSettings } from './read-settings.ts'
+
+type Settings = Pick<ReadSettings, 'passkeys' | 'baseUrl' | 'relyingPartyId'>
+
+/**
+ * The domain that passkeys belong to. Undefined where there are none: they are switched off, or browsers offer none
+ * under this base URL (`canHavePasskeys`).
+ */
+export const relyingPartyIdOf = ({ passkeys, baseUrl, relyingPartyId }: Settings): string | undefined =>
+  passkeys && canHavePasskeys(baseUrl) ? (relyingPartyId ?? hostOf(baseUrl)) : undefined
+
+/** Browsers offer passkeys to secure origins with a domain: https, or `http://localhost` (WebAuthn section 13.4.9). */
+const canHavePasskeys = (baseUrl: string | undefined): boolean => {
+  const host = hostOf(baseUrl)
+  if (isIP(host.replace(/^\[|\]$/g, '')) !== 0) return false
+  return baseUrl === undefined || baseUrl.startsWith('https:') || host === 'localhost'
+}
+
+/** One line where passkeys are on, and browsers offer none under this base URL. */
+export const warnOfPasskeys = ({ passkeys, baseUrl }: Settings): string[] =>
+  passkeys && !canHavePasskeys(baseUrl)
+    ? [
+        `SVC_BASE_URL="${baseUrl}" allows no passkeys: browsers offer them under https with a domain, and under ` +
+          'http://localhost; set SVC_PASSKEYS=off if there shall be none',
+      ]
+    : []
+
+/** Whether browsers accept the domain for this base URL: its host, or a parent domain. */
+export const isOwnDomain = (domain: string, baseUrl: string | undefined): boolean =>
+  hostOf(baseUrl) === domain || (domain.includes('.') && hostOf(baseUrl).endsWith(`.${domain}`))
+
+const hostOf = (baseUrl: string | undefined): string =>
+  baseUrl === undefined ? 'localhost' : new URL(baseUrl).hostname
