@@ -15,7 +15,7 @@ import {
 } from './pending-link-store.ts'
 import type { ProviderProfile } from './profile.ts'
 import { linkRequestFromSealed, linkRequestToSealed, type SealedLinkRequest } from './sealed-content.ts'
-import { createSealedTokens } from './sealed-token.ts'
+import { createSealedTokens } from '../lib/sealed-token.ts'
 
 interface PendingLinksDeps {
   db: Database

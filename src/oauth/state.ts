@@ -9,7 +9,7 @@ import type { AuthorizationFlow, NewAuthorizationFlow } from './authorization-fl
 import { type SignInProblem, signInProblem } from './errors.ts'
 import { deleteUsedStatesBefore, insertUsedState } from './identity-store.ts'
 import { flowFromSealed, flowToSealed, type SealedFlow } from './sealed-content.ts'
-import { createSealedTokens } from './sealed-token.ts'
+import { createSealedTokens } from '../lib/sealed-token.ts'
 
 /** How long a user may take at the provider. */
 export const FLOW_LIFETIME_MS = 10 * 60_000

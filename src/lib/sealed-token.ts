@@ -1,6 +1,6 @@
-import type { DerivedKeys, RootSecret } from '../lib/derived-keys.ts'
-import { equalInConstantTime, hmac, open, seal } from '../lib/secrets.ts'
-import type { Clock } from '../lib/time.ts'
+import type { DerivedKeys, RootSecret } from './derived-keys.ts'
+import { equalInConstantTime, hmac, open, seal } from './secrets.ts'
+import type { Clock } from './time.ts'
 
 /** What a sealed token contains. */
 export interface OpenedToken<Content> {
@@ -31,7 +31,7 @@ interface Unsealed<Content> {
   keys: DerivedKeys
 }
 
-/** At the first sign-in with a provider: a start without providers does not need it. */
+/** With the first token: a start does not need it. */
 const loadZlib = () => process.getBuiltinModule('node:zlib')
 
 /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
-import { createSealedTokens } from '../../src/oauth/sealed-token.ts'
+import { createSealedTokens } from '../../src/lib/sealed-token.ts'
 
 const T0 = 1_795_000_000_000
 const MINUTE = 60_000
