@@ -32,7 +32,9 @@ export type { Tokens } from './tokens/issue-tokens.ts'
 /** Sessions: that a user is signed in, with one browser. */
 export interface Sessions extends RecentAuthentication {
   // The life of a session.
-  /** Starts a session; undefined when the grant is no longer valid, or its user was deleted. */
+  /**
+   * Starts a session; undefined when the grant is no longer valid, its user was deleted, or `mayStart` says no.
+   */
   start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
   /**
    * The session of an access token, by the rows as they are now; undefined when either is not good. No promise where

@@ -16,6 +16,8 @@ export interface StartOptions {
   replaces?: string[] | undefined
   /** More work for the transaction of the start, first of all. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
+  /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
+  mayStart?: ((transaction: Transaction) => Promise<boolean>) | undefined
   /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
   recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
 }
@@ -39,13 +41,14 @@ export const createStart = (deps: StartDeps) => {
   return async (
     { userId, authenticatedAtMs, amr, isStillValid }: SignInGrant,
     device: Device,
-    { replaces = [], also, recogniseBrowser }: StartOptions = {},
+    { replaces = [], also, mayStart, recogniseBrowser }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
       if (!user || !(await isStillValid(transaction))) return undefined
       await also?.(transaction)
+      if (mayStart && !(await mayStart(transaction))) return undefined
       const deviceHash = await recogniseBrowser?.(transaction)
       const nowMs = currentTimeMs(user, clock)
       const serverTimeMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)

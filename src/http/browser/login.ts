@@ -11,9 +11,9 @@ import { signupWays } from '../signup-ways.ts'
 import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { limitLogin } from './login-limits.ts'
-import { askToProveEmail } from './recovery/check-mail.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
-import { requestedReturnTo, startSession } from './start-session.ts'
+import { completeSignIn } from './second-factor/complete-sign-in.ts'
+import { requestedReturnTo } from './start-session.ts'
 import { createStraightOn } from './straight-on.ts'
 
 const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
@@ -46,8 +46,8 @@ export const createLogin = (deps: EntryDeps) => {
       Object.assign(facts, { userId: result.userId, reason: result.refusal })
       throw wrongCredentials()
     }
-    const signIn = { grant: result, returnTo: form.returnTo, facts }
-    const response = (await askToProveEmail(deps, context, signIn)) ?? (await startSession(deps, context, signIn))
+    const signIn = { way: 'password', grant: result, returnTo: form.returnTo, facts, provesEmail: true } as const
+    const response = await completeSignIn(deps, context, signIn)
     if (!response) throw wrongCredentials()
     return response
   }

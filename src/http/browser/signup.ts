@@ -12,7 +12,8 @@ import { carriedEmail } from './carried-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { askingBrowserOf } from './recovery/check-mail.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
-import { requestedReturnTo, startSession } from './start-session.ts'
+import { completeSignIn } from './second-factor/complete-sign-in.ts'
+import { requestedReturnTo } from './start-session.ts'
 
 interface Typed {
   email: string
@@ -66,7 +67,8 @@ export const createSignup = (deps: EntryDeps) => {
     const sendMessage: AlsoInsert = async (transaction, userId) =>
       browser && verification.send(transaction, userId, browser)
     const grant = await limited(context, () => users.signUp(typed, context, sendMessage))
-    const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'not_yet' })
+    const signIn = { way: 'password', grant, returnTo, facts, browser: 'not_yet' } as const
+    const response = await completeSignIn(deps, context, signIn)
     // An operator has invited the owner of the address at this moment, and the account is theirs.
     if (!response) throw emailTaken()
     return response

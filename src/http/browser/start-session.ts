@@ -23,23 +23,29 @@ export const findBrowserSessions = async (
 
 export interface NewSession {
   grant: SignInGrant
-  returnTo: string
+  /** A function is called after the commit. */
+  returnTo: string | (() => Promise<string>)
   /** Completed with the user and the new session. */
   facts: EventFacts
   /** Runs in the transaction that starts the session. */
   also?: StartOptions['also']
+  mayStart?: StartOptions['mayStart']
   browser?: BrowserRecognition
 }
 
+/** Where the browser goes, once everything is committed. */
+export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise<string> =>
+  typeof returnTo === 'string' ? returnTo : returnTo()
+
 /**
  * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
- * `returnTo`. Undefined when the grant is no longer valid; `rate_limited` when this user has signed in too often from
+ * `returnTo`. Undefined when the grant is no longer valid, or `mayStart` says no; `rate_limited` when this user has signed in too often from
  * this network, in whatever way.
  */
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
   context: RequestContext,
-  { grant, returnTo, facts, also, browser = 'announced' }: NewSession,
+  { grant, returnTo, facts, also, mayStart, browser = 'announced' }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   facts.userId = userId
@@ -52,11 +58,11 @@ export const startSession = async (
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
-    deps.sessions.start(grant, context.device, { replaces, also, recogniseBrowser: recognise }),
+    deps.sessions.start(grant, context.device, { replaces, also, mayStart, recogniseBrowser: recognise }),
   )
   if (!tokens) return undefined
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
   setCookie()
-  return redirect(returnTo)
+  return redirect(await resolveReturnTo(returnTo))
 }

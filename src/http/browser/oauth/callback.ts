@@ -1,8 +1,8 @@
 import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { AuthorizationFlow, PendingLink, ProviderProfile, ReadState } from '../../../oauth/oauth.ts'
+import type { AuthorizationFlow, ReadState } from '../../../oauth/oauth.ts'
 import { isEntryPurpose } from '../../../recovery/provider-entry.ts'
-import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
+import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
@@ -13,33 +13,23 @@ import {
   readCallbackParameters,
   requireCallbackParameters,
 } from './callback-parameters.ts'
-import { askToProveEmail } from '../recovery/check-mail.ts'
 import { enterByLink } from './enter-by-link.ts'
-import type { LinkAccount } from './link-account.ts'
-import { orProblemPage, type RetryParams, startSessionBy } from './problem-page.ts'
-import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
-
-/** A callback whose `state` was accepted. */
-interface Callback {
-  flow: AuthorizationFlow
-  browserSecret: string
-  /** The event in the log that the callback is. */
-  facts: EventFacts
-}
-
-/** The reason in the log of a sign-in that waits for a proof of the account. */
-const PROOF_REQUIRED = 'proof_required'
+import { startSession } from '../start-session.ts'
+import { orProblemPage, type RetryParams } from './problem-page.ts'
+import { requireSignedIn } from './provider-route.ts'
+import {
+  type Callback,
+  createSignInByProvider,
+  requireStarted,
+  type SignInByProviderDeps,
+} from './sign-in-by-provider.ts'
 
 const EVENTS = { sign_in: 'login', confirm: 'reauthentication', link: 'provider_connect', enter: 'login' } as const
 
-interface CallbackDeps extends ProviderRouteDeps {
-  /** Leads to the "link account" page. */
-  askForProof: LinkAccount['askForProof']
-}
-
 /** `/auth/oauth/{name}/callback`: ends the flow of a browser that comes back from the provider. */
-export const createProviderCallback = (deps: CallbackDeps) => {
-  const { provider, oauth, limits, requestMetrics, accountLog, askForProof } = deps
+export const createProviderCallback = (deps: SignInByProviderDeps) => {
+  const { provider, oauth, requestMetrics, accountLog } = deps
+  const signIn = createSignInByProvider(deps)
 
   /** The session may be newer than the flow: the user may have re-authenticated in another tab. */
   const requireSessionOf = async (
@@ -49,41 +39,6 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     const session = await requireSignedIn(deps, context)
     if (session.userId !== userId) throw signInProblem('logged_out')
     return session
-  }
-
-  /** The user has proved with this provider that the account is theirs: the pending provider is connected to it. */
-  const linkPending = async (
-    context: RequestContext,
-    pendingLink: PendingLink,
-    profile: ProviderProfile,
-    browserSecret: string,
-  ): Promise<SignInGrant | undefined> => {
-    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret, context)
-    const { userId, profile: pending } = pendingLink
-    if (grant) accountLog.record(context, { event: 'provider_connect', method: pending.provider, userId })
-    return grant
-  }
-
-  const signIn = async (context: RequestContext, callback: Callback, profile: ProviderProfile) => {
-    const { flow, browserSecret, facts } = callback
-    const { returnTo, pendingLink } = flow
-    if (pendingLink) {
-      const grant = await linkPending(context, pendingLink, profile, browserSecret)
-      return startSessionBy(deps, context, grant, { returnTo, facts })
-    }
-    const result = await oauth.signIn(profile, (signUp) =>
-      limits.attempt([['signupOfAddress', context.network]], signUp),
-    )
-    if ('grant' in result) {
-      facts.event = result.event
-      const browser = result.event === 'login' ? 'announced' : 'silent'
-      const signIn = { grant: result.grant, returnTo, facts, browser } as const
-      return (await askToProveEmail(deps, context, signIn)) ?? startSessionBy(deps, context, signIn.grant, signIn)
-    }
-    const { account } = result
-    Object.assign(facts, { userId: account.userId, reason: PROOF_REQUIRED })
-    const request = { pendingLink: await oauth.createPendingLink(profile, account.userId, browserSecret), returnTo }
-    return askForProof(context, { request, account, browserSecret })
   }
 
   const finish = async (context: RequestContext, callback: Callback): Promise<HttpResponse> => {
@@ -96,7 +51,9 @@ export const createProviderCallback = (deps: CallbackDeps) => {
     if (!session) return signIn(context, callback, profile)
     if (flow.intent === 'confirm') {
       const grant = await oauth.signInAs(profile, session.userId)
-      return startSessionBy(deps, context, grant, { returnTo: `${flow.returnTo}?done=confirmed`, facts })
+      return requireStarted(
+        await startSession(deps, context, { grant, returnTo: `${flow.returnTo}?done=confirmed`, facts }),
+      )
     }
     await oauth.link(profile, session, context)
     return redirect(`${flow.returnTo}?done=linked`)

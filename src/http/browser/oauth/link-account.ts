@@ -4,10 +4,10 @@ import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { orShowAgain } from '../form-problems.ts'
 import { limitLogin } from '../login-limits.ts'
-import { startSession } from '../start-session.ts'
-import { startSessionBy } from './problem-page.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
 import { createProofPage, type LinkForm, type ProofPage } from './proof-page.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
+import { requireStarted } from './sign-in-by-provider.ts'
 
 export interface LinkAccount extends Pick<ProofPage, 'askForProof' | 'show' | 'showAgain'> {
   linkByPassword(context: RequestContext): Promise<HttpResponse>
@@ -27,7 +27,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     const grant = isOwner && (await oauth.linkPending(pendingLink, form.browserSecret, result, context))
     if (!grant) throw wrongPassword()
     accountLog.record(context, { event: 'provider_connect', method: provider.name, userId })
-    const response = await startSession(deps, context, { grant, returnTo, facts })
+    const response = await completeSignIn(deps, context, { way: 'password', grant, returnTo, facts })
     if (!response) throw wrongPassword()
     return response
   }
@@ -53,9 +53,10 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
     const grant = await accountLog.recordOutcome(context, { event: 'account_reclaim', ...by }, () =>
       oauth.reclaim(pendingLink, browserSecret, context),
     )
-    return accountLog.recordOutcome(context, { event: 'login', ...by }, (facts) =>
-      startSessionBy(deps, context, grant, { returnTo, facts, browser: 'silent' }),
-    )
+    return accountLog.recordOutcome(context, { event: 'login', ...by }, async (facts) => {
+      const signIn = { way: 'provider', grant, returnTo, facts, browser: 'silent' } as const
+      return requireStarted(await completeSignIn(deps, context, signIn))
+    })
   }
 
   return {

@@ -1,14 +1,12 @@
 import { AppError } from '../../../lib/errors.ts'
-import { emailOf, isSignInProblem, type SignInProblem, signInProblem } from '../../../oauth/errors.ts'
+import { emailOf, isSignInProblem, type SignInProblem } from '../../../oauth/errors.ts'
 import type { ProviderProblemView, ProviderView } from '../../../pages/pages.ts'
-import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'
 import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { signupWays } from '../../signup-ways.ts'
-import { type NewSession, startSession } from '../start-session.ts'
 import { stayAtLogin } from '../stay-at-login.ts'
 
 /** What a user wanted from a provider, so that the problem page can offer to try again. */
@@ -21,21 +19,6 @@ export interface RetryParams {
   entry?: ProviderProblemView['entry']
   /** Sealed: the provider that is connected once the user has proved the account. */
   linkRequest?: string | undefined
-}
-
-/**
- * Starts a session and sends the browser to `returnTo`; `forbidden` when there is no grant, or it is no longer valid.
- */
-export const startSessionBy = async (
-  deps: PageDeps,
-  context: RequestContext,
-  grant: SignInGrant | undefined,
-  session: Omit<NewSession, 'grant'>,
-): Promise<HttpResponse> => {
-  const response = grant && (await startSession(deps, context, { grant, ...session }))
-  // The account was disabled, deleted or disconnected since the grant was given.
-  if (!response) throw signInProblem('disabled')
-  return response
 }
 
 /**

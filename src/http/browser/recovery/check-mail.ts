@@ -1,10 +1,9 @@
 import type { AskingBrowser } from '../../../recovery/verification-message.ts'
-import type { SignInGrant } from '../../../sessions/sessions.ts'
-import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
+import { type NewSession, resolveReturnTo } from '../start-session.ts'
 import { markAskingBrowser } from './asking-browser.ts'
 
 /** What a link remembers of the browser that asks for it. */
@@ -22,11 +21,12 @@ export const askingBrowserOf = (deps: PageDeps, context: RequestContext, returnT
 export const askToProveEmail = async (
   deps: PageDeps,
   context: RequestContext,
-  { grant, returnTo, facts }: { grant: SignInGrant; returnTo: string; facts: EventFacts },
+  { grant, facts, ...session }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { verification } = deps.recovery
   const user = await verification.findUnproved(grant.userId)
   if (!user) return undefined
+  const returnTo = await resolveReturnTo(session.returnTo)
   Object.assign(facts, { userId: user.id, reason: 'email_unverified' })
   // It has cost a hash, as a login that succeeds.
   await deps.limits.attempt([['successfulLogin', `${user.id} ${context.network}`]], () =>

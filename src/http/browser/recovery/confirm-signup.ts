@@ -6,7 +6,8 @@ import type { RequestContext } from '../../request-context.ts'
 import { countOutcome, signupFailure } from '../../request-metrics.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { findBrowserSessions, startSession } from '../start-session.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { findBrowserSessions } from '../start-session.ts'
 import { isAskingBrowser, returnToOf } from './asking-browser.ts'
 import type { LinkHandlers, NamedLink } from './link-token.ts'
 
@@ -49,7 +50,8 @@ export const createConfirmSignup = (deps: PageDeps): LinkHandlers => {
     await requireSignup(link)
     const grant = await pendingSignups.confirm({ link, password, username }, context)
     const returnTo = returnToOf(deps, context, link)
-    const response = await startSession(deps, context, { grant, returnTo, facts, browser: 'silent' })
+    const signIn = { way: 'password', grant, returnTo, facts, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
     if (!response) throw new AppError('internal_error', 'The session could not be started.')
     return response
   }

@@ -4,7 +4,8 @@ import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { findBrowserSessions, startSession } from '../start-session.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { findBrowserSessions } from '../start-session.ts'
 import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
 
@@ -36,8 +37,9 @@ export const createInvitation = (deps: PageDeps) => {
     const password = context.form.get('password') ?? ''
     const username = usernames ? context.form.get('username') : undefined
     const { grant, apply: also } = await invitations.check({ link, password, username }, context)
-    const newSession = { grant, returnTo: returnToOf(deps, context, link), facts, also, browser: 'silent' } as const
-    const response = await startSession(deps, context, newSession)
+    const returnTo = returnToOf(deps, context, link)
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
     // The account was deleted since the link was read.
     if (!response) throw new DeadLinkError('invite', 'ended')
     return response

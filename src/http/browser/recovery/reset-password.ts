@@ -2,9 +2,10 @@ import { DeadLinkError, type Link } from '../../../recovery/link.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
-import { type HttpResponse, page, redirect } from '../../response.ts'
+import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { findBrowserSessions, startSession } from '../start-session.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { findBrowserSessions } from '../start-session.ts'
 import { returnToOf } from './asking-browser.ts'
 import { requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
@@ -35,12 +36,13 @@ export const createResetPassword = (deps: PageDeps) => {
     const password = context.form.get('password') ?? ''
     const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
     const { grant, apply: also } = await recovery.reset.check({ link, password, isOwnSession }, context)
-    const returnTo = returnToOf(deps, context, link)
-    const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
+    const returnTo = () => otherWaysIn.before(grant.userId, returnToOf(deps, context, link))
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
     // The account was disabled, or has another address, since the link was read.
     if (!response) throw new DeadLinkError('reset', 'ended')
     limits.forget([['passwordOfUser', grant.userId]])
-    return redirect(await otherWaysIn.before(grant.userId, returnTo))
+    return response
   }
 
   const showAgain = async (context: RequestContext, refusal: Refusal): Promise<string> =>

@@ -1,9 +1,10 @@
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
-import { type HttpResponse, page, redirect } from '../../response.ts'
+import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
-import { findBrowserSessions, startSession } from '../start-session.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { findBrowserSessions } from '../start-session.ts'
 import { type NamedLink, requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
 
@@ -32,8 +33,10 @@ export const createUndoEmail = (deps: PageDeps) => {
   const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
     const { grant, apply: also } = await recovery.emailUndo.check({ link, password }, context)
-    const response = await startSession(deps, context, { grant, returnTo: homeUrl, facts, also, browser: 'silent' })
-    if (response) return redirect(await otherWaysIn.before(grant.userId, homeUrl))
+    const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
+    if (response) return response
     await recovery.emailUndo.applyAlone(also)
     return page(403, pages.emailUndoneButDisabled(link.details.email ?? ''))
   }

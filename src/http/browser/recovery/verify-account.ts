@@ -7,6 +7,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { limitLogin } from '../login-limits.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
 import { findBrowserSessions, startSession } from '../start-session.ts'
 import { isAskingBrowser, returnToOf } from './asking-browser.ts'
 import type { LinkHandlers, NamedLink } from './link-token.ts'
@@ -43,8 +44,10 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     const { authenticatedAtMs, amr = [] } = own ?? {}
     const grant = { ...verification.grantFor(link), authenticatedAtMs, amr }
     const also = verification.verifyIn(link)
-    const returnTo = own ? '/auth/account?done=email_verified' : returnToOf(deps, context, link)
-    const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
+    const signIn = { way: 'verification', grant, facts, also, browser: 'silent' } as const
+    const response = own
+      ? await startSession(deps, context, { ...signIn, returnTo: '/auth/account?done=email_verified' })
+      : await completeSignIn(deps, context, { ...signIn, returnTo: returnToOf(deps, context, link) })
     if (!response) throw new DeadLinkError('verify', 'ended')
     return response
   }
@@ -55,7 +58,8 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     const grant = 'refusal' in result || result.userId !== link.userId ? undefined : result
     const also = verification.verifyIn(link)
     const returnTo = returnToOf(deps, context, link)
-    const response = grant && (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' }))
+    const signIn = { way: 'password', returnTo, facts, also, browser: 'silent' } as const
+    const response = grant && (await completeSignIn(deps, context, { grant, ...signIn }))
     if (response) return response
     if ('refusal' in result) facts.reason = result.refusal
     throw new AppError('unauthorized', 'This is not the password of the account.', {
@@ -85,7 +89,8 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
       context,
     )
     const returnTo = returnToOf(deps, context, link)
-    const response = await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })
+    const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
+    const response = await completeSignIn(deps, context, signIn)
     if (!response) throw new DeadLinkError('verify', 'ended')
     return response
   }

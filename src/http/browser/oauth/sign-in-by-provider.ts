@@ -1,0 +1,71 @@
+import { signInProblem } from '../../../oauth/errors.ts'
+import type { AuthorizationFlow, PendingLink, ProviderProfile } from '../../../oauth/oauth.ts'
+import type { SignInGrant } from '../../../sessions/sessions.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import type { ProofPage } from './proof-page.ts'
+import type { ProviderRouteDeps } from './provider-route.ts'
+
+/** A callback whose `state` was accepted. */
+export interface Callback {
+  flow: AuthorizationFlow
+  browserSecret: string
+  /** The event in the log that the callback is. */
+  facts: EventFacts
+}
+
+/** The reason in the log of a sign-in that waits for a proof of the account. */
+const PROOF_REQUIRED = 'proof_required'
+
+export interface SignInByProviderDeps extends ProviderRouteDeps {
+  /** Leads to the "link account" page. */
+  askForProof: ProofPage['askForProof']
+}
+
+/** Signs in a user who comes back from a provider, and is not signed in yet. */
+export const createSignInByProvider = (deps: SignInByProviderDeps) => {
+  const { oauth, limits, accountLog, askForProof } = deps
+
+  /** The user has proved with this provider that the account is theirs: the pending provider is connected to it. */
+  const linkPending = async (
+    context: RequestContext,
+    pendingLink: PendingLink,
+    profile: ProviderProfile,
+    browserSecret: string,
+  ): Promise<SignInGrant | undefined> => {
+    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret, context)
+    const { userId, profile: pending } = pendingLink
+    if (grant) accountLog.record(context, { event: 'provider_connect', method: pending.provider, userId })
+    return grant
+  }
+
+  return async (context: RequestContext, callback: Callback, profile: ProviderProfile): Promise<HttpResponse> => {
+    const { flow, browserSecret, facts } = callback
+    const { returnTo, pendingLink } = flow
+    if (pendingLink) {
+      const grant = await linkPending(context, pendingLink, profile, browserSecret)
+      return requireStarted(grant && (await completeSignIn(deps, context, { way: 'provider', grant, returnTo, facts })))
+    }
+    const result = await oauth.signIn(profile, (signUp) =>
+      limits.attempt([['signupOfAddress', context.network]], signUp),
+    )
+    if ('grant' in result) {
+      facts.event = result.event
+      const browser = result.event === 'login' ? 'announced' : 'silent'
+      const signIn = { way: 'provider', grant: result.grant, returnTo, facts, browser, provesEmail: true } as const
+      return requireStarted(await completeSignIn(deps, context, signIn))
+    }
+    const { account } = result
+    Object.assign(facts, { userId: account.userId, reason: PROOF_REQUIRED })
+    const request = { pendingLink: await oauth.createPendingLink(profile, account.userId, browserSecret), returnTo }
+    return askForProof(context, { request, account, browserSecret })
+  }
+}
+
+/** Without a response, the account was disabled, deleted or disconnected since the grant was given. */
+export const requireStarted = (response: HttpResponse | undefined): HttpResponse => {
+  if (!response) throw signInProblem('disabled')
+  return response
+}
