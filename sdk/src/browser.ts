@@ -4,11 +4,13 @@ import { renew } from './browser/renewal.ts'
 import { tellListeners } from './browser/session-change.ts'
 import { postToSvc } from './browser/session-request.ts'
 import { readRetryAfter, SvcUnavailableError } from './svc-unavailable-error.ts'
-import { isUser, type User } from './user.ts'
+import { toUser, type User } from './user.ts'
 
 export { authFetch } from './browser/auth-fetch.ts'
 export { onSessionChange, type SessionChange, type SessionListener } from './browser/session-change.ts'
+export { stepUpUrl } from './request/login-url.ts'
 export { SvcUnavailableError } from './svc-unavailable-error.ts'
+export { hasMfa, type MfaOptions, type Proof } from './proof.ts'
 export type { User } from './user.ts'
 
 const USER_PATH = '/auth/api/v1/user'
@@ -29,8 +31,9 @@ const askForUser = async (): Promise<Response> => {
 export const getUser = async (): Promise<User | null> => {
   const response = await askForUser()
   if (response.status === 401) return null
-  const user: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
-  if (isUser(user)) return user
+  const json: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  const user = toUser(json, response.headers)
+  if (user) return user
   throw new SvcUnavailableError(`${USER_PATH} answers ${response.status} and no user: does /auth lead to svc?`, {
     retryAfter: readRetryAfter(response.headers.get('retry-after')),
   })

@@ -1,5 +1,7 @@
-/** The signed-in user, with the fields of `GET /auth/api/v1/user`. */
-export interface User {
+import { type Proof, proofOf } from './proof.ts'
+
+/** The fields of an account, as svc writes them. */
+export interface Account {
   /** A UUID; never changes. */
   id: string
   email: string
@@ -10,9 +12,16 @@ export interface User {
   created_at: string
 }
 
-/** Whether parsed JSON is a user. An application that answers in place of svc, by a wrong address, does not say so. */
-export const isUser = (value: unknown): value is User => {
+/** The signed-in user: the fields of `GET /auth/api/v1/user`, and how they have signed in. */
+export interface User extends Account, Proof {}
+
+/** Whether parsed JSON is an account. An application that answers in place of svc, by a wrong address, does not say so. */
+const isAccount = (value: unknown): value is Account => {
   if (typeof value !== 'object' || value === null) return false
-  const { id, email, roles } = value as Partial<Record<keyof User, unknown>>
+  const { id, email, roles } = value as Partial<Record<keyof Account, unknown>>
   return typeof id === 'string' && typeof email === 'string' && Array.isArray(roles)
 }
+
+/** The user of an answer to `GET /auth/api/v1/user`; undefined where the body is none. */
+export const toUser = (value: unknown, headers: Headers): User | undefined =>
+  isAccount(value) ? { ...value, ...proofOf(headers) } : undefined

@@ -46,6 +46,14 @@ export const API_VERSIONS = {
           'ones after the end of the session',
         schema: { type: 'string' },
       },
+      'X-Svc-User-Amr': {
+        description: 'What the user proved last (RFC 8176), joined by commas; `-` where it is not known',
+        schema: { type: 'string' },
+      },
+      'X-Svc-User-Auth-Time': {
+        description: 'When they proved it, in seconds since 1970; `-` where it is not known',
+        schema: { type: 'string' },
+      },
     },
     securitySchemes: ({ access, refresh }) => ({
       access: { type: 'apiKey', in: 'cookie', name: access.name },

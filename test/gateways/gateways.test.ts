@@ -32,7 +32,7 @@ const TARGETS = [
 
 /** The headers that name a user, in the spellings that an application may take for the same. */
 const FORGED = Object.fromEntries(
-  ['User-Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr', 'Login']
+  ['User-Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'User-Amr', 'Amr', 'Login']
     .map((name) => `X-Svc-${name}`)
     .concat(['User', 'Email', 'Name', 'Groups'].map((name) => `Remote-${name}`))
     .flatMap((name) => [name, name.replaceAll('-', '_'), name.toUpperCase(), name.toLowerCase().replaceAll('-', '_')])
@@ -107,7 +107,7 @@ for (const { name, port } of gateways) {
       assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', FORGED))), {})
       const mixed = ['X_Svc-Roles', 'X-Svc_Roles', 'x-svc_email-verified', 'X-Svc-Email_Verified']
       // For PHP, a dot is an underscore.
-      const dotted = ['X.Svc.Roles', 'x.svc-roles', 'X-Svc.User.Id', 'X_Svc.Email', 'Remote.User']
+      const dotted = ['X.Svc.Roles', 'x.svc-roles', 'X-Svc.User.Id', 'X.Svc_User-Amr', 'X_Svc.Email', 'Remote.User']
       for (const header of [...mixed, ...dotted]) {
         const answer = await visitor.open('/elsewhere', { [header]: 'admin' })
         if (answer.status !== 400) assert.deepEqual(identityOf(echoOf(answer)), {}, header)

@@ -74,10 +74,12 @@ const SPELLINGS = ['//members/a', '/members//a', '/%6dembers/a', '/x/../members/
 const FORGED = {
   'X-Svc-Roles': 'admin',
   'X-SVC-USER-ID': '1',
-  'x-svc-amr': 'otp',
+  'x-svc-user-amr': 'mfa',
   'Remote-User': 'admin',
   'remote-groups': 'admin',
   X_Svc_Roles: 'admin',
+  X_Svc_User_Amr: 'mfa',
+  'X-Svc.User-Amr': 'mfa',
   x_svc_email: 'admin',
   Remote_User: 'admin',
   'X.Svc.Roles': 'admin',
@@ -101,6 +103,7 @@ for (const { name, port } of gateways) {
         'x-svc-username': user.username,
         'x-svc-roles': '-',
         'x-svc-email-verified': 'false',
+        'x-svc-user-amr': 'pwd',
       }
       assert.deepEqual(identityOf(echoOf(await member.open('/members/a'))), expected)
       const seen = identityOf(echoOf(await member.open('/members/a', FORGED)))
@@ -239,7 +242,7 @@ for (const { name } of gateways) {
 }
 
 test('software that knows Remote-User gets it from Caddy, and not from the client', async (t) => {
-  const named = 'X-Svc-User-Id X-Svc-Email X-Svc-Username X-Svc-Roles X-Svc-Email-Verified'
+  const named = 'X-Svc-User-Id X-Svc-Email X-Svc-Username X-Svc-Roles X-Svc-Email-Verified X-Svc-User-Amr'
   const change = (text: string) =>
     replaced(
       replaced(text, '?redirect=1', '?redirect=1&headers=remote'),

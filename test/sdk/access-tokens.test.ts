@@ -63,8 +63,9 @@ describe('verifyAccessToken', () => {
     const { id } = await currentUser(agent)
     const token = agent.cookies.get('svc_access') ?? ''
     const { verifyAccessToken } = createAuth({ url: service.url, issuer: service.url })
-    const { sub, aud, roles, sid } = await verifyAccessToken(token)
-    assert.deepEqual({ sub, aud, roles }, { sub: id, aud: 'app', roles: [] })
+    const { sub, aud, roles, sid, amr, auth_time } = await verifyAccessToken(token)
+    assert.deepEqual({ sub, aud, roles, amr }, { sub: id, aud: 'app', roles: [], amr: ['pwd'] })
+    assert.ok(auth_time && Math.abs(Date.now() / 1000 - auth_time) < 60)
     assert.match(sid, /^[\da-f-]{36}$/)
     const other = createAuth({ url: service.url, issuer: service.url, audience: 'reports' })
     await assert.rejects(other.verifyAccessToken(token), AccessTokenError)

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { describe, type TestContext, test } from 'node:test'
 import { currentUser, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
+import { openDatabase } from '../support/database/database.ts'
 import { startService } from '../support/service/service.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -19,10 +20,17 @@ const service = await startService()
 const { agent, person } = await signedUp(service)
 const cookie = agent.cookies.header('/') ?? ''
 
-/** The first program of a document that imports the SDK; it asks the service of this test. */
-const programOf = (document: string): string => {
+/** Of a user who has proved a second factor. */
+const { agent: strong } = await signedUp(service)
+const strongCookie = strong.cookies.header('/') ?? ''
+const database = await openDatabase(service)
+const { id: strongId } = await currentUser(strong)
+await database.rows('UPDATE sessions SET amr = ? WHERE user_id = ? RETURNING id', 'swk mfa', strongId)
+
+/** The first program of a document that imports this of the SDK; it asks the service of this test. */
+const programOf = (document: string, imported = "'@svc/sdk/"): string => {
   const programs = readFileSync(path.join(ROOT, document), 'utf8').matchAll(/```js\n([^]*?)```/g)
-  const code = [...programs].map(([, program = '']) => program).find((program) => program.includes("'@svc/sdk/"))
+  const code = [...programs].map(([, program = '']) => program).find((program) => program.includes(imported))
   assert.ok(code, document)
   return code.replace('http://127.0.0.1:8080', service.url)
 }
@@ -97,8 +105,26 @@ describe('the documents of the SDK', () => {
     const after = 'console.log(JSON.stringify([user, auth.loginUrl(request), SvcUnavailableError.name]))'
     const output = await run({ t, code: before + snippetOf('server') + after })
     const login = '/auth/login?return_to=%2Fmembers%3Fpage%3D2'
-    assert.deepEqual(JSON.parse(output), [await currentUser(agent), login, 'SvcUnavailableError'])
+    const [user, ...others] = JSON.parse(output)
+    const { amr, authTime, ...account } = user
+    assert.deepEqual([account, amr, typeof authTime], [await currentUser(agent), ['pwd'], 'number'])
+    assert.deepEqual(others, [login, 'SvcUnavailableError'])
     assert.ok(readFileSync(path.join(ROOT, 'sdk/docs/server.md'), 'utf8').includes(`\`${login}\``))
+  })
+
+  test('server.md has a page that asks for a second factor', async (t) => {
+    const after = `
+      const ask = async (cookie) => {
+        const answer = await showPayments(new Request('http://localhost/payments?a=1', { headers: { cookie } }))
+        return [answer.status, answer.headers.get('location') ?? await answer.text()]
+      }
+      console.log(JSON.stringify([await ask(''), await ask(${JSON.stringify(cookie)}), await ask(${JSON.stringify(strongCookie)})]))`
+    const output = await run({ t, code: programOf('sdk/docs/server.md', 'hasMfa') + after })
+    assert.deepEqual(JSON.parse(output), [
+      [303, '/auth/login?return_to=%2Fpayments%3Fa%3D1'],
+      [303, '/auth/account/confirm?return_to=%2Fpayments%3Fa%3D1&acr=mfa'],
+      [200, 'Payments'],
+    ])
   })
 
   test('admin.md has what makes and lists users', async (t) => {

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe, type TestContext, test } from 'node:test'
-import { type Auth, createAuth, SvcUnavailableError } from '../../sdk/src/server.ts'
+import { type Auth, createAuth, hasMfa, SvcUnavailableError } from '../../sdk/src/server.ts'
 import { currentUser, logOut, newPerson, signedUp } from '../support/client/accounts.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
 import { startServer } from '../support/network/http-server.ts'
+import { claimsOf } from '../support/service/access-tokens.ts'
 import { startService } from '../support/service/service.ts'
 
 const service = await startService()
@@ -38,8 +39,9 @@ const refusal = async (promise: Promise<unknown>): Promise<SvcUnavailableError> 
 describe('getUser', () => {
   test('finds the user by a Request, the request of Node, Headers, or an object with headers', async (t) => {
     const { agent } = await signedUp(service)
-    const user = await currentUser(agent)
     const cookie = cookieOf(agent)
+    const { auth_time } = claimsOf(agent.cookies.get('svc_access') ?? '')
+    const user = { ...(await currentUser(agent)), amr: ['pwd'], authTime: auth_time }
     assert.deepEqual(await auth.getUser(requestWith(cookie)), user)
     assert.deepEqual(await auth.getUser(new Headers({ cookie })), user)
     assert.deepEqual(await auth.getUser({ headers: { cookie } }), user)
@@ -60,6 +62,29 @@ describe('getUser', () => {
     assert.ok(await auth.getUser(requestWith(cookie)))
     await logOut(agent)
     assert.equal(await auth.getUser(requestWith(cookie)), null)
+  })
+
+  test('says what was proved by the headers of svc, and nothing by those of a request', async (t) => {
+    const said: Record<string, string>[] = [
+      { amr: 'hwk,mfa', 'auth-time': '1780000000' },
+      { amr: '-', 'auth-time': '-' },
+      {},
+    ]
+    const found: unknown[] = []
+    for (const headers of said) {
+      const url = await startServer(t, (_, response) => {
+        for (const [name, value] of Object.entries(headers)) response.setHeader(`x-svc-user-${name}`, value)
+        response.end(JSON.stringify({ id: '1', email: 'ada@example.com', roles: [] }))
+      })
+      const forged = { cookie: 'svc_access=a', 'x-svc-user-amr': 'mfa', 'x-svc-user-auth-time': '9999999999' }
+      const { amr, authTime } = (await createAuth({ url }).getUser({ headers: forged })) ?? assert.fail()
+      found.push([amr, authTime])
+    }
+    assert.deepEqual(found, [
+      [['hwk', 'mfa'], 1780000000],
+      [[], undefined],
+      [[], undefined],
+    ])
   })
 
   test('refuses what is no request', async () => {
@@ -111,5 +136,38 @@ describe('getUser', () => {
       assert.ok(title.startsWith('an outage') ? retryAfter >= 6 && retryAfter <= 7 : retryAfter === 2, title)
     }
     await refusal(createAuth({ url: 'http://127.0.0.1:1' }).getUser(requestWith('svc_access=a')))
+  })
+})
+
+const secondsAgo = (seconds: number): number => Math.floor(Date.now() / 1000) - seconds
+
+describe('hasMfa', () => {
+  test('takes a user and claims, and looks for nothing but mfa', () => {
+    assert.equal(hasMfa({ amr: ['pwd', 'otp', 'mfa'], authTime: undefined }), true)
+    assert.equal(hasMfa({ amr: ['swk', 'mfa'], auth_time: 1 }), true)
+    for (const amr of [[], ['pwd'], ['fed', 'otp'], ['xmfa'], undefined]) assert.equal(hasMfa({ amr }), false)
+  })
+
+  test('may ask for a proof that is not older than the page for it accepts', () => {
+    const amr = ['fed', 'mfa']
+    assert.equal(hasMfa({ amr, authTime: secondsAgo(600) }, { maxAge: 600 }), true)
+    assert.equal(hasMfa({ amr, auth_time: secondsAgo(600) }, { maxAge: 600 }), true)
+    assert.equal(hasMfa({ amr, authTime: secondsAgo(700) }, { maxAge: 600 }), false)
+    assert.equal(hasMfa({ amr, authTime: undefined }, { maxAge: 600 }), false)
+    assert.equal(hasMfa({ amr }, { maxAge: 600 }), false)
+    for (const maxAge of [599, 0, -1, Number.NaN]) assert.throws(() => hasMfa({ amr }, { maxAge }), TypeError)
+  })
+})
+
+const confirm = (path: string): string => `/auth/account/confirm?return_to=${encodeURIComponent(path)}&acr=mfa`
+
+describe('stepUpUrl', () => {
+  test('leads back to the request, to a path, or to / where svc would refuse it', () => {
+    assert.equal(auth.stepUpUrl(requestWith('', 'https://example.com/pay?a=1&b=%26')), confirm('/pay?a=1&b=%26'))
+    assert.equal(auth.stepUpUrl({ headers: {}, url: '/b', originalUrl: '/a/b' }), confirm('/a/b'))
+    assert.equal(auth.stepUpUrl('/payments?a=1#b'), confirm('/payments?a=1#b'))
+    for (const path of ['//evil.example', 'https://evil.example/', '/\\evil.example', '']) {
+      assert.equal(auth.stepUpUrl(path), confirm('/'), path)
+    }
   })
 })

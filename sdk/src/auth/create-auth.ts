@@ -1,4 +1,4 @@
-import { loginUrl } from '../request/login-url.ts'
+import { loginUrl, stepUpUrl } from '../request/login-url.ts'
 import type { RequestSource } from '../request/source.ts'
 import type { User } from '../user.ts'
 import { findUser } from './find-user.ts'
@@ -19,6 +19,11 @@ export interface Auth {
   verifyAccessToken(token: string): Promise<AccessTokenClaims>
   /** The address of the login page that sends the user back to this request. */
   loginUrl(source: RequestSource): string
+  /**
+   * The address that asks the user for a second factor, unless they have proved one within ten minutes, and sends them
+   * back to this request, or to a path. Who has none sets one up there first.
+   */
+  stepUpUrl(to: RequestSource | string): string
 }
 
 type Questions = WeakMap<object, Promise<User | null>>
@@ -49,5 +54,6 @@ export const createAuth = (options: AuthOptions = {}): Auth => {
     },
     verifyAccessToken: createVerifier(settings),
     loginUrl,
+    stepUpUrl,
   }
 }

@@ -1,7 +1,7 @@
 import type { RequestSource } from '../request/source.ts'
 import { svcCookiesOf } from '../request/svc-cookies.ts'
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
-import { isUser, type User } from '../user.ts'
+import { toUser, type User } from '../user.ts'
 import type { AuthSettings } from './settings.ts'
 
 const USER_PATH = '/auth/api/v1/user'
@@ -26,10 +26,10 @@ const ask = async (
   }
 }
 
-const parseUser = (text: string, url: string): User => {
+const parseUser = (text: string, headers: Headers, url: string): User => {
   try {
-    const value: unknown = JSON.parse(text)
-    if (isUser(value)) return value
+    const user = toUser(JSON.parse(text), headers)
+    if (user) return user
   } catch {
     // The error below says it.
   }
@@ -41,7 +41,7 @@ export const findUser = async (settings: Asked, source: RequestSource): Promise<
   const cookie = svcCookiesOf(source)
   if (cookie === '') return null
   const { status, text, headers } = await ask(settings, cookie)
-  if (status === 200) return parseUser(text, settings.url)
+  if (status === 200) return parseUser(text, headers, settings.url)
   if (status === 401) return null
   throw new SvcUnavailableError(`svc at ${settings.url} answered ${status} when it was asked who the user is`, {
     retryAfter: readRetryAfter(headers.get('retry-after')),

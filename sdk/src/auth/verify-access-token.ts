@@ -12,6 +12,10 @@ export interface AccessTokenClaims extends JWTPayload {
   sid: string
   roles: string[]
   email_verified: boolean
+  /** When the user last authenticated, in seconds since 1970; missing where svc does not know. */
+  auth_time?: number
+  /** What they proved then (RFC 8176), such as `['pwd', 'otp', 'mfa']`; missing where svc does not know. */
+  amr?: string[]
   iat: number
   exp: number
   jti: string

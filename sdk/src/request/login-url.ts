@@ -1,6 +1,7 @@
 import { addressOf, type RequestSource } from './source.ts'
 
 const LOGIN = '/auth/login'
+const CONFIRM = '/auth/account/confirm'
 const LONGEST_RETURN_TO = 2048
 /** No browser comes here: it only completes a path. */
 const ANY_ORIGIN = 'http://svc.invalid'
@@ -23,12 +24,21 @@ const pathAndQueryOf = (address: string): string => {
   return pathname + search
 }
 
+/** A path as svc accepts it; `/` in place of any other. */
+const returnTo = (path: string): string => `return_to=${encodeURIComponent(isReturnTo(path) ? path : '/')}`
+
 /** The login page that sends the user to a path afterwards, or to `/` if svc would not accept the path. */
-export const loginUrlTo = (path: string): string =>
-  `${LOGIN}?return_to=${encodeURIComponent(isReturnTo(path) ? path : '/')}`
+export const loginUrlTo = (path: string): string => `${LOGIN}?${returnTo(path)}`
 
 /**
  * The login page that sends the user back to the address of this request. It is relative: svc answers on the origin of
  * the application.
  */
 export const loginUrl = (source: RequestSource): string => loginUrlTo(pathAndQueryOf(addressOf(source) ?? '/'))
+
+/**
+ * The address that asks the user for a second factor, unless they have proved one within ten minutes, and sends them
+ * back to this request, or to a path such as `/payments`. Who has none sets one up there first. It is relative, too.
+ */
+export const stepUpUrl = (to: RequestSource | string): string =>
+  `${CONFIRM}?${returnTo(typeof to === 'string' ? to : pathAndQueryOf(addressOf(to) ?? '/'))}&acr=mfa`

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { User } from '../user.ts'
+import type { Account } from '../user.ts'
 import { runSvc, type SvcCommand } from './svc-process.ts'
 
 /** What is left out is made up. */
@@ -11,7 +11,7 @@ export interface NewUser {
 }
 
 /** A user with the password, so that a test can sign in. */
-export interface TestUser extends User {
+export interface TestUser extends Account {
   password: string
 }
 
@@ -49,7 +49,7 @@ export const createUser = async (command: Omit<SvcCommand, 'args'>, given: NewUs
   ]
   const args = ['users', 'create', '--json', ...options, '--email', email]
   const output = await runSvc({ ...command, args }, `${password}\n`)
-  return { ...(JSON.parse(output) as User), password }
+  return { ...(JSON.parse(output) as Account), password }
 }
 
 const readCookie = (line: string, domain: string): SignInCookie => {

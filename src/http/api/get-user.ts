@@ -1,4 +1,5 @@
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
+import { proofHeadersOf } from '../check/user-headers.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, json } from '../response.ts'
 import type { Documentation } from '../route.ts'
@@ -11,11 +12,18 @@ export const getUser = {
     summary: 'The authenticated user',
     tag: 'Users',
     responses: {
-      200: { description: 'The signed-in user', schema: refTo('User') },
+      200: {
+        description: 'The signed-in user',
+        schema: refTo('User'),
+        headers: ['X-Svc-User-Amr', 'X-Svc-User-Auth-Time'],
+      },
       401: failure('`unauthorized`: the user must log in', 'WWW-Authenticate'),
       503: UNAVAILABLE,
     },
   } satisfies Documentation,
 
-  handle: (_context: RequestContext, session: AuthenticatedSession): HttpResponse => json(200, session.userJson),
+  handle: (_context: RequestContext, session: AuthenticatedSession): HttpResponse => ({
+    ...json(200, session.userJson),
+    headers: proofHeadersOf(session),
+  }),
 }

@@ -29,6 +29,16 @@ const ownHeadersOf = (session: AuthenticatedSession): Headers => [
   rolesOf(session),
   'x-svc-email-verified',
   String(session.emailVerified),
+  'x-svc-user-amr',
+  amrOf(session),
+]
+
+/** What the user proved, and when: in seconds since 1970, as the claim `auth_time`. */
+export const proofHeadersOf = (session: AuthenticatedSession): Headers => [
+  'x-svc-user-amr',
+  amrOf(session),
+  'x-svc-user-auth-time',
+  session.authenticatedAtMs === undefined ? '-' : String(Math.floor(session.authenticatedAtMs / 1000)),
 ]
 
 const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
@@ -44,6 +54,9 @@ const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
 
 /** Never empty: some proxies pass the header of the client on where the response has none. No role is called `-`. */
 const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
+
+/** Never empty, for the same reason. Of a session from before version 0.1 kept it, it is not known. */
+const amrOf = ({ amr }: AuthenticatedSession): string => amr.join(',') || '-'
 
 const NOT_PLAIN = /[^\x20-\x24\x26-\x7e]+/g
 

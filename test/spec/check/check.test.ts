@@ -42,6 +42,7 @@ test('§4.13 a session is 200, empty, with the user in headers, and never with t
     'x-svc-username': person.username,
     'x-svc-roles': '-',
     'x-svc-email-verified': 'false',
+    'x-svc-user-amr': 'pwd',
   })
   const token = agent.cookies.get('svc_access') ?? ''
   assert.ok(!JSON.stringify(answer.headers).includes(token.slice(-20)))
@@ -58,6 +59,23 @@ test('§4.13 roles, a verified email and a changed username are there with the n
   assert.equal(seen['x-svc-roles'], 'admin,billing:read,x.y-z_1')
   assert.equal(seen['x-svc-email-verified'], 'true')
   assert.equal(seen['x-svc-username'], 'renamed-for-check')
+})
+
+test('§4.13 what the user proved is named, and `-` for a session from before it was known', async (t) => {
+  const { agent } = await signedUp(service)
+  const { id } = await currentUser(agent)
+  const database = await openDatabase(service, t)
+  const expected: [string | null, string][] = [
+    ['pwd otp mfa', 'pwd,otp,mfa'],
+    [null, '-'],
+    ['swk mfa', 'swk,mfa'],
+  ]
+  for (const [amr, header] of expected) {
+    await database.rows('UPDATE sessions SET amr = ? WHERE user_id = ? RETURNING id', amr, id)
+    const answer = await agent.get('/auth/check')
+    assertAllowed(answer)
+    assert.equal(identityOf(answer)['x-svc-user-amr'], header)
+  }
 })
 
 test('§4.13 with headers=remote there are the names that other software knows, and only then', async () => {
