@@ -30,6 +30,7 @@ import { createMakeInvited } from './users/invitable-account.ts'
 import { createEnterInvited } from './users/invited-account.ts'
 import { createSecurityEvents } from './users/security-events.ts'
 import { createTakeOver } from './users/take-over.ts'
+import { endPendingSignIns } from './users/sign-in-generation-store.ts'
 import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
@@ -130,6 +131,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames: config.usernames })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
+    endPendingSignIns,
     endLinks: links.endAll,
     forgetBrowsers: deleteKnownBrowsers,
     endTrust,

@@ -52,6 +52,17 @@ export type Notice =
   /** `provider` is its label, as the operator configured it. */
   | { kind: 'provider_connected'; provider: string; notMe: TimedLink }
   | { kind: 'provider_removed'; provider: string }
+  /** `name` as the service or the user named it. */
+  | { kind: 'passkey_added'; name: string; notMe: TimedLink }
+  | { kind: 'passkey_removed'; name: string }
+  | { kind: 'second_factor_set_up'; notMe: TimedLink }
+  | { kind: 'second_factor_removed' }
+  /** By an operator. `codes`: there was an authenticator app. `passkeys`: names of those that went too. */
+  | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
+  | { kind: 'recovery_code_used'; left: number }
+  | { kind: 'recovery_codes_renewed' }
+  /** A right password, or a sign-in with a provider, was followed by wrong codes. */
+  | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }

@@ -5,6 +5,7 @@ import type { Transaction } from '../storage/database.ts'
 import type { AccountNotice, Notify } from '../users/account-notice.ts'
 import { findFormerEmails } from '../users/email-store.ts'
 import { findUserById, type UserRecord } from '../users/user-store.ts'
+import type { NotMePurpose } from './link.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
 import { noticeContextOf } from './notice-context.ts'
@@ -38,28 +39,39 @@ export const createNotify = (deps: NoticesDeps): Notify => {
   const isTooMuch = async (transaction: Transaction, { kind }: AccountNotice, { emailLower }: UserRecord) =>
     kind === 'new_browser' && !(tellsOfNewBrowsers && (await limits.mayNotifyOfBrowser(transaction, emailLower)))
 
-  /** The link that removes what was added, by its purpose. */
+  /**
+   * The link that removes what was added. Each kind of thing has a purpose of its own: an attacker could otherwise end
+   * the link about their second factor by adding five passkeys.
+   */
   const createNotMe = async (
     transaction: Transaction,
     { id: userId, emailLower }: UserRecord,
-    newLink: { purpose: 'not_me' | 'not_my_browser'; details: Record<string, string> },
+    purpose: NotMePurpose,
+    details: Record<string, string>,
   ) => {
     const lifetimeMs = NOT_ME_LIFETIME_MS
-    const { link, token } = await links.create(transaction, { ...newLink, userId, emailLower, lifetimeMs })
+    const { link, token } = await links.create(transaction, { purpose, details, userId, emailLower, lifetimeMs })
     return { url: `${baseUrl}/auth/account/not-me?token=${token}`, expiresAtMs: link.expiresAtMs }
   }
 
   const toMessage = async (transaction: Transaction, notice: AccountNotice, user: UserRecord): Promise<Notice> => {
-    if (notice.kind === 'provider_connected') {
-      const { kind, provider, identityId } = notice
-      const newLink = { purpose: 'not_me' as const, details: { identityId, provider } }
-      return { kind, provider, notMe: await createNotMe(transaction, user, newLink) }
+    const { kind } = notice
+    if (kind === 'provider_connected') {
+      const { provider, identityId } = notice
+      return { kind, provider, notMe: await createNotMe(transaction, user, 'not_me', { identityId, provider }) }
     }
-    if (notice.kind === 'new_browser') {
-      const { kind, deviceHash } = notice
-      // A purpose of its own: an attacker could otherwise end the link about their provider by signing in five times.
-      const newLink = { purpose: 'not_my_browser' as const, details: { deviceHash } }
-      return { kind, notMe: await createNotMe(transaction, user, newLink) }
+    if (kind === 'passkey_added') {
+      const { name, passkeyId, addedAtMs } = notice
+      const details = { passkeyId, passkey: name, addedAt: String(addedAtMs) }
+      return { kind, name, notMe: await createNotMe(transaction, user, 'not_my_passkey', details) }
+    }
+    if (kind === 'second_factor_set_up') {
+      const details = { setUpAt: String(notice.setUpAtMs) }
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_second_factor', details) }
+    }
+    if (kind === 'new_browser') {
+      const { deviceHash } = notice
+      return { kind, notMe: await createNotMe(transaction, user, 'not_my_browser', { deviceHash }) }
     }
     return notice
   }

@@ -41,6 +41,7 @@ export const TABLES: readonly Table[] = [
       'position',
       'updated_at',
       'user_handle',
+      'sign_in_generation',
     ],
     integerColumns: [
       'disabled',
@@ -50,6 +51,7 @@ export const TABLES: readonly Table[] = [
       'invited_at',
       'position',
       'updated_at',
+      'sign_in_generation',
     ],
   },
   {

@@ -10,6 +10,19 @@ export type AccountNotice =
   /** `provider` is its label. */
   | { kind: 'provider_connected'; provider: string; identityId: string }
   | { kind: 'provider_removed'; provider: string }
+  /** `addedAtMs` is what is stored with the passkey. */
+  | { kind: 'passkey_added'; name: string; passkeyId: string; addedAtMs: number }
+  | { kind: 'passkey_removed'; name: string }
+  /** `setUpAtMs` is what is stored with the authenticator app. */
+  | { kind: 'second_factor_set_up'; setUpAtMs: number }
+  | { kind: 'second_factor_removed' }
+  /** By an operator. Names of passkeys that went too. */
+  | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
+  /** `left`: how many are still good. */
+  | { kind: 'recovery_code_used'; left: number }
+  | { kind: 'recovery_codes_renewed' }
+  /** A right password was followed by wrong codes. */
+  | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
   | { kind: 'account_taken_over' }
   | { kind: 'login_limited' }

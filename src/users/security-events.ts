@@ -2,6 +2,7 @@ import type { Transaction } from '../storage/database.ts'
 
 /** What one event does to each way into an account. */
 interface Effects {
+  /** Where sessions end, so do sign-ins under way, which have proved a password and wait for a second factor. */
   sessions: 'end' | 'others_end' | 'stay'
   /**
    * `die`: all but the links that undo a change of address, which are the owner's last resort. `newer_die`: these too
@@ -62,6 +63,7 @@ export type ApplySecurityEvent = (transaction: Transaction, event: SecurityEvent
 
 interface SecurityEventsDeps {
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
+  endPendingSignIns: (transaction: Transaction, userId: string) => Promise<unknown>
   /** Ends links; those that undo a change of address only where they were made at `undoSinceMs` or later. */
   endLinks: (transaction: Transaction, userId: string, undoSinceMs: number | undefined) => Promise<unknown>
   forgetBrowsers: (transaction: Transaction, userId: string) => Promise<unknown>
@@ -71,8 +73,9 @@ interface SecurityEventsDeps {
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
-  const endSessions = (transaction: Transaction, { sessions }: Effects, { userId, sessionId }: EventFacts) => {
+  const endSessions = async (transaction: Transaction, { sessions }: Effects, { userId, sessionId }: EventFacts) => {
     if (sessions === 'stay') return 0
+    await deps.endPendingSignIns(transaction, userId)
     return deps.endSessions(transaction, userId, sessions === 'others_end' ? sessionId : undefined)
   }
 

@@ -49,7 +49,8 @@ const buttonOf = ({ html }: RenderedMessage): string | undefined =>
 const withHelp = (supportUrl: string | undefined): RenderedMessage => render(messageNamed('reset'), { supportUrl })
 
 /** Messages that ask for nothing that svc could do. */
-const WITHOUT_LINK = /^(?:email_taken|test|account_deleted.*|(?!provider_connected|new_browser).*_to_former_address)$/
+const WITHOUT_LINK =
+  /^(?:email_taken|test|account_deleted.*|(?!provider_connected|passkey_added|second_factor_set_up|new_browser).*_to_former_address)$/
 
 describe('each message', () => {
   for (const [name, message] of MESSAGES) {
@@ -178,7 +179,7 @@ const hostile = fc.oneof(
 
 /** The message with this text in place of each value that users or operators choose. */
 const withText = (message: Message, text: string): Message => {
-  const chosen = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider', 'address']
+  const chosen = ['email', 'oldEmail', 'newEmail', 'oldUsername', 'newUsername', 'provider', 'name', 'address']
   return Object.assign(
     { ...message },
     Object.fromEntries(chosen.filter((key) => key in message).map((key) => [key, text])),

@@ -15,6 +15,7 @@ const record = async (event: SecurityEvent, given: object = {}): Promise<string[
       calls.push(`sessions but ${except ?? 'none'}`)
       return 2
     },
+    endPendingSignIns: async () => void calls.push('sign-ins'),
     endLinks: async (_, __, undoSinceMs) =>
       void calls.push(`links${undoSinceMs === undefined ? '' : `, undo from ${undoSinceMs}`}`),
     forgetBrowsers: async () => void calls.push('browsers'),
@@ -30,15 +31,15 @@ const record = async (event: SecurityEvent, given: object = {}): Promise<string[
 
 describe('what events end', () => {
   const cases: Record<SecurityEvent, string[]> = {
-    password_changed: ['links', 'sessions but own', 'trust'],
-    password_reset: ['browsers', 'links', 'sessions but none'],
-    password_set: ['browsers', 'links', 'providers from 0', 'sessions but none'],
+    password_changed: ['links', 'sessions but own', 'sign-ins', 'trust'],
+    password_reset: ['browsers', 'links', 'sessions but none', 'sign-ins'],
+    password_set: ['browsers', 'links', 'providers from 0', 'sessions but none', 'sign-ins'],
     email_changed: ['links'],
-    email_undone: ['browsers', 'links, undo from 7', 'providers from 7', 'sessions but none'],
-    not_me: ['browsers', 'links', 'sessions but none'],
-    taken_over: ['browsers', 'links, undo from 0', 'providers from 0', 'sessions but none'],
-    sign_in_method_changed: ['sessions but own', 'trust'],
-    disabled: ['links', 'sessions but none'],
+    email_undone: ['browsers', 'links, undo from 7', 'providers from 7', 'sessions but none', 'sign-ins'],
+    not_me: ['browsers', 'links', 'sessions but none', 'sign-ins'],
+    taken_over: ['browsers', 'links, undo from 0', 'providers from 0', 'sessions but none', 'sign-ins'],
+    sign_in_method_changed: ['sessions but own', 'sign-ins', 'trust'],
+    disabled: ['links', 'sessions but none', 'sign-ins'],
   }
 
   for (const [event, expected] of Object.entries(cases)) {
@@ -56,6 +57,7 @@ describe('what events end', () => {
       'browsers',
       'links',
       'sessions but none',
+      'sign-ins',
     ]))
 })
 

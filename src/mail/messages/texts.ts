@@ -1,20 +1,6 @@
-import type { LinkKind, MessageOf, Notice } from '../message.ts'
-
-/** What the texts need to know about the service. */
-export interface ServiceFacts {
-  /** The name of the application. */
-  app: string
-  /** Whether accounts can have passwords. */
-  passwords: boolean
-}
-
-/** What a notice says; its ending depends on what the user can do about it. */
-export interface NoticeWords {
-  subject: string
-  heading: string
-  /** Paragraphs: who did what. */
-  what: readonly string[]
-}
+import type { LinkKind, MessageOf } from '../message.ts'
+import { type NoticeTexts, type NoticeWords, type ServiceFacts, titles } from './notice-words.ts'
+import { secondFactorNotices } from './second-factor-texts.ts'
 
 interface EndingWords {
   /** The button's label. */
@@ -36,9 +22,6 @@ const unexpected = (app: string): string => `If you did not expect this, ask the
 /** What the buttons do that stop an attacker. */
 const lockOut = (passwords: boolean): string =>
   passwords ? 'logs out everyone, and lets you choose a new password' : 'logs out everyone'
-
-/** The subject names the application, and the heading does not. */
-const titles = (app: string, title: (of: string) => string) => ({ subject: title(`${app} `), heading: title('') })
 
 const passwordWords = ({ how, by }: MessageOf<'password_changed'>, app: string): NoticeWords => {
   const ended =
@@ -83,8 +66,6 @@ const undoWords = ({ step, email, newEmail, by }: MessageOf<'undo'>, { app, pass
 type LinkTexts = {
   [Kind in LinkKind]: (message: MessageOf<Kind>, service: ServiceFacts) => Words
 }
-
-type NoticeTexts = { [Kind in Notice['kind']]: (message: MessageOf<Kind>, service: ServiceFacts) => NoticeWords }
 
 const links: LinkTexts = {
   reset: ({ by }, { app, passwords }) => ({
@@ -175,6 +156,7 @@ const notices: NoticeTexts = {
     ...titles(app, (of) => `${provider} was disconnected from your ${of}account`),
     what: [`${provider} was disconnected from your ${app} account. It no longer logs you in.`],
   }),
+  ...secondFactorNotices,
   account_deleted: (_message, { app }) => ({
     ...titles(app, (of) => `Your ${of}account was deleted`),
     what: [`Your ${app} account was deleted. This can’t be undone.`],
@@ -229,6 +211,15 @@ export const messageTexts = {
             'If it wasn’t you, you need a new password only if you use yours elsewhere too, or if it is easy to guess.',
           ]
         : ['If it was you, wait a little.', 'If it wasn’t you, nothing has happened to your account.'],
+    }),
+    wrong_codes: ({ app, passwords }: ServiceFacts): EndingWords => ({
+      button: passwords ? 'Choose a new password' : 'Secure my account',
+      advice: [
+        'If it was you, you have nothing to do. A recovery code lets you in where your phone does not.',
+        passwords
+          ? 'If it wasn’t you, someone knows your password: choose a new one now.'
+          : `If it wasn’t you, someone gets into the account with which you log in to ${app}: make that account safe there.`,
+      ],
     }),
     own_password: ({ app }: ServiceFacts): EndingWords => ({
       button: 'Choose my password',

@@ -1,5 +1,6 @@
 import type { Message, MessageOf, NoticeMessage } from '../message.ts'
-import { messageTexts as texts, type NoticeWords, type ServiceFacts, type Words } from './texts.ts'
+import type { NoticeWords, ServiceFacts } from './notice-words.ts'
+import { messageTexts as texts, type Words } from './texts.ts'
 
 type EndingName = keyof typeof texts.endings
 
@@ -15,6 +16,7 @@ const endingOf = (message: NoticeMessage): EndingName => {
   // The reader has no account with this address any more, and could not get a reset link.
   if (message.toFormerAddress) return 'former_address'
   if (message.kind === 'login_limited') return 'tried'
+  if (message.kind === 'wrong_codes') return 'wrong_codes'
   if (message.kind === 'account_taken_over') return 'account'
   if (message.by === 'user') return 'way_back'
   return message.kind === 'password_changed' ? 'own_password' : 'account'
@@ -37,6 +39,7 @@ const PAGES: Partial<Record<EndingName, string>> = {
   own_password: '/auth/password/forgot',
   tried: '/auth/password/forgot',
   way_back: '/auth/password/forgot',
+  wrong_codes: '/auth/password/forgot',
 }
 
 /** Where the button of a message leads, and until when; undefined: it has none. */

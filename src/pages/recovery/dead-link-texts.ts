@@ -73,6 +73,8 @@ const next = (appName: string, passwords: boolean): Record<DeadLinkView['purpose
   },
   not_me: notMe(passwords),
   not_my_browser: notMe(passwords),
+  not_my_passkey: notMe(passwords),
+  not_my_second_factor: notMe(passwords),
 })
 
 export const deadLinkTexts = {

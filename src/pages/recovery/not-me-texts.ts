@@ -2,10 +2,23 @@
 export const notMeTexts = {
   title: 'Was this not you?',
   account: 'This is about the account',
-  newBrowser: 'Someone logged in to it in a browser where nobody had logged in to it before.',
-  connected: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
+  /** What the user was told of, by the purpose of the link. */
+  happened: {
+    not_me: (provider: string): string => `${provider} was connected to it, and can log in to it since then.`,
+    not_my_browser: (): string => 'Someone logged in to it in a browser where nobody had logged in to it before.',
+    not_my_passkey: (name: string): string => `The passkey “${name}” was added to it, and logs in to it since then.`,
+    not_my_second_factor: (): string => 'An authenticator app was set up for it, and logging in takes its codes.',
+  },
   about: 'If it was not you, we make your account safe now:',
-  disconnects: (provider: string): string => `${provider} is disconnected.`,
+  /** What goes. */
+  removes: {
+    not_me: (provider: string): string => `${provider} is disconnected.`,
+    not_my_browser: undefined,
+    not_my_passkey: (name: string): string =>
+      `The passkey “${name}” is removed, and so are recovery codes that were made since.`,
+    not_my_second_factor: (): string =>
+      'The authenticator app is removed, and so are recovery codes that were made since.',
+  },
   endsSessions: 'Every device is logged out.',
   asksPassword: 'You choose a new password on the next page.',
   /** Where users have no passwords. */

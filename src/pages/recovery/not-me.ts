@@ -7,14 +7,15 @@ import type { NotMeView } from './views.ts'
 /** The page behind "This wasn't me". It names the account and what happened above the button. */
 export const createNotMePage =
   (layout: Layout) =>
-  ({ csrfToken, token, email, provider }: NotMeView): string =>
-    layout.panel({
+  ({ csrfToken, token, email, purpose, name }: NotMeView): string => {
+    const removes = notMeTexts.removes[purpose]
+    return layout.panel({
       title: notMeTexts.title,
       body: html`<p>${notMeTexts.account} <b>${email}</b></p>
-<p>${provider === undefined ? notMeTexts.newBrowser : notMeTexts.connected(provider)}</p>
+<p>${notMeTexts.happened[purpose](name)}</p>
 <p>${notMeTexts.about}</p>
 <ul class="ends">
-${provider !== undefined && html`<li>${notMeTexts.disconnects(provider)}</li>`}
+${removes && html`<li>${removes(name)}</li>`}
 <li>${notMeTexts.endsSessions}</li>
 <li>${layout.passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider}</li>
 </ul>
@@ -24,3 +25,4 @@ ${csrfInput(csrfToken)}${tokenInput(token)}
 </form>
 <p class="hint">${notMeTexts.otherwise}</p>`,
     })
+  }

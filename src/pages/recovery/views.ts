@@ -4,7 +4,7 @@ import type { FieldProblem, FormView } from '../views.ts'
 /** A link that is not good. */
 export interface DeadLinkView {
   /** What the link was for. */
-  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'not_me' | 'not_my_browser'
+  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | NotMePurpose
   /**
    * Why it is not good: it was used, a newer one took its place, a change of the account ended it, its time is over, or
    * there is no such link.
@@ -32,14 +32,18 @@ export interface ResetPasswordView extends FormView {
   errors: { password?: FieldProblem | undefined }
 }
 
+/** What a user was told of: a provider that was connected, a sign-in in a new browser, a new passkey or second factor. */
+type NotMePurpose = 'not_me' | 'not_my_browser' | 'not_my_passkey' | 'not_my_second_factor'
+
 /** "This wasn't me": what a user was told of, and did not do. */
 export interface NotMeView {
   csrfToken: string
   token: string
   /** The address of the account. */
   email: string
-  /** The label of the provider that was connected; undefined for a sign-in in a new browser. */
-  provider: string | undefined
+  purpose: NotMePurpose
+  /** The label of the provider, or the name of the passkey, that was added. */
+  name: string
 }
 
 /** What else gets into an account whose password was just reset. */

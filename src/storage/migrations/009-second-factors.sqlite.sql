@@ -6,6 +6,9 @@ ALTER TABLE sessions ADD COLUMN amr TEXT;
 -- What authenticators know the user by: 32 random bytes as base64url; null before the first passkey.
 ALTER TABLE users ADD COLUMN user_handle TEXT;
 
+-- Sign-ins under way belong to the number under which they began; whatever ends sessions adds one.
+ALTER TABLE users ADD COLUMN sign_in_generation BIGINT NOT NULL DEFAULT 0;
+
 CREATE UNIQUE INDEX users_by_user_handle ON users (user_handle) WHERE user_handle IS NOT NULL;
 
 CREATE TABLE passkeys (

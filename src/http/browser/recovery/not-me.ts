@@ -1,4 +1,4 @@
-import type { Link } from '../../../recovery/link.ts'
+import { type Link, NOT_ME_PURPOSES, type NotMePurpose } from '../../../recovery/link.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
@@ -8,11 +8,13 @@ import { requireLink } from './link-token.ts'
 export const createNotMeLink = (deps: PageDeps) => {
   const { recovery, pages, accountLog } = deps
 
-  const requireNotMe = (context: RequestContext) => requireLink(deps, context, 'not_me', 'not_my_browser')
+  const requireNotMe = (context: RequestContext) => requireLink(deps, context, ...NOT_ME_PURPOSES)
 
   const render = async (context: RequestContext, { link, token }: { link: Link; token: string }): Promise<string> => {
     const { email } = await recovery.notMe.requireAccount(link)
-    return pages.notMe({ csrfToken: context.csrfToken, token, email, provider: link.details.provider })
+    const { provider, passkey } = link.details
+    const purpose = link.purpose as NotMePurpose
+    return pages.notMe({ csrfToken: context.csrfToken, token, email, purpose, name: provider ?? passkey ?? '' })
   }
 
   const showAgain = async (context: RequestContext): Promise<string> => render(context, await requireNotMe(context))
