@@ -20,6 +20,7 @@ import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
+import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'
@@ -68,6 +69,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   signingKeys: SigningKeys
   secretRotation: SecretRotation
   oauth: OAuth
+  secondFactors: SecondFactors
   mail: Mail
   recovery: Recovery
   notify: Notify
@@ -208,6 +210,18 @@ export const createCore = (deps: CoreDeps): Core => {
     markVerified,
     ...sessions.rules,
   })
+  const secondFactors = createSecondFactors({
+    db,
+    clock,
+    rootSecret,
+    passwords,
+    applySecurityEvent,
+    appName: appNameOf(config, baseUrl),
+    acceptsCodes: config.secondFactor !== 'off',
+    acceptsPasskeys: config.relyingPartyId !== undefined,
+    rateLimit: config.rateLimit,
+    ...sessions.rules,
+  })
   const loadDirectory = once(async () => {
     const { createUserDirectory } = await import('./directory/directory.ts')
     return createUserDirectory({
@@ -246,6 +260,7 @@ export const createCore = (deps: CoreDeps): Core => {
     passwords,
     pseudonymOf,
     recovery,
+    secondFactors,
     secretRotation: onDemand(
       async () => {
         const { createSecretRotation } = await import('./sessions/keys/secret-rotation.ts')

@@ -32,9 +32,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   oauth: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
   browsers: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   directory: ['lib', 'recovery', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
+  'second-factor': ['lib', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   recovery: ['lib', 'mail', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
-  'second-factor': ['lib', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
   http: [
     'api-keys',
     'browsers',
@@ -75,6 +75,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'mail',
     'oauth',
     'recovery',
+    'second-factor',
     'sessions',
     'storage/counters.ts',
     'users',

@@ -9,6 +9,7 @@ import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from '../pages/frame.ts'
 import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { Recovery } from '../recovery/recovery.ts'
+import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
@@ -55,6 +56,7 @@ export interface ServerDeps {
   sessions: Sessions
   signingKeys: SigningKeys
   oauth: OAuth
+  secondFactors: SecondFactors
   knownBrowsers: KnownBrowsers
   notify: Notify
   mail: Mail

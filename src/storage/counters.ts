@@ -46,6 +46,16 @@ export const readCounter = async (db: Queries, id: string, nowMs: number): Promi
   return row && `${row.ends_at}/${row.count}`
 }
 
+/** Takes back what was counted last, if its window is not over. */
+export const takeBack = (db: Pick<Queries, 'run'>, id: string, nowMs: number): Promise<number> =>
+  db.run('UPDATE counters SET count = count - 1 WHERE id = ? AND count > 0 AND ends_at > ?', id, nowMs)
+
+/** In how many seconds the window of a counter ends; at least one. */
+export const secondsUntilEnd = async (db: Queries, id: string, nowMs: number): Promise<number> => {
+  const row = await db.get<{ ends_at: number }>('SELECT ends_at FROM counters WHERE id = ?', id)
+  return Math.max(1, Math.ceil(((row?.ends_at ?? nowMs) - nowMs) / 1000))
+}
+
 /** Cleanup: deletes counters whose window is over; resolves to how many. */
 export const deleteEndedCounters = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
   db.run('DELETE FROM counters WHERE ends_at <= ?', nowMs)

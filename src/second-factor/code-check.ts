@@ -1,0 +1,107 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { Passwords } from '../users/passwords.ts'
+import { type CodePlace, createCodeLimits, MAX_IN_A_ROW } from './code-limits.ts'
+import { findStep } from './one-time-code.ts'
+import { findSetUp, useStep } from './one-time-code-store.ts'
+import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
+import { findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
+import type { SecretSealing } from './secret-sealing.ts'
+
+/** What a user has entered to prove that they hold a second factor. */
+export interface EnteredCode {
+  userId: string
+  /** Of the app, or a recovery code; as it was typed. */
+  code: string
+  place: CodePlace
+  /** Only an app and recovery codes that were made before count; any when left out. */
+  madeBeforeMs?: number | undefined
+}
+
+/** A code that is right, and not used up before `apply`. */
+export interface CheckedCode {
+  factor: 'otp' | 'recovery'
+  /**
+   * Uses the code up, in the transaction of what it permits, which has locked the user; `unauthorized` when another
+   * request was first.
+   */
+  apply(transaction: Transaction): Promise<void>
+}
+
+export interface CodeCheckDeps {
+  db: Database
+  clock: Clock
+  passwords: Passwords
+  sealing: SecretSealing
+  /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`); recovery codes stand for a passkey too. */
+  acceptsCodes: boolean
+  rateLimit: boolean
+}
+
+/** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
+export const createCodeCheck = (deps: CodeCheckDeps) => {
+  const { db, clock, passwords, sealing, acceptsCodes } = deps
+  const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
+
+  const checkOneTimeCode = async ({ userId, code, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode) => {
+    const setUp = acceptsCodes ? await findSetUp(db, userId) : undefined
+    if (!setUp || setUp.createdAtMs >= madeBeforeMs) return undefined
+    const secret = sealing.open(setUp.secretSealed, userId)
+    if (!secret) throw sealedByAnother()
+    const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
+    if (step === undefined) return undefined
+    return {
+      factor: 'otp',
+      async apply(transaction) {
+        if ((await useStep(transaction, setUp, step, MAX_IN_A_ROW)) === 0) throw wrongCode()
+      },
+    } satisfies CheckedCode
+  }
+
+  const checkRecoveryCode = async (
+    { userId, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode,
+    { place, text }: RecoveryCode,
+    caller?: Caller,
+  ) => {
+    const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
+    if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
+    return {
+      factor: 'recovery',
+      async apply(transaction) {
+        if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
+      },
+    } satisfies CheckedCode
+  }
+
+  return async (entered: EnteredCode, caller?: Caller): Promise<CheckedCode> => {
+    const typed = entered.code.normalize('NFKC')
+    const recoveryCode = readRecoveryCode(typed)
+    const code = typed.replaceAll(/[\s-]/g, '')
+    if (code === '') throw wrongCode()
+    const { userId, place } = entered
+    const takeBack = await limits.count({ userId, place, isRecoveryCode: recoveryCode !== undefined })
+    let checked: CheckedCode | undefined
+    try {
+      checked = recoveryCode
+        ? await checkRecoveryCode(entered, recoveryCode, caller)
+        : await checkOneTimeCode({ ...entered, code })
+    } catch (error) {
+      // It was not found out whether the code is wrong.
+      await takeBack()
+      throw error
+    }
+    if (!checked) throw wrongCode()
+    await takeBack()
+    return checked
+  }
+}
+
+const wrongCode = (): AppError =>
+  new AppError('unauthorized', 'This code is wrong, or was used already.', { field: 'code', reason: 'code_wrong' })
+
+const sealedByAnother = (): AppError =>
+  new AppError('internal_error', 'The secret of this authenticator app cannot be opened.', {
+    cause: new Error('no known root secret has sealed this secret of one-time codes (docs/operate.md)'),
+  })

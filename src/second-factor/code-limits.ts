@@ -1,0 +1,118 @@
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import { countWithin, secondsUntilEnd, takeBack } from '../storage/counters.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { countInARow, discountInARow, isLocked } from './one-time-code-store.ts'
+
+const HOUR_MS = 3_600_000
+
+/** How many wrong codes count within a window, for each of the places that `countersOf` names. */
+const CODES = { limit: 5, windowMs: HOUR_MS / 4 }
+const CODES_OF_ACCOUNT = { limit: 60, windowMs: 24 * HOUR_MS }
+const RECOVERY_CODES = { limit: 10, windowMs: HOUR_MS }
+
+/** Wrong codes in a row in unknown browsers, after which no code is accepted there until a new password is set. */
+export const MAX_IN_A_ROW = 20
+
+/** The next day helps as little as the next minute: what helps is said on the page. */
+const LOCKED_RETRY_SECONDS = 86_400
+
+/** Where a code is entered, since each place has a count of its own. */
+export type CodePlace =
+  | {
+      /** At a login, or on the page of a link. */
+      kind: 'login'
+      network: string
+      /** The hash of the browser's secret, where the account knows the browser. */
+      knownBrowser: string | undefined
+    }
+  | { kind: 'reauthentication'; sessionId: string; network: string }
+
+interface Counter {
+  id: string
+  limit: number
+  windowMs: number
+}
+
+interface Try {
+  userId: string
+  place: CodePlace
+  isRecoveryCode: boolean
+}
+
+/**
+ * An attacker who has the password and tries codes must not keep the owner out: so browsers that the account knows, and
+ * sessions, have counts of their own, and so have recovery codes.
+ */
+const countersOf = ({ userId, place, isRecoveryCode }: Try): Counter[] => {
+  if (isRecoveryCode) return [{ id: `recovery code ${userId} ${place.network}`, ...RECOVERY_CODES }]
+  if (place.kind === 'reauthentication') return [{ id: `code session ${place.sessionId}`, ...CODES }]
+  if (place.knownBrowser !== undefined) return [{ id: `code browser ${userId}/${place.knownBrowser}`, ...CODES }]
+  return [
+    { id: `code network ${userId} ${place.network}`, ...CODES },
+    { id: `code account ${userId}`, ...CODES_OF_ACCOUNT },
+  ]
+}
+
+const countsInARow = ({ place, isRecoveryCode }: Try): boolean =>
+  !isRecoveryCode && place.kind === 'login' && place.knownBrowser === undefined
+
+/** The limits of wrong codes, counted in the database, the same for all processes. */
+export interface CodeLimits {
+  /**
+   * Counts a try before its code is checked, so that many at once are no more than the limit; `rate_limited` past it.
+   * Resolves to what takes the count back, for a code that is not wrong.
+   */
+  count(attempt: Try): Promise<() => Promise<void>>
+}
+
+interface CodeLimitsDeps {
+  db: Database
+  clock: Clock
+  /** `SVC_RATE_LIMIT`. Codes in a row count without it too: they are no rate. */
+  enabled: boolean
+}
+
+export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
+  /** Resolves to the error of the first limit that is reached. A count before it stays: the try was made. */
+  const countAll = async (
+    transaction: Transaction,
+    attempt: Try,
+    counters: Counter[],
+  ): Promise<AppError | undefined> => {
+    const nowMs = clock.now()
+    for (const counter of counters) {
+      if (await countWithin(transaction, { ...counter, nowMs })) continue
+      return tooManyCodes(await secondsUntilEnd(transaction, counter.id, nowMs))
+    }
+    if (!countsInARow(attempt) || (await countInARow(transaction, attempt.userId, MAX_IN_A_ROW)) > 0) return undefined
+    return (await isLocked(transaction, attempt.userId, MAX_IN_A_ROW)) ? locked() : undefined
+  }
+
+  return {
+    async count(attempt) {
+      const counters = enabled ? countersOf(attempt) : []
+      const refusal = await db.inTransaction((transaction) => countAll(transaction, attempt, counters))
+      if (refusal) throw refusal
+      return () =>
+        db.inTransaction(async (transaction) => {
+          const nowMs = clock.now()
+          for (const { id } of counters) await takeBack(transaction, id, nowMs)
+          if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
+        })
+    },
+  }
+}
+
+const tooManyCodes = (retryAfterSeconds: number): AppError =>
+  new AppError('rate_limited', `Too many wrong codes. Try again in ${retryAfterSeconds} seconds.`, {
+    reason: 'codes_limited',
+    retryAfterSeconds,
+  })
+
+const locked = (): AppError =>
+  new AppError(
+    'rate_limited',
+    'Too many wrong codes in a row: in browsers that this account does not know, codes of the app are refused until a new password is set. A recovery code, a passkey and a known browser still work.',
+    { reason: 'codes_locked', retryAfterSeconds: LOCKED_RETRY_SECONDS },
+  )

@@ -1,0 +1,91 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database } from '../storage/database.ts'
+import type { Passwords } from '../users/passwords.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { createCodeCheck } from './code-check.ts'
+import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
+import { countFactors, deleteUselessRecoveryCodes } from './second-factor-store.ts'
+import { deleteSetUp } from './one-time-code-store.ts'
+import { createSecretSealing } from './secret-sealing.ts'
+import { createSetUp } from './set-up.ts'
+import { createShownCodes } from './shown-codes.ts'
+
+/** The session of the request, which permits a change of its user. */
+export interface ChangingSession {
+  userId: string
+  sessionId: string
+}
+
+export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  passwords: Passwords
+  applySecurityEvent: ApplySecurityEvent
+  /** The name of the application. */
+  appName: string
+  /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
+  acceptsCodes: boolean
+  /** Whether tries are limited (`SVC_RATE_LIMIT`). */
+  rateLimit: boolean
+}
+
+/** What users do with their second factor, loaded with the first of it. */
+export const createFactorChanges = (deps: FactorChangesDeps) => {
+  const { db, clock, rootSecret, applySecurityEvent, requireRecentAuthentication } = deps
+  const sealing = createSecretSealing(rootSecret)
+  const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
+  const setUp = createSetUp({ ...deps, sealing, prepareFirst })
+
+  const requireFactor = async (userId: string): Promise<void> => {
+    const { codes, passkeys } = await countFactors(db, userId, Number.MAX_SAFE_INTEGER)
+    if (codes + passkeys === 0) throw factorChanged()
+  }
+
+  return {
+    ...setUp,
+    ...createShownCodes({ rootSecret, clock }),
+    checkCode: createCodeCheck({ ...deps, sealing }),
+    prepareRecoveryCodes: prepareFirst,
+
+    async setUp(
+      { userId, sessionId }: ChangingSession,
+      first: { sealed: string | undefined; code: string },
+      caller?: Caller,
+    ): Promise<string[] | undefined> {
+      const { recoveryCodes, apply } = await setUp.checkSetUp({ userId, boundTo: sessionId }, first, caller)
+      await db.inTransaction(async (transaction) => {
+        await requireRecentAuthentication(transaction, sessionId, userId)
+        await apply(transaction, { sessionId })
+      })
+      return recoveryCodes
+    },
+
+    remove: ({ userId, sessionId }: ChangingSession): Promise<void> =>
+      db.inTransaction(async (transaction) => {
+        await requireRecentAuthentication(transaction, sessionId, userId)
+        if ((await deleteSetUp(transaction, userId, 0)) === 0) throw notSetUp()
+        await deleteUselessRecoveryCodes(transaction, userId)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+      }),
+
+    async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<string[]> {
+      await requireFactor(userId)
+      const { codes, replace } = await prepare(userId, caller)
+      await db.inTransaction(async (transaction) => {
+        await requireRecentAuthentication(transaction, sessionId, userId)
+        await replace(transaction)
+        // The last factor may have gone while the codes were hashed.
+        if ((await deleteUselessRecoveryCodes(transaction, userId)) > 0) throw factorChanged()
+      })
+      return codes
+    },
+  }
+}
+
+const notSetUp = (): AppError =>
+  new AppError('not_found', 'There is no authenticator app on this account any longer.', { reason: 'not_set_up' })

@@ -1,0 +1,94 @@
+import type { Queries } from '../storage/database.ts'
+
+/** The authenticator app of a user. */
+export interface CodeSetUp {
+  userId: string
+  secretSealed: string
+  /** Tells this set-up from one that replaces it. */
+  createdAtMs: number
+  lastUsedStep: number
+}
+
+interface SetUpRow {
+  user_id: string
+  secret_sealed: string
+  created_at: number
+  last_used_step: number
+}
+
+const toSetUp = (row: SetUpRow): CodeSetUp => ({
+  userId: row.user_id,
+  secretSealed: row.secret_sealed,
+  createdAtMs: row.created_at,
+  lastUsedStep: row.last_used_step,
+})
+
+const COLUMNS = 'user_id, secret_sealed, created_at, last_used_step'
+
+export const findSetUp = async (db: Queries, userId: string): Promise<CodeSetUp | undefined> => {
+  const row = await db.get<SetUpRow>(`SELECT ${COLUMNS} FROM one_time_codes WHERE user_id = ?`, userId)
+  return row && toSetUp(row)
+}
+
+/** Changes nothing where there is one already. */
+export const insertSetUp = (db: Queries, setUp: CodeSetUp): Promise<number> =>
+  db.run(
+    `INSERT INTO one_time_codes (${COLUMNS}, wrong_in_a_row) VALUES (?, ?, ?, ?, 0) ON CONFLICT (user_id) DO NOTHING`,
+    setUp.userId,
+    setUp.secretSealed,
+    setUp.createdAtMs,
+    setUp.lastUsedStep,
+  )
+
+/** Changes nothing where the one that was made at `replacedMs` is gone. Wrong codes in a row stay counted. */
+export const replaceSetUp = (db: Queries, setUp: CodeSetUp, replacedMs: number): Promise<number> =>
+  db.run(
+    `UPDATE one_time_codes SET secret_sealed = ?, created_at = ?, last_used_step = ?
+     WHERE user_id = ? AND created_at = ?`,
+    setUp.secretSealed,
+    setUp.createdAtMs,
+    setUp.lastUsedStep,
+    setUp.userId,
+    replacedMs,
+  )
+
+export const deleteSetUp = (db: Queries, userId: string, sinceMs: number): Promise<number> =>
+  db.run('DELETE FROM one_time_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
+
+/** Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. */
+export const useStep = (db: Queries, { userId, createdAtMs }: CodeSetUp, step: number, limit: number) =>
+  db.run(
+    `UPDATE one_time_codes SET last_used_step = ?,
+       wrong_in_a_row = CASE WHEN wrong_in_a_row < ? THEN 0 ELSE wrong_in_a_row END
+     WHERE user_id = ? AND created_at = ? AND last_used_step < ?`,
+    step,
+    limit,
+    userId,
+    createdAtMs,
+    step,
+  )
+
+/** Counts a code that may be wrong; 0 where `limit` were in a row, or there is no app. */
+export const countInARow = (db: Queries, userId: string, limit: number): Promise<number> =>
+  db.run(
+    'UPDATE one_time_codes SET wrong_in_a_row = wrong_in_a_row + 1 WHERE user_id = ? AND wrong_in_a_row < ?',
+    userId,
+    limit,
+  )
+
+/** Whether there is an app, and so many wrong codes were entered in a row. */
+export const isLocked = async (db: Queries, userId: string, limit: number): Promise<boolean> => {
+  const sql = 'SELECT 1 AS locked FROM one_time_codes WHERE user_id = ? AND wrong_in_a_row >= ?'
+  return (await db.get(sql, userId, limit)) !== undefined
+}
+
+/** The code that was counted was not wrong. */
+export const discountInARow = (db: Queries, userId: string): Promise<number> =>
+  db.run(
+    'UPDATE one_time_codes SET wrong_in_a_row = wrong_in_a_row - 1 WHERE user_id = ? AND wrong_in_a_row > 0',
+    userId,
+  )
+
+/** With a new password, codes are accepted in unknown browsers again. */
+export const forgetWrongCodes = (db: Queries, userId: string): Promise<number> =>
+  db.run('UPDATE one_time_codes SET wrong_in_a_row = 0 WHERE user_id = ? AND wrong_in_a_row > 0', userId)

@@ -1,0 +1,55 @@
+import type { Queries } from '../storage/database.ts'
+import { deleteSetUp } from './one-time-code-store.ts'
+import { deleteRecoveryCodes } from './recovery-code-store.ts'
+
+/** What an account has besides password and providers, whatever the settings allow. */
+interface StoredFactors {
+  codes: number
+  recoveryCodes: number
+  passkeys: number
+}
+
+const count = (table: string): string => `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?)`
+
+/** Counts what was made before a time. */
+export const countFactors = async (
+  db: Pick<Queries, 'get'>,
+  userId: string,
+  madeBeforeMs: number,
+): Promise<StoredFactors> => {
+  const row = await db.get<{ codes: number; recovery_codes: number; passkeys: number }>(
+    `SELECT ${count('one_time_codes')} AS codes, ${count('recovery_codes')} AS recovery_codes,
+       ${count('passkeys')} AS passkeys
+     FROM users WHERE id = ?`,
+    madeBeforeMs,
+    madeBeforeMs,
+    madeBeforeMs,
+    userId,
+  )
+  return { codes: row?.codes ?? 0, recoveryCodes: row?.recovery_codes ?? 0, passkeys: row?.passkeys ?? 0 }
+}
+
+/**
+ * Deletes recovery codes of an account that has neither one-time codes nor a passkey any longer: there is nothing left
+ * that they could stand for. To be called where one of these was deleted.
+ */
+export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise<number> =>
+  db.run(
+    `DELETE FROM recovery_codes WHERE user_id = ?
+       AND NOT EXISTS (SELECT 1 FROM one_time_codes WHERE user_id = ?)
+       AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = ?)`,
+    userId,
+    userId,
+    userId,
+  )
+
+/** Deletes the authenticator app and the recovery codes of a user that were made at `sinceMs` or later. */
+export const deleteCodesSince = async (
+  db: Queries,
+  userId: string,
+  sinceMs: number,
+): Promise<{ codes: boolean; recoveryCodes: number }> => {
+  const codes = await deleteSetUp(db, userId, sinceMs)
+  const recoveryCodes = await deleteRecoveryCodes(db, userId, sinceMs)
+  return { codes: codes > 0, recoveryCodes: recoveryCodes + (await deleteUselessRecoveryCodes(db, userId)) }
+}

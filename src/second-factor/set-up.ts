@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { encode } from 'uqr'
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { AppError } from '../lib/errors.ts'
+import { createSealedTokens } from '../lib/sealed-token.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
+import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
+import { factorChanged, type PreparedRecoveryCodes } from './recovery-code-sets.ts'
+import type { SecretSealing } from './secret-sealing.ts'
+
+const TEN_MINUTES_MS = 600_000
+
+/** For whom an app is set up, and what that is bound to: the id of their session, or of their pending sign-in. */
+export interface SetUpOwner {
+  userId: string
+  boundTo: string
+}
+
+/** What a user needs to set up an app. Nothing is stored before its first right code. */
+export interface OfferedSetUp {
+  /** The secret in Base32. */
+  secret: string
+  /** `otpauth://totp/…`, which a tap on the phone itself opens. */
+  uri: string
+  /** The same as a QR code: rows of modules, true for the dark ones, with the light margin that scanners need. */
+  qrCode: boolean[][]
+  /** Comes back with the first code, within ten minutes. */
+  sealed: string
+}
+
+/** A first code that was right. */
+export interface CheckedSetUp {
+  /** New ones to show, once; undefined where the account has some already. */
+  recoveryCodes: string[] | undefined
+  /**
+   * Stores the app in the transaction of what permits it, which has locked the user, and ends what the table of events
+   * says; `conflict` when the second factor has changed since.
+   */
+  apply(transaction: Transaction, own: { sessionId?: string | undefined }): Promise<void>
+}
+
+/** The content of the sealed token. Its keys never change, for set-ups that are under way during an upgrade. */
+interface SealedSetUp {
+  userId: string
+  /** base64url */
+  secret: string
+  /** When the app was set up that this one replaces. */
+  replaces?: number | undefined
+}
+
+interface SetUpDeps {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  sealing: SecretSealing
+  /** The name of the application, which the app shows. */
+  appName: string
+  prepareFirst: (userId: string, caller?: Caller) => Promise<PreparedRecoveryCodes | undefined>
+  applySecurityEvent: ApplySecurityEvent
+}
+
+export const createSetUp = (deps: SetUpDeps) => {
+  const { db, clock, rootSecret, sealing, appName, prepareFirst, applySecurityEvent } = deps
+  const tokens = createSealedTokens<SealedSetUp>({
+    rootSecret,
+    clock,
+    purpose: 'set-up of one-time codes',
+    lifetimeMs: TEN_MINUTES_MS,
+  })
+
+  const view = (secret: Uint8Array, account: string, sealed: string): OfferedSetUp => {
+    const { text, uri } = toAppSecret(secret, { issuer: appName, account })
+    return { secret: text, uri, qrCode: encode(uri, { ecc: 'M', border: 4 }).data, sealed }
+  }
+
+  const openOwn = (sealed: string | undefined, { userId, boundTo }: SetUpOwner): SealedSetUp | undefined => {
+    const opened = tokens.open(sealed, boundTo)
+    return opened && !opened.problem && opened.content.userId === userId ? opened.content : undefined
+  }
+
+  return {
+    /** A new secret. `account` is the email of the user. */
+    async beginSetUp(owner: SetUpOwner, account: string): Promise<OfferedSetUp> {
+      const { userId, boundTo } = owner
+      const secret = randomBytes(SECRET_BYTES)
+      const replaces = (await findSetUp(db, userId))?.createdAtMs
+      return view(secret, account, tokens.seal({ userId, secret: secret.toString('base64url'), replaces }, boundTo))
+    },
+
+    /** The same secret again, after a wrong code; undefined when its time is over or it is another's. */
+    continueSetUp(owner: SetUpOwner, account: string, sealed: string | undefined): OfferedSetUp | undefined {
+      const own = openOwn(sealed, owner)
+      return own && sealed ? view(Buffer.from(own.secret, 'base64url'), account, sealed) : undefined
+    },
+
+    /** `unauthorized` on `code` for a wrong code; `gone` with reason `set_up_expired` when a new secret is needed. */
+    async checkSetUp(
+      owner: SetUpOwner,
+      { sealed, code }: { sealed: string | undefined; code: string },
+      caller?: Caller,
+    ): Promise<CheckedSetUp> {
+      const { userId } = owner
+      const own = openOwn(sealed, owner)
+      if (!own) throw setUpExpired()
+      const secret = Buffer.from(own.secret, 'base64url')
+      const nowMs = clock.now()
+      const typed = code.normalize('NFKC').replaceAll(/[\s-]/g, '')
+      const lastUsedStep = findStep(secret, { code: typed, nowMs, lastUsedStep: 0 })
+      if (lastUsedStep === undefined) throw firstCodeWrong()
+      const recoveryCodes = await prepareFirst(userId, caller)
+      const secretSealed = sealing.seal(secret, userId)
+      return {
+        recoveryCodes: recoveryCodes?.codes,
+        async apply(transaction, { sessionId }) {
+          await store(transaction, { userId, secretSealed, createdAtMs: nowMs, lastUsedStep }, own.replaces)
+          if (recoveryCodes && !(await recoveryCodes.insert(transaction))) throw factorChanged()
+          await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+        },
+      }
+    },
+  }
+}
+
+const store = async (transaction: Transaction, setUp: CodeSetUp, replaces: number | undefined): Promise<void> => {
+  const stored = replaces === undefined ? insertSetUp(transaction, setUp) : replaceSetUp(transaction, setUp, replaces)
+  if ((await stored) === 0) throw factorChanged()
+}
+
+const setUpExpired = (): AppError =>
+  new AppError('gone', 'This set-up is older than ten minutes, or belongs to another sign-in. Scan the new QR code.', {
+    field: 'code',
+    reason: 'set_up_expired',
+  })
+
+const firstCodeWrong = (): AppError =>
+  new AppError('unauthorized', 'This code is wrong.', { field: 'code', reason: 'first_code_wrong' })
