@@ -231,6 +231,7 @@ export const createCore = (deps: CoreDeps): Core => {
       recovery,
       hasPassword,
       acceptsPasswords: config.passwords,
+      accepts: { codes: config.secondFactor !== 'off', passkeys: config.relyingPartyId !== undefined },
       applySecurityEvent,
       announceUpdate,
       notify,

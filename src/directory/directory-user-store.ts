@@ -20,6 +20,9 @@ export interface ShownFacts {
   lastSeenAtMs: number | undefined
   /** Oldest first. */
   identities: ShownIdentity[]
+  /** Whether there is an authenticator app. */
+  hasCodes: boolean
+  passkeys: number
 }
 
 export type ShownUserRecord = UserRecord & ShownFacts
@@ -28,6 +31,8 @@ interface DirectoryUserRow extends UserRow {
   updated_at: number | null
   session_seen_at: number | null
   browser_seen_at: number | null
+  codes: number
+  passkeys: number
 }
 
 interface IdentityRow {
@@ -52,7 +57,9 @@ const findBatch = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]>
   const rows = await db.all<DirectoryUserRow>(
     `SELECT ${USER_ROW_COLUMNS}, updated_at,
        (SELECT MAX(last_seen_at) FROM sessions WHERE sessions.user_id = users.id) AS session_seen_at,
-       (SELECT MAX(seen_at) FROM known_browsers WHERE known_browsers.user_id = users.id) AS browser_seen_at
+       (SELECT MAX(seen_at) FROM known_browsers WHERE known_browsers.user_id = users.id) AS browser_seen_at,
+       (SELECT COUNT(*) FROM one_time_codes WHERE one_time_codes.user_id = users.id) AS codes,
+       (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys
      FROM users WHERE ${where}`,
     ...values,
   )
@@ -61,6 +68,8 @@ const findBatch = async (db: Queries, ids: string[]): Promise<ShownUserRecord[]>
     ...toRecord(row),
     updatedAtMs: row.updated_at ?? row.created_at,
     lastSeenAtMs: lastSeenAt(row),
+    hasCodes: row.codes > 0,
+    passkeys: row.passkeys,
     identities: (identities.get(row.id) ?? []).map(({ provider, issuer, subject, email }) => ({
       provider,
       issuer,

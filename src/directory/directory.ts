@@ -77,12 +77,17 @@ interface UserDirectoryDeps extends Omit<UserChangesDeps, 'emailChanges'> {
   hasPassword: HasPassword
   /** `SVC_PASSWORDS` */
   acceptsPasswords: boolean
+  /** What of second factors the settings allow. */
+  accepts: { codes: boolean; passkeys: boolean }
 }
 
 export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
-  const { db, users, recovery, hasPassword, acceptsPasswords } = deps
+  const { db, users, recovery, hasPassword, accepts, acceptsPasswords } = deps
 
-  const toUser = (record: ShownUserRecord): DirectoryUser => ({ ...record, hasPassword: hasPassword(record) })
+  const toUser = (record: ShownUserRecord): DirectoryUser => {
+    const factors = { hasCodes: accepts.codes && record.hasCodes, passkeys: accepts.passkeys ? record.passkeys : 0 }
+    return { ...record, ...factors, hasPassword: hasPassword(record) }
+  }
 
   const find = async (id: string, queries: Queries = db): Promise<DirectoryUser | undefined> =>
     (await findDirectoryUsers(queries, [id])).map(toUser)[0]

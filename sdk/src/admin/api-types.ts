@@ -177,6 +177,10 @@ export interface components {
             last_seen_at: string | null;
             has_password: boolean;
             identities: components["schemas"]["Identity"][];
+            /** @description `totp`: one-time codes of an authenticator app */
+            second_factors: string[];
+            /** @description How many the user has */
+            passkeys: number;
         };
         Identity: {
             /** @description Its name in the settings */

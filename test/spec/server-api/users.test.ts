@@ -30,6 +30,8 @@ type ApiUser = {
   last_seen_at: string | null
   has_password: boolean
   identities: unknown[]
+  second_factors: string[]
+  passkeys: number
   invite_url?: string
 }
 
@@ -91,9 +93,11 @@ describe('§10.5 GET /users/{id}', () => {
       'last_seen_at',
       'has_password',
       'identities',
+      'second_factors',
+      'passkeys',
     ])
     assert.partialDeepStrictEqual(shown, { ...user, id, email: person.email, email_verified: false })
-    assert.deepEqual([shown.has_password, shown.identities], [true, []])
+    assert.deepEqual([shown.has_password, shown.identities, shown.second_factors, shown.passkeys], [true, [], [], 0])
     assert.equal(shown.updated_at, shown.created_at)
     assert.match(shown.last_seen_at ?? '', /^\d{4}-\d\d-\d\dT[\d:]+\.\d{3}Z$/)
   })

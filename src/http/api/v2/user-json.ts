@@ -19,4 +19,6 @@ export const directoryUserToJson = (user: DirectoryUser) => ({
     subject,
     email,
   })),
+  second_factors: user.hasCodes ? ['totp'] : [],
+  passkeys: user.passkeys,
 })

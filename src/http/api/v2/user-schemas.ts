@@ -9,7 +9,16 @@ const { required, properties } = SCHEMAS.User
 export const USER_SCHEMAS = {
   User: {
     type: 'object',
-    required: [...required, 'email_verified', 'updated_at', 'last_seen_at', 'has_password', 'identities'],
+    required: [
+      ...required,
+      'email_verified',
+      'updated_at',
+      'last_seen_at',
+      'has_password',
+      'identities',
+      'second_factors',
+      'passkeys',
+    ],
     properties: {
       ...properties,
       email_verified: { type: 'boolean' },
@@ -17,6 +26,12 @@ export const USER_SCHEMAS = {
       last_seen_at: { ...TIME, type: ['string', 'null'], description: 'null: never' },
       has_password: { type: 'boolean' },
       identities: { type: 'array', items: { $ref: '#/components/schemas/Identity' } },
+      second_factors: {
+        type: 'array',
+        items: { type: 'string' },
+        description: '`totp`: one-time codes of an authenticator app',
+      },
+      passkeys: { type: 'integer', minimum: 0, description: 'How many the user has' },
     },
   },
 
