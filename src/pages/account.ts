@@ -1,43 +1,19 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { accountDone } from './account-done.ts'
 import { accountEmail } from './account-email.ts'
 import { deletionForm, type Focus, firstPasswordForm, focusOf, passwordForm, usernameForm } from './account-forms.ts'
+import { contents, type Section, section } from './account-section.ts'
 import { sessionsSection } from './account-sessions.ts'
+import { passkeyOffer, passkeysSection } from './account-passkeys.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
 import { csrfInput, formProblem, notice } from './form.ts'
+import type { Frame } from './frame.ts'
 import type { Layout } from './layout.ts'
+import { passkeyTexts } from './passkey-texts.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { AccountView } from './views.ts'
-
-/** One subject of the page. Its ID is the target of the link above the sections. */
-interface Section {
-  id: string
-  title: string
-  about?: string | undefined
-  body: HtmlFragment
-}
-
-const section = ({ id, title, about, body }: Section): HtmlFragment =>
-  html`<section aria-labelledby="${id}">
-<div>
-<h2 id="${id}">${title}</h2>
-${about && html`<p class="about">${about}</p>`}
-</div>
-<div>
-${body}
-</div>
-</section>
-`
-
-const contents = (
-  sections: readonly Section[],
-): HtmlFragment => html`<nav class="ways" aria-label="${texts.onThisPage}">
-${sections.map(
-  ({ id, title }) => html`<a href="#${id}">${title}</a>
-`,
-)}</nav>
-`
 
 const header = ({ csrfToken, user }: AccountView, brand: HtmlFragment): HtmlFragment => html`<header class="bar">
 ${brand}
@@ -73,6 +49,14 @@ const waysInSection = (view: AccountView, passwordIconUrl: string): Section | un
     body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
   }
 
+const passkeySection = ({ passkeys, ...view }: AccountView, passkeyIconUrl: string): Section | undefined =>
+  passkeys && {
+    id: 'passkeys',
+    title: passkeyTexts.passkeys,
+    about: passkeyTexts.about,
+    body: passkeysSection({ ...view, passkeys }, passkeyIconUrl),
+  }
+
 const passwordSection = (view: AccountView, focus: Focus, layout: Layout): Section | undefined => {
   if (!view.password) return undefined
   const isRecentlyAuthenticated = recentAuthenticationOf(view)
@@ -102,17 +86,20 @@ const deletionSection = (view: AccountView, focus: Focus): Section => {
 const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
 
 const noticeOf = (view: AccountView): string | undefined =>
-  isReview(view) ? texts.doneButConnected : view.done && texts.done[view.done]
+  isReview(view) ? texts.doneButConnected : view.done && accountDone[view.done]
+
+type Icons = Pick<Frame, 'passwordIcon' | 'passkeyIcon'>
 
 /** All sections, in the order of the page. */
-const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
-  const waysIn = waysInSection(view, passwordIconUrl)
+const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, icons: Icons): Section[] => {
+  const waysIn = waysInSection(view, icons.passwordIcon)
   const isFirst = isReview(view)
   return [
     isFirst && waysIn,
     emailSection(view, focus, layout),
     usernameSection(view, focus),
     !isFirst && waysIn,
+    passkeySection(view, icons.passkeyIcon),
     passwordSection(view, focus, layout),
     openSessionsSection(view),
     deletionSection(view, focus),
@@ -121,21 +108,22 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIco
 
 /** The account page: what the account is, and the forms to change it. */
 export const createAccountPage =
-  (layout: Layout, passwordIconUrl: string) =>
+  (layout: Layout, icons: Icons) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
-    const sections = sectionsOf(view, focus, layout, passwordIconUrl)
+    const sections = sectionsOf(view, focus, layout, icons)
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
       scripted: true,
+      passkeys: view.passkeys !== undefined,
       body: html`<div class="sheet">
 ${header(view, layout.brand)}
 <main>
 <h1>${texts.account}</h1>
 <p class="about">${texts.memberSince} ${dayOf(view.user.createdAtMs)}</p>
 ${formProblem(view.problem, layout.support, focus === undefined) ?? notice(noticeOf(view))}
-${contents(sections)}<div class="panel">
+${passkeyOffer(view.passkeys)}${contents(sections)}<div class="panel">
 ${sections.map(section)}</div>
 </main>
 </div>`,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { html } from '../lib/html.ts'
 import { toHex } from '../lib/colour.ts'
 import { createTheme, themeCss } from '../lib/theme.ts'
+import { passkeyScriptTexts } from './passkey-texts.ts'
 
 /** A file of the pages. Its path changes with its content, so that browsers may cache it without a limit. */
 export interface Asset {
@@ -19,6 +20,7 @@ export const asset = (name: string, extension: string, contentType: string, body
 
 const STYLE = new URL('./style.css', import.meta.url)
 const SCRIPT = new URL('./page.js', import.meta.url)
+const PASSKEYS = new URL('./passkeys.js', import.meta.url)
 
 /** The first letter of the name, for the tile that is shown without a logo. */
 export const initialOf = (appName: string): string => (Array.from(appName.trim())[0] ?? '•').toUpperCase()
@@ -26,7 +28,11 @@ export const initialOf = (appName: string): string => (Array.from(appName.trim()
 const iconSvg = (appName: string, ground: string, ink: string): string =>
   html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><text x="16" y="22.5" fill="${ink}" font-family="system-ui,sans-serif" font-size="19" font-weight="650" text-anchor="middle">${initialOf(appName)}</text></svg>`.toString()
 
-/** Creates stylesheet, script and icon for one name and one accent colour. */
+/** A script with its texts, and without its comments: visitors load it. */
+const scriptWithTexts = (source: string, texts: object): string =>
+  `'use strict';((texts) => {\n${source.replace(/^ *(?:\/\/|\/\*\*).*\n|^\n/gm, '')}})(${JSON.stringify(texts)})\n`
+
+/** Creates stylesheet, scripts and icon for one name and one accent colour. */
 export const createAssets = (appName: string, accentColor: string) => {
   const theme = createTheme(accentColor)
   const { accent, accentInk } = theme.light
@@ -34,6 +40,12 @@ export const createAssets = (appName: string, accentColor: string) => {
     theme,
     style: asset('style', 'css', 'text/css; charset=utf-8', readFileSync(STYLE, 'utf8') + themeCss(theme)),
     script: asset('page', 'js', 'text/javascript; charset=utf-8', readFileSync(SCRIPT, 'utf8')),
+    passkeys: asset(
+      'passkeys',
+      'js',
+      'text/javascript; charset=utf-8',
+      scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts),
+    ),
     icon: asset('icon', 'svg', 'image/svg+xml', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }
 }

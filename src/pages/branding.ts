@@ -13,4 +13,6 @@ export interface Branding {
   mailIsOn?: boolean | undefined
   /** Whether users have passwords, which texts then name; by default they have. */
   passwords?: boolean | undefined
+  /** Whether users can have passkeys; by default they can not. */
+  passkeys?: boolean | undefined
 }

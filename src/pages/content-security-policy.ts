@@ -1,3 +1,5 @@
+import type { Branding } from './branding.ts'
+
 /** The parts of the policy that depend on external providers. */
 export interface ProviderTargets {
   /** Configured icons: http(s) addresses, or paths on this origin. */
@@ -33,12 +35,12 @@ const formSources = (formActions: readonly string[]): string => {
 const NAMED_HOST = /^(?:127\.0\.0\.1|(?:[a-z\d-]+\.)*[a-z][a-z\d-]*)(?::\d{1,5})?$/i
 
 /**
- * The sources for the folder of our assets on the hosts of a page. They have no scheme, so that the scheme of the page
+ * The sources for a folder of ours on the hosts of a page. They have no scheme, so that the scheme of the page
  * or a better one applies. The rest of the origin belongs to the application, which may serve uploads of users. A
  * source with a path needs a host name: on an address, such as `192.0.2.1`, the source is the whole origin.
  */
-const assetSources = (hosts: readonly string[]): string =>
-  [...new Set(hosts.map((host) => (NAMED_HOST.test(host) ? `${host}/auth/assets/` : "'self'")))].join(' ')
+const sourcesIn = (folder: string, hosts: readonly string[]): string =>
+  [...new Set(hosts.map((host) => (NAMED_HOST.test(host) ? `${host}${folder}` : "'self'")))].join(' ')
 
 // Browsers apply form-action to every redirect after a form, not only to the form's address. A button for a provider
 // ends on the provider's hosts, and a company's provider redirects to further hosts that svc cannot know: with
@@ -48,7 +50,7 @@ const assetSources = (hosts: readonly string[]): string =>
  * opened. Throws a TypeError on an invalid address or source.
  */
 export const policyFor = (
-  logoUrl: string | undefined,
+  { logoUrl, passkeys }: Pick<Branding, 'logoUrl' | 'passkeys'>,
   { iconUrls, formActions }: ProviderTargets,
 ): ((hosts: readonly string[]) => string) => {
   const rest = [
@@ -58,7 +60,9 @@ export const policyFor = (
     "base-uri 'none'",
   ].join('; ')
   return (hosts) => {
-    const assets = assetSources(hosts)
-    return `default-src 'none'; style-src ${assets}; script-src ${assets}; ${rest}`
+    const assets = sourcesIn('/auth/assets/', hosts)
+    // The script of passkeys asks their routes, and nothing else.
+    const asks = passkeys ? `connect-src ${sourcesIn('/auth/passkeys/', hosts)}; ` : ''
+    return `default-src 'none'; style-src ${assets}; script-src ${assets}; ${asks}${rest}`
   }
 }

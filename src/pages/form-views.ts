@@ -13,6 +13,7 @@ const FIELD_PROBLEMS = [
   'password_wrong',
   'username_invalid',
   'username_taken',
+  'passkey_name_invalid',
 ] as const
 
 /** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */

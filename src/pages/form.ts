@@ -4,9 +4,10 @@ import { operatorDetails, type Support } from './support.ts'
 import { texts } from './texts.ts'
 import type { FieldProblem, FormProblem } from './views.ts'
 
-/** One labelled input. Its `name` is also its ID. */
+/** One labelled input. Its `name` is also its ID, unless it has another. */
 export interface Field {
   name: string
+  id?: string
   label: string
   type: 'email' | 'password' | 'text'
   autocomplete: string
@@ -24,12 +25,12 @@ export interface Field {
   maxLength?: number
 }
 
-const showButton = (name: string): HtmlFragment =>
-  html`<button class="show" type="button" hidden data-shows="${name}" aria-label="${texts.showPassword}" data-show="${texts.show}" data-show-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button>`
+const showButton = (id: string): HtmlFragment =>
+  html`<button class="show" type="button" hidden data-shows="${id}" aria-label="${texts.showPassword}" data-show="${texts.show}" data-show-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button>`
 
 /** The IDs of the texts about the field. A problem replaces the hint, which it usually repeats. */
-const descriptionOf = ({ name, hint, problem, describedBy }: Field): string | undefined => {
-  const own = problem ? `${name}-problem` : hint && `${name}-hint`
+const descriptionOf = ({ name, id = name, hint, problem, describedBy }: Field): string | undefined => {
+  const own = problem ? `${id}-problem` : hint && `${id}-hint`
   return own && describedBy ? `${own} ${describedBy}` : (own ?? describedBy)
 }
 
@@ -56,12 +57,15 @@ const wordsOfField = (problem: FieldProblem): string =>
  * Label, problem, input and hint, linked by their IDs. The problem is above the input, where no autofill list covers
  * it.
  */
-export const field = (it: Field): HtmlFragment => html`<div class="field">
-<label for="${it.name}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
-${it.problem && html`<p class="problem" role="alert" id="${it.name}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
-<input id="${it.name}" name="${it.name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>
-${it.type === 'password' && showButton(it.name)}${!it.problem && it.hint && html`<p class="hint" id="${it.name}-hint">${it.hint}</p>`}
+export const field = (it: Field): HtmlFragment => {
+  const { name, id = name } = it
+  return html`<div class="field">
+<label for="${id}">${it.label}${it.optional && html` <span>${texts.optional}</span>`}</label>
+${it.problem && html`<p class="problem" role="alert" id="${id}-problem">${wordsOfField(it.problem)}</p>`}${it.remedy && html`<p class="hint">${it.remedy}</p>`}
+<input id="${id}" name="${name}" type="${it.type}" autocomplete="${it.autocomplete}"${attributes(it)}>
+${it.type === 'password' && showButton(id)}${!it.problem && it.hint && html`<p class="hint" id="${id}-hint">${it.hint}</p>`}
 </div>`
+}
 
 /** The hidden field for `return_to`, if it was given. */
 export const returnToInput = (returnTo: string | undefined): HtmlFragment | undefined =>

@@ -23,6 +23,8 @@ export interface Frame {
   iconOf(providerName: string): string | undefined
   /** The path of the icon that stands for the password. */
   passwordIcon: string
+  /** The path of the icon that stands for passkeys. */
+  passkeyIcon: string
   error(view: ErrorView): string
   deadLink(view: DeadLinkView): string
   notSent(view: NotSentView): string
@@ -42,10 +44,11 @@ export const createFrame = ({ providers = NO_PROVIDERS, ...branding }: FrameSett
   const layout = createLayout(branding, assets)
   return {
     layout,
-    assets: [assets.style, assets.script, assets.icon, ...icons.assets],
-    contentSecurityPolicy: policyFor(branding.logoUrl, providers),
+    assets: [assets.style, assets.script, assets.icon, assets.passkeys, ...icons.assets],
+    contentSecurityPolicy: policyFor(branding, providers),
     iconOf: icons.iconOf,
     passwordIcon: icons.password,
+    passkeyIcon: icons.passkey,
     error: createErrorPage(layout),
     deadLink: createDeadLinkPage(layout),
     notSent: createNotSentPage(layout),

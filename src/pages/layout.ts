@@ -10,6 +10,7 @@ interface LayoutDeps {
   theme: { light: Palette; dark: Palette }
   style: Asset
   script: Asset
+  passkeys: Asset
   icon: Asset
 }
 
@@ -18,6 +19,8 @@ interface Fixed {
   title: string
   /** Whether the page has a password field, which needs the script. */
   scripted?: boolean
+  /** Whether passkeys can be used on the page, which needs their script. */
+  passkeys?: boolean
 }
 
 /** The content of one page. */
@@ -47,6 +50,8 @@ export interface Layout {
   brand: HtmlFragment
   homeUrl: string
   passwords: boolean
+  /** Whether users can have passkeys. */
+  passkeys: boolean
   support: Support
   mailIsOn: boolean
   frame(fixed: Fixed): Frame
@@ -69,20 +74,26 @@ const headOf = ({ theme, style, icon }: LayoutDeps, appName: string): HtmlFragme
 <link rel="stylesheet" href="${style.path}">
 <link rel="icon" href="${icon.path}" type="image/svg+xml">`
 
+const scriptOf = ({ path }: Asset): HtmlFragment => html`
+<script src="${path}" defer></script>`
+
 /** Creates the frames of all pages. The parts that pages share are rendered once. */
 export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = headOf(deps, appName)
   const brand = brandOf(branding)
-  const script = html`
-<script src="${deps.script.path}" defer></script>`
+  const script = scriptOf(deps.script)
+  const passkeyScript = scriptOf(deps.passkeys)
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
-  const startOf = ({ title, scripted = false }: Fixed, wrong: boolean): HtmlFragment => html`<!doctype html>
+  const startOf = (
+    { title, scripted = false, passkeys = false }: Fixed,
+    wrong: boolean,
+  ): HtmlFragment => html`<!doctype html>
 <html lang="${texts.lang}">
 <head>
 <meta charset="utf-8">
-<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}
+<title>${wrong && texts.wrongTitle}${title} &#183; ${appName}</title>${head}${scripted && script}${passkeys && passkeyScript}
 </head>
 <body>
 `
@@ -128,6 +139,7 @@ ${
     brand,
     homeUrl: branding.homeUrl ?? '/',
     passwords: branding.passwords ?? true,
+    passkeys: branding.passkeys ?? false,
     support: createSupport(branding),
     mailIsOn: branding.mailIsOn ?? false,
     frame,

@@ -1,6 +1,8 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { passkeyButton } from './passkey-button.ts'
+import { orLine } from './provider-buttons.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
 import { texts } from './texts.ts'
@@ -20,13 +22,17 @@ const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   return email === '' ? 'email' : 'password'
 }
 
-const fields = (view: Pick<LoginView, 'email' | 'errors' | 'problem'>, focus: Focus): HtmlFragment => {
+const fields = (
+  view: Pick<LoginView, 'email' | 'errors' | 'problem'>,
+  focus: Focus,
+  passkeys: boolean,
+): HtmlFragment => {
   const describedBy = view.problem?.kind === 'credentials_wrong' ? FORM_PROBLEM_ID : undefined
   return html`${field({
     name: 'email',
     label: texts.email,
     type: 'email',
-    autocomplete: 'username',
+    autocomplete: passkeys ? 'username webauthn' : 'username',
     value: view.email,
     problem: view.errors.email,
     describedBy,
@@ -46,6 +52,18 @@ ${field({
 const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>): HtmlFragment =>
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
+/** Where there is no password, it is the first way. */
+const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView, iconUrl?: string): HtmlFragment =>
+  passkeyButton({
+    kind: 'log-in',
+    csrfToken,
+    url: `/auth/passkeys/login${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo.toWellFormed())}`}`,
+    isMain: !passwords,
+    hasOthers: passwords || providers.length > 0,
+    before: passwords && providers.length === 0 && orLine(),
+    iconUrl,
+  })
+
 const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
   email === '' && !errors.email && !errors.password && !problem
 
@@ -53,16 +71,17 @@ const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
 const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo === undefined && email === ''
 
 /** The login page. Most visitors have entered nothing yet: what they get is rendered once, except for the token. */
-export const createLoginPage = (layout: Layout) => {
-  const frame = layout.frame({ title: texts.logIn, scripted: true })
-  const emptyFields = fields({ email: '', errors: {} }, 'email')
+export const createLoginPage = (layout: Layout, passkeyIcon: string) => {
+  const { passkeys } = layout
+  const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })
+  const emptyFields = fields({ email: '', errors: {} }, 'email', passkeys)
   const wayToSignupAlone = wayToSignup({ returnTo: undefined, email: '' })
   const forgotAlone = forgotLink(layout, { email: '' })
-  const providersAlone = layout.frame({ title: texts.logIn })
-  const byProvider = (view: LoginView): string =>
-    providersAlone.panel({
+  const withoutPassword = layout.frame({ title: texts.logIn, passkeys })
+  const byOtherWays = (view: LoginView): string =>
+    withoutPassword.panel({
       body: html`${notice(noticeOf(view))}
-${providerForms(view, false)}
+${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
     })
   const button = html`<button class="first">${texts.logIn}</button>`
@@ -73,7 +92,7 @@ ${forgotLink(layout, view)}`,
   }
 
   return (view: LoginView): string => {
-    if (!view.passwords) return byProvider(view)
+    if (!view.passwords) return byOtherWays(view)
     const focus = focusOf(view)
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
@@ -81,11 +100,11 @@ ${forgotLink(layout, view)}`,
       body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus)}
+${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}
 ${button}
 </form>
 ${carriesNothing(view) ? forgotAlone : forgotLink(layout, view)}
-${providerForms(view)}`,
+${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, passkeyIcon)}${providerForms(view, false)}` : providerForms(view)}`,
     })
   }
 }

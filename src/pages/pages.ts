@@ -40,7 +40,9 @@ import type {
   WelcomeView,
 } from './views.ts'
 
+export { type AccountDone, isAccountDone } from './account-done.ts'
 export type { Asset } from './assets.ts'
+export type * from './passkey-views.ts'
 export type * from './recovery/email-views.ts'
 export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
@@ -77,10 +79,10 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
   const { layout } = frame
   return {
     ...frame,
-    login: createLoginPage(layout),
+    login: createLoginPage(layout, frame.passkeyIcon),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
-    account: createAccountPage(layout, frame.passwordIcon),
+    account: createAccountPage(layout, frame),
     reauthentication: createReauthenticationPage(layout),
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),

@@ -1,4 +1,5 @@
 import { providerProblems } from './provider-texts.ts'
+import { passkeyNameInvalid } from './passkey-texts.ts'
 import type { NamedProblem } from './form-views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -25,6 +26,7 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
+  passkey_name_invalid: passkeyNameInvalid,
 }
 
 interface Failure {
@@ -144,20 +146,6 @@ export const texts = {
   account: 'Your account',
   onThisPage: 'On this page',
   memberSince: 'Member since',
-  done: {
-    username: 'Your username was changed.',
-    password: 'Your password was changed, and every other session was logged out.',
-    password_set: 'Your password was set, and every other session was logged out.',
-    linked: 'Connected. You can log in with it from now on.',
-    unlinked: 'Disconnected. It no longer logs you in here, and every other session was logged out.',
-    confirmed: 'Thank you. You can make your changes now.',
-    email_requested: 'We have sent a link to your new address. Open it to make the change.',
-    email_cancelled: 'Your email address stays as it is.',
-    email_verified: 'Your email address is confirmed.',
-    verification_sent: 'We have sent you a message. Open the link in it to confirm your email address.',
-    session: 'The session was logged out.',
-    sessions: 'All other sessions were logged out.',
-  },
   doneButConnected:
     'Your password was changed, and every other session was logged out. Check below that all that can still log in is yours.',
   usernameAbout: 'The name you go by. No one else can have the same.',

@@ -1,5 +1,7 @@
+import type { AccountDone } from './account-done.ts'
 import type { AccountEmailView } from './account-email-view.ts'
 import type { FieldProblem, FormProblem } from './form-views.ts'
+import type { PasskeysView } from './passkey-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
 
 export type { FieldProblem, FormProblem } from './form-views.ts'
@@ -90,20 +92,7 @@ export interface AccountView extends FormView, AccountEmailView {
   sessions: readonly SessionView[]
   /** Number of further sessions that are not listed. */
   moreSessions: number
-  done?:
-    | 'username'
-    | 'password'
-    | 'password_set'
-    | 'session'
-    | 'sessions'
-    | 'linked'
-    | 'unlinked'
-    | 'confirmed'
-    | 'email_requested'
-    | 'email_cancelled'
-    | 'email_verified'
-    | 'verification_sent'
-    | undefined
+  done?: AccountDone | undefined
   /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
   /** Undefined where the service accepts none. */
@@ -114,6 +103,8 @@ export interface AccountView extends FormView, AccountEmailView {
   deletion: { error?: FieldProblem | undefined; isOpen?: boolean }
   /** Undefined if no provider is configured and none is connected. */
   signIn?: SignInView | undefined
+  /** Undefined where there are none. */
+  passkeys?: PasskeysView | undefined
 }
 
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */

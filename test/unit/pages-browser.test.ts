@@ -8,7 +8,7 @@ import { createPages } from '../../src/pages/pages.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { statesWith, WRONG_STATES } from './pages-views.ts'
 
-const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' })
+const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true })
 const states = statesWith('text')
 
 const [style, script] = pages.assets.map(({ path }) => path)

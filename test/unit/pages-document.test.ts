@@ -1,10 +1,11 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { createPages } from '../../src/pages/pages.ts'
 import { statesWith, type Tag, tagsOf, WRONG_STATES } from './pages-views.ts'
 
-const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
+const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true }
 const pages = createPages(branding)
 
 const documents = Object.entries(statesWith('text')).map(([name, render]) => {
@@ -124,7 +125,7 @@ const completion = (name: string): string[] =>
   )
 
 test('a password manager finds the field for the login, and the password right after it', () => {
-  assert.deepEqual(completion('login'), ['username', 'current-password'])
+  assert.deepEqual(completion('login'), ['username webauthn', 'current-password'])
   assert.deepEqual(completion('signup'), ['username', 'new-password', 'nickname'])
   assert.deepEqual(completion('account'), [
     'email',
@@ -151,6 +152,30 @@ test('the login page and its style are no more than 14 KB', () => {
   assert.ok(Buffer.byteLength(style + login) <= 14 * 1024)
 })
 
+test('all that the page with the most to load loads is no more than 12 KB, compressed', () => {
+  const sizes = ['login with providers', 'account with passkeys'].map((name) => {
+    const tags = documents.find((document) => document.name === name)?.tags ?? []
+    const loaded = new Set(tags.flatMap(({ attributes: { src = '', href = '' } }) => [src, href]))
+    const files = pages.assets.filter(({ path }) => loaded.has(path))
+    assert.deepEqual(
+      files
+        .filter(({ contentType }) => !contentType.startsWith('image/'))
+        .map(({ path }) => path.replace(/\..*\./, '.')),
+      ['/auth/assets/style.css', '/auth/assets/page.js', '/auth/assets/passkeys.js'],
+    )
+    return files.reduce((sum, { body }) => sum + gzipSync(body).length, 0)
+  })
+  assert.ok(Math.max(...sizes) <= 12 * 1024, String(sizes))
+})
+
+test('where there are no passkeys, no page has a trace of them', () => {
+  const without = createPages({ ...branding, passkeys: false })
+  for (const [name, render] of Object.entries(statesWith('text')))
+    if (/^(?:login|reset|undo|invitation|re-authentication)/.test(name))
+      assert.doesNotMatch(render(without), /data-passkey|passkeys\.|webauthn|noscript/, name)
+  assert.doesNotMatch(without.contentSecurityPolicy(['app.example.com']), /connect-src/)
+})
+
 test('an asset is named by its content', () => {
   const other = createPages({ ...branding, accentColor: '#aa0000' })
   const paths = pages.assets.map(({ path }) => path)
@@ -160,7 +185,8 @@ test('an asset is named by its content', () => {
       '/auth/assets/style.#.css',
       '/auth/assets/page.#.js',
       '/auth/assets/icon.#.svg',
-      ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord', 'password'].map(
+      '/auth/assets/passkeys.#.js',
+      ...['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord', 'password', 'passkey'].map(
         (name) => `/auth/assets/${name}.#.svg`,
       ),
     ],
@@ -177,7 +203,7 @@ const policyWith = (logoUrl: string | undefined, hosts = ['app.example.com']): s
 test('the policy allows nothing inline, and no origin except that of the logo', () => {
   assert.equal(
     policyWith(undefined),
-    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; connect-src app.example.com/auth/passkeys/; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
   )
   assert.match(policyWith('/logo.svg'), /img-src 'self';/)
   assert.match(policyWith('https://cdn.example:8443/logo.svg?x'), /img-src 'self' https:\/\/cdn\.example:8443;/)
@@ -213,7 +239,7 @@ test('with providers the policy allows the origins of their icons, and forms tha
   const icons = ['https://cdn.example/a.svg', '/b.svg', 'https://icons.example:8443/c.svg?x']
   assert.equal(
     policyOf(icons, ['https:', 'http://localhost:*', 'http://127.0.0.1:*']),
-    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; img-src 'self' https://cdn.example https://icons.example:8443; form-action 'self' https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'",
+    "default-src 'none'; style-src app.example.com/auth/assets/; script-src app.example.com/auth/assets/; connect-src app.example.com/auth/passkeys/; img-src 'self' https://cdn.example https://icons.example:8443; form-action 'self' https: http://localhost:* http://127.0.0.1:*; frame-ancestors 'none'; base-uri 'none'",
   )
   for (const iconUrl of ['javascript:alert(1)', 'data:image/svg+xml,x', 'https://a;script-src/']) {
     assert.throws(() => policyOf([iconUrl], []), TypeError, iconUrl)
@@ -255,5 +281,5 @@ test('a page is the same however often it is shown, and after a page with an err
   assert.match(wrong, /<title>Error: Log in &#183; Acme<\/title>[^]*value="a@b\.example"/)
   assert.equal(pages.login(view), first)
   assert.match(first, /<title>Log in &#183; Acme<\/title>/)
-  assert.equal(pages.login({ ...view, csrfToken: 'u' }), first.replaceAll('value="t"', 'value="u"'))
+  assert.equal(pages.login({ ...view, csrfToken: 'u' }), first.replaceAll('"t"', '"u"'))
 })

@@ -19,7 +19,7 @@ const hostile = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
 )
 
-const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c' }
+const branding = { appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true }
 
 /** Tags and the names of their attributes, which no text of a user may change. */
 const skeleton = (page: string): string =>

@@ -4,6 +4,7 @@ import type {
   LinkAccountView,
   LoginView,
   Pages,
+  PasskeysView,
   ProviderProblemView,
   ReauthenticationView,
   SignInView,
@@ -55,6 +56,13 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     isRecentlyAuthenticated: true,
     linked: [linked, { ...linked, id: `${text}2`, iconUrl: undefined, email: undefined }],
     linkable: [...providers, { name: text, label: text }],
+  }
+  const passkey = { id: `${text}1`, name: text, addedAtMs: nowMs, lastUsedAtMs: nowMs, isSynced: true, removable: true }
+  const passkeys: PasskeysView = {
+    list: [passkey, { ...passkey, id: `${text}2`, lastUsedAtMs: undefined, isSynced: false, removable: false }],
+    isRecentlyAuthenticated: true,
+    isOffered: false,
+    accepted: { rpId: text, userId: text, allAcceptedCredentialIds: [text] },
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
   const shown = { csrfToken: text, email: text, hasPassword: true, providers, errors: {} }
@@ -138,6 +146,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     login: (pages) => pages.login(login),
     'login without signup': (pages) => pages.login({ ...login, signupOpen: false, returnTo: undefined, email: '' }),
     'login with providers': (pages) => pages.login({ ...login, providers }),
+    'login without passwords': (pages) => pages.login({ ...login, passwords: false, providers }),
+    'login by passkey alone': (pages) => pages.login({ ...login, passwords: false }),
     'login after deletion': (pages) => pages.login({ ...login, notice: 'deleted' }),
     'login after logout': (pages) => pages.login({ ...login, notice: 'signed_out' }),
     'login refused': (pages) => pages.login({ ...login, problem: { kind: 'credentials_wrong' } }),
@@ -203,6 +213,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
         ...account,
         signIn: withoutPassword,
         password: { errors: { new_password: 'password_too_short' } },
+      }),
+    'account without passkeys': (pages) =>
+      pages.account({ ...account, passkeys: { ...passkeys, list: [], isOffered: true, accepted: undefined } }),
+    'account with passkeys': (pages) => pages.account({ ...account, passkeys, done: 'passkey_added' }),
+    'account with passkeys, before re-authentication': (pages) =>
+      pages.account({ ...account, passkeys: { ...passkeys, isRecentlyAuthenticated: false } }),
+    'name of a passkey refused': (pages) =>
+      pages.account({
+        ...account,
+        passkeys: { ...passkeys, refused: { id: passkey.id, name: text, problem: 'passkey_name_invalid' } },
       }),
     're-authentication': (pages) => pages.reauthentication(reauthentication),
     're-authentication by provider': (pages) => pages.reauthentication({ ...reauthentication, hasPassword: false }),
@@ -278,6 +298,7 @@ export const WRONG_STATES: Record<string, string> = {
   'account held up': 'form-problem',
   'account of an old page': 'form-problem',
   'first password refused': 'new_password',
+  'name of a passkey refused': 'name-text1',
   'forgot password refused': 'email',
   'reset password refused': 'password',
   'invitation refused': 'password',

@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import type { AccountView } from '../../pages/pages.ts'
+import { type AccountDone, type AccountView, isAccountDone } from '../../pages/pages.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'
@@ -15,28 +15,11 @@ import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
-type Done = NonNullable<AccountView['done']>
-const DONE: readonly string[] = [
-  'username',
-  'password',
-  'password_set',
-  'session',
-  'sessions',
-  'linked',
-  'unlinked',
-  'confirmed',
-  'email_requested',
-  'email_cancelled',
-  'email_verified',
-  'verification_sent',
-] satisfies Done[]
-const isDone = (text: string | undefined): text is Done => text !== undefined && DONE.includes(text)
-
 const SHOWN_SESSIONS = 100
 
 /** The account page, which then says what was done. */
-const pathAfter = (what: Done): string => `/auth/account?done=${what}`
-const done = (what: Done): HttpResponse => redirect(pathAfter(what))
+const pathAfter = (what: AccountDone): string => `/auth/account?done=${what}`
+const done = (what: AccountDone): HttpResponse => redirect(pathAfter(what))
 
 /** A form of the account page. */
 interface AccountForm {
@@ -132,7 +115,10 @@ export const createAccount = (deps: PageDeps) => {
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const what = context.query.get('done')
-      return page(200, pages.account({ ...(await view(context, session)), done: isDone(what) ? what : undefined }))
+      return page(
+        200,
+        pages.account({ ...(await view(context, session)), done: isAccountDone(what) ? what : undefined }),
+      )
     },
 
     /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
