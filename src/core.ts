@@ -298,14 +298,17 @@ export const createCore = (deps: CoreDeps): Core => {
     },
 
     async userExport() {
-      const [{ createUserExport }, { findIdentitiesBetween }, { countUsersWithSessions }] = await Promise.all([
-        import('./users/export/export.ts'),
-        import('./oauth/identity-transfer-store.ts'),
-        import('./sessions/all-sessions-store.ts'),
-      ])
+      const [{ createUserExport }, { findIdentitiesBetween }, { findFactorsBetween }, { countUsersWithSessions }] =
+        await Promise.all([
+          import('./users/export/export.ts'),
+          import('./oauth/identity-transfer-store.ts'),
+          import('./second-factor/second-factor-store.ts'),
+          import('./sessions/all-sessions-store.ts'),
+        ])
       return createUserExport({
         db,
         findConnections: findIdentitiesBetween,
+        findFactors: findFactorsBetween,
         countUsersWithSessions: (snapshot) => countUsersWithSessions(snapshot, clock.now()),
       })
     },

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import type { ExportSummary } from '../users/users.ts'
 import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { openNewFile } from './new-file.ts'
@@ -28,10 +29,13 @@ export const addUsersExport = (users: Command, { loadConfig }: CommandContext): 
   ])
     .option('--output <file>', 'write to a new file that only its owner can read')
     .option('--no-hashes', 'leave the hashes of passwords out')
-    .addHelpText('after', '\nThe lines hold no sessions: users sign in again where they are imported.')
+    .addHelpText(
+      'after',
+      '\nThe lines hold no sessions, second factors and passkeys: users sign in again where they are imported.',
+    )
     .action(async ({ output, hashes }: Options) => {
       const config: Config = { ...loadConfig(), databaseTimeoutMs: TIMEOUT_MS }
-      const { users: count, withSessions } = await withCore(config, async (core) => {
+      const summary = await withCore(config, async (core) => {
         const exportUsers = await core.userExport()
         const progress = createTerminalProgress()
         // Both would write to the terminal.
@@ -48,15 +52,22 @@ export const addUsersExport = (users: Command, { loadConfig }: CommandContext): 
           }),
         ).finally(() => progress.stop())
       })
-      for (const notice of noticesOf({ count, withSessions, hashes })) printNotice(notice)
+      for (const notice of noticesOf(summary, hashes)) printNotice(notice)
     })
 }
 
-const noticesOf = ({ count, withSessions, hashes }: { count: number; withSessions: number; hashes: boolean }) => [
+const noticesOf = ({ users: count, withSessions, withCodes, withPasskeys }: ExportSummary, hashes: boolean) => [
   `exported ${count} users, ${withSessions} of them with sessions, which are not exported: they will sign in again`,
+  ...(withCodes + withPasskeys > 0 ? [factorsText(withCodes, withPasskeys)] : []),
   ...(count > 0 && hashes ? ['the lines hold password hashes: keep them secret, and delete them after use'] : []),
   ...(count > 0 && !hashes ? ['the lines hold no password hashes: users who have a password will need a new one'] : []),
 ]
+
+const factorsText = (withCodes: number, withPasskeys: number): string =>
+  `one-time codes of ${usersText(withCodes)} and passkeys of ${usersText(withPasskeys)} are not exported: they will ` +
+  'have to set them up again'
+
+const usersText = (count: number): string => (count === 1 ? '1 user' : `${count} users`)
 
 /** Gives `work` what it writes with: standard output, or a file, which is removed if it does not get complete. */
 const writing = async <T>(name: string | undefined, work: (write: Write) => Promise<T>): Promise<T> => {

@@ -9,6 +9,23 @@ interface StoredFactors {
   passkeys: number
 }
 
+/** What the users from one id up to another have; without those who have nothing. */
+export const findFactorsBetween = (
+  db: Pick<Queries, 'all'>,
+  firstId: string,
+  lastId: string,
+): Promise<{ userId: string; codes: number; passkeys: number }[]> =>
+  db.all(
+    `SELECT user_id AS "userId", SUM(codes) AS codes, SUM(passkeys) AS passkeys FROM (
+       SELECT user_id, 1 AS codes, 0 AS passkeys FROM one_time_codes WHERE user_id BETWEEN ? AND ?
+       UNION ALL SELECT user_id, 0 AS codes, 1 AS passkeys FROM passkeys WHERE user_id BETWEEN ? AND ?
+     ) AS factors GROUP BY user_id`,
+    firstId,
+    lastId,
+    firstId,
+    lastId,
+  )
+
 const count = (table: string): string => `(SELECT COUNT(*) FROM ${table} WHERE user_id = users.id AND created_at < ?)`
 
 /** Counts what was made before a time. */

@@ -27,7 +27,7 @@ import { renameUser } from './username-change.ts'
 
 export type { UserFilter } from './user-list-store.ts'
 export type { ImportedUser, UserImport } from './import/import.ts'
-export type { UserExport } from './export/export.ts'
+export type { ExportSummary, UserExport } from './export/export.ts'
 export type { AlsoInsert } from './registration.ts'
 export type { User } from './user-store.ts'
 

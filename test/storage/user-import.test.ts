@@ -122,6 +122,7 @@ test('an export shows one moment, whatever is written while it runs', async (t) 
   const exportUsers = createUserExport({
     db,
     findConnections: async () => [],
+    findFactors: async () => [],
     countUsersWithSessions: async () => 0,
   })
   let lines = 0

@@ -65,7 +65,12 @@ const createReader = (
   { userImport, format, options }: { userImport: UserImport; format: Format | undefined; options: ImportOptions },
 ): ((value: unknown) => Entry) => {
   const { hashParameters, withoutHashes } = options
-  if (!format) return (value) => ({ user: userImport.read(value, { withoutHashes }), losses: [] })
+  if (!format) {
+    return (value) => {
+      const user = userImport.read(value, { withoutHashes })
+      return { user, losses: user.lost }
+    }
+  }
   return (value) => {
     const { user, hashOf, losses } = format.convert(value, { issuerOf: oauth.issuerOf, hashParameters })
     if (!user) return { user: undefined, losses }

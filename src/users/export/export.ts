@@ -14,17 +14,29 @@ interface Connection {
   email: string | undefined
 }
 
+/** What a user has that is only named, and not exported. */
+interface Factors {
+  userId: string
+  /** 1 with an authenticator app. */
+  codes: number
+  passkeys: number
+}
+
 export interface UserExportDeps {
   db: Database
   /** The connections of the users from one id up to another. */
   findConnections: (db: Reads, firstId: string, lastId: string) => Promise<Connection[]>
+  /** The second factors and passkeys of the users from one id up to another. */
+  findFactors: (db: Reads, firstId: string, lastId: string) => Promise<Factors[]>
   countUsersWithSessions: (db: Reads) => Promise<number>
 }
 
 /** How many users there are, and how many of them lose something that is not exported. */
-interface ExportSummary {
+export interface ExportSummary {
   users: number
   withSessions: number
+  withCodes: number
+  withPasskeys: number
 }
 
 interface ExportOptions {
@@ -39,22 +51,37 @@ export type UserExport = (options: ExportOptions) => Promise<ExportSummary>
 const PAGE_USERS = 500
 
 export const createUserExport =
-  ({ db, findConnections, countUsersWithSessions }: UserExportDeps): UserExport =>
+  ({ db, findConnections, findFactors, countUsersWithSessions }: UserExportDeps): UserExport =>
   ({ withHashes, onPage }) =>
     db.inSnapshot(async (snapshot) => {
       const total = await countUsers(snapshot)
+      let [withCodes, withPasskeys] = [0, 0]
       for (let last = ''; ; ) {
         const users = await findUsersAfter(snapshot, last, PAGE_USERS)
         const [first] = users
-        if (!first) return { users: total, withSessions: await countUsersWithSessions(snapshot) }
+        if (!first) {
+          return { users: total, withSessions: await countUsersWithSessions(snapshot), withCodes, withPasskeys }
+        }
         last = users.at(-1)?.id ?? last
         const connections = Map.groupBy(await findConnections(snapshot, first.id, last), ({ userId }) => userId)
-        const lines = users.map((user) => toLine(user, connections.get(user.id) ?? [], withHashes))
+        const factors = await findFactors(snapshot, first.id, last)
+        withCodes += factors.filter(({ codes }) => codes > 0).length
+        withPasskeys += factors.filter(({ passkeys }) => passkeys > 0).length
+        const factorsOf = new Map(factors.map((each) => [each.userId, each]))
+        const lines = users.map((user) =>
+          toLine(user, { connections: connections.get(user.id) ?? [], factors: factorsOf.get(user.id), withHashes }),
+        )
         await onPage(lines.join(''), users.length, total)
       }
     })
 
-const toLine = (user: UserRecord, connections: Connection[], withHashes: boolean): string => {
+interface LineOptions {
+  connections: Connection[]
+  factors: Factors | undefined
+  withHashes: boolean
+}
+
+const toLine = (user: UserRecord, { connections, factors, withHashes }: LineOptions): string => {
   const line = {
     id: user.id,
     email: user.email,
@@ -68,6 +95,9 @@ const toLine = (user: UserRecord, connections: Connection[], withHashes: boolean
       connections.length > 0
         ? connections.map(({ provider, issuer, subject, email }) => ({ provider, issuer, subject, email }))
         : undefined,
+    // Only named, so that an import can say who loses them.
+    second_factors: factors?.codes ? ['totp'] : undefined,
+    passkeys: factors?.passkeys || undefined,
   }
   return `${JSON.stringify(line)}\n`
 }

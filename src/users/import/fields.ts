@@ -28,4 +28,7 @@ const isTextList = (value: unknown): value is string[] => Array.isArray(value) &
 
 export const stringOf = reader(isText, 'a string')
 export const booleanOf = reader((value): value is boolean => typeof value === 'boolean', 'true or false')
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+export const countOf = reader(isCount, 'a number from 0')
 export const stringListOf = reader(isTextList, 'an array of strings')

@@ -2,7 +2,7 @@ import type { Email } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import { isUuid } from '../../lib/uuid.ts'
 import { type NewUserRules, requireNewUser } from '../new-user.ts'
-import { booleanOf, type UserFields, objectOf, stringListOf, stringOf, wrong } from './fields.ts'
+import { booleanOf, countOf, type UserFields, objectOf, stringListOf, stringOf, wrong } from './fields.ts'
 import { type ImportedIdentity, requireIdentities } from './imported-identity.ts'
 
 /** One user of a file, checked. All of it can be written as JSON. */
@@ -21,6 +21,8 @@ export interface ImportedUser {
   /** Undefined: when it is imported. */
   createdAtMs: number | undefined
   identities: ImportedIdentity[]
+  /** What the file names and does not hold. */
+  lost: ('second factors' | 'passkeys')[]
 }
 
 export interface ImportRules extends NewUserRules {
@@ -44,6 +46,8 @@ const NAMES = [
   'disabled',
   'created_at',
   'identities',
+  'second_factors',
+  'passkeys',
   'invite',
 ]
 
@@ -76,12 +80,18 @@ const checksOf = (fields: UserFields, rules: ImportRules) => ({
   disabled: () => booleanOf(fields, 'disabled') ?? false,
   createdAtMs: () => requireTime(fields, rules.nowMs),
   identities: () => requireIdentities(fields.identities, rules.issuerOf),
+  lost: () => readLost(fields),
   invite: () => {
     if (booleanOf(fields, 'invite')) {
       throw wrong('invite', 'An import invites nobody. Leave it out, and use svc users invite for this address.')
     }
   },
 })
+
+const readLost = (fields: UserFields): ImportedUser['lost'] => [
+  ...(stringListOf(fields, 'second_factors')?.length ? (['second factors'] as const) : []),
+  ...(countOf(fields, 'passkeys') ? (['passkeys'] as const) : []),
+]
 
 const requireKnownNames = (fields: UserFields): void => {
   const unknown = Object.keys(fields).filter((name) => !NAMES.includes(name))

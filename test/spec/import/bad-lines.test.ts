@@ -20,6 +20,8 @@ const BAD: readonly (readonly [line: object | string, problem: RegExp])[] = [
   [{ email: 5 }, /^email: It must be a string/],
   [{ email: 'a@b' }, /^email: Enter an email address such as/],
   [{ email: 'nul\0@example.com' }, /^email: /],
+  [{ email: 'x@example.com', passkeys: '1' }, /^passkeys: It must be a number from 0/],
+  [{ email: 'x@example.com', second_factors: 'totp' }, /^second_factors: It must be an array of strings/],
   [{ email: 'x@example.com', emial: 'y' }, /^emial: There is no such field\. A user has id, email, /],
   ['{"email":"x@example.com","__proto__":{"roles":["admin"]}}', /^__proto__: There is no such field/],
   ['{"email":"x@example.com","roles":["user"],"roles":["admin"]}', /^roles: it is there more than once$/],

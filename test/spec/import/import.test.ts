@@ -5,11 +5,13 @@ import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { hash } from '@node-rs/argon2'
-import { newPerson, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn } from '../../support/client/assertions.ts'
+import { openDatabase } from '../../support/database/database.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { exportLines, importJson, importLines, type Line, toLines } from '../../support/service/imports.ts'
 import { showUser } from '../../support/service/operator-commands.ts'
+import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
 import { startService } from '../../support/service/service.ts'
 
 const receiver = await startWebhookReceiver()
@@ -203,6 +205,31 @@ describe('§8.4 svc users export', () => {
     const again = await service.cli(['users', 'export', '--output', file])
     assert.equal(again.code, 1)
     assert.match(again.stderr, /already exists/)
+  })
+
+  test('names the second factors and passkeys that it does not hold, and so does an import', async (t) => {
+    const both = await signedUp(service)
+    const keys = await signedUp(service)
+    const [idOfBoth, idOfKeys] = [(await currentUser(both.agent)).id, (await currentUser(keys.agent)).id]
+    const database = await openDatabase(service, t)
+    for (const id of [idOfBoth, idOfBoth, idOfKeys]) await storePasskey(database, id)
+    await storeCodes(database, idOfBoth)
+    const { stderr } = await service.cli(['users', 'export'])
+    assert.match(stderr, /one-time codes of 1 user and passkeys of 2 users are not exported/)
+    const lines = (await exportLines(service)).filter(({ id }) => id === idOfBoth || id === idOfKeys)
+    assert.deepEqual(
+      lines.map((line) => [line.second_factors, line.passkeys]),
+      [
+        [['totp'], 2],
+        [undefined, 1],
+      ],
+    )
+    for (const id of [idOfBoth, idOfKeys]) await service.cli(['users', 'delete', id, '--yes'])
+    const result = await importJson(service, lines)
+    assert.deepEqual([result.imported, result.not_carried_over], [2, { 'second factors': 1, passkeys: 2 }])
+    assert.match(result.stderr, /2 users lose something that is not carried over: passkeys/)
+    const again = (await exportLines(service)).find(({ id }) => id === idOfBoth)
+    assert.deepEqual([again?.second_factors, again?.passkeys], [undefined, undefined])
   })
 
   test('--no-hashes leaves them out', async () => {
