@@ -106,6 +106,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'oauth/oauth.ts',
     'pages/device.ts',
     'recovery/recovery.ts',
+    'second-factor/second-factors.ts',
     'sessions/sessions.ts',
     'storage/copy/copy.ts',
     'storage/staging.ts',

@@ -30,11 +30,13 @@ export const addConfig = (program: Command, context: CommandContext): void => {
     const { SETTINGS } = await import('../config/settings.ts')
     const publicParts = new Map<string, string>([[SETTINGS.database.name, shownDatabase(loaded)]])
     if (loaded.smtp) publicParts.set(SETTINGS.smtp.name, shownSmtp(loaded.smtp))
-    const settings: SettingRow[] = [...Object.values(SETTINGS), ...(await providerRows(loaded))]
+    const settings: SettingRow[] = [...globalRows(SETTINGS, loaded), ...(await providerRows(loaded))]
     const shown = settings.map((setting) => describeSetting(setting, context, publicParts.get(setting.name)))
     await printList([shown], { columns: COLUMNS, toJson: settingToJson, empty: 'there are no settings' }, json)
   })
 }
+
+type SettingsTable = typeof import('../config/settings.ts').SETTINGS
 
 /** A row of the table of settings. */
 interface SettingRow {
@@ -45,6 +47,12 @@ interface SettingRow {
   secret?: boolean
   show?: (text: string) => string
 }
+
+/** The domain in effect, which is that of the base URL unless it is set. */
+const globalRows = (table: SettingsTable, { relyingPartyId }: Config): SettingRow[] =>
+  Object.values(table).map((row: SettingRow) =>
+    row === table.relyingPartyId && relyingPartyId !== undefined ? { ...row, defaultValue: relyingPartyId } : row,
+  )
 
 const providerRows = async ({ oauthProviders }: Config): Promise<SettingRow[]> => {
   const { listProviderSettings: settingsOf } = await import('../config/provider-settings.ts')

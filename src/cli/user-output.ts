@@ -1,4 +1,5 @@
 import { toTimestamp } from '../lib/time.ts'
+import type { AccountFactors } from '../second-factor/second-factors.ts'
 import type { User } from '../users/users.ts'
 import { toMinute } from './terminal/output.ts'
 import type { Column } from './terminal/table.ts'
@@ -41,11 +42,34 @@ export const USER_COLUMNS: Column<User>[] = [
 
 interface UserDetails {
   sessions: number
-  /** `password`, and the names of providers. */
+  /** `password`, the names of providers, and passkeys. */
   signInMethods: string[]
+  factors: AccountFactors
 }
 
-export const userRecord = (user: User, { sessions, signInMethods }: UserDetails): (readonly [string, string])[] => [
+/** What else a user has, as far as the settings allow it. */
+export const factorsToJson = ({ codes, recoveryCodes, passkeys }: AccountFactors) => ({
+  second_factors: codes ? ['totp'] : [],
+  recovery_codes: recoveryCodes,
+  passkeys,
+})
+
+export const passkeysText = ({ passkeys }: Pick<AccountFactors, 'passkeys'>): string =>
+  passkeys === 1 ? '1 passkey' : `${passkeys} passkeys`
+
+const recoveryText = ({ recoveryCodes }: AccountFactors): string =>
+  recoveryCodes === 1 ? '1 recovery code left' : `${recoveryCodes} recovery codes left`
+
+const secondFactorText = (factors: AccountFactors): string =>
+  [
+    ...(factors.codes ? ['one-time codes'] : []),
+    ...(factors.codes || factors.passkeys > 0 ? [recoveryText(factors)] : []),
+  ].join(', ') || '(none)'
+
+export const userRecord = (
+  user: User,
+  { sessions, signInMethods, factors }: UserDetails,
+): (readonly [string, string])[] => [
   ['id', user.id],
   ['email', user.email],
   ['email proved', verifiedText(user)],
@@ -55,5 +79,6 @@ export const userRecord = (user: User, { sessions, signInMethods }: UserDetails)
   ['created (UTC)', toMinute(user.createdAtMs)],
   ['made by', originText(user)],
   ['signs in with', signInMethods.join(', ') || '(nothing)'],
+  ['second factor', secondFactorText(factors)],
   ['sessions', String(sessions)],
 ]

@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import type { AccountFactors } from '../second-factor/second-factors.ts'
 import type { User } from '../users/users.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
 import { printJson, printRecord } from './terminal/output.ts'
-import { userRecord, userToJson } from './user-output.ts'
+import { factorsToJson, passkeysText, userRecord, userToJson } from './user-output.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
 
 /** `svc users show` */
@@ -15,18 +16,22 @@ export const addUsersShow = (users: Command, { loadConfig }: CommandContext): vo
   withJson(show).action((name: string, { json }: JsonOption) =>
     withCore(loadConfig(), async (core) => {
       const user = await requireUser(core, name)
-      if (json) return printJson(userToJson(user))
+      const factors = await core.secondFactors.find(user.id)
+      if (json) return printJson({ ...userToJson(user), ...factorsToJson(factors) })
       const { count } = await core.sessions.list(user.id, 1)
-      return printRecord(userRecord(user, { sessions: count, signInMethods: await signInMethodsOf(core, user) }))
+      return printRecord(
+        userRecord(user, { sessions: count, signInMethods: await signInMethodsOf(core, user, factors), factors }),
+      )
     }),
   )
 }
 
-const signInMethodsOf = async ({ users, oauth }: Core, { id }: User): Promise<string[]> => {
+const signInMethodsOf = async ({ users, oauth }: Core, { id }: User, factors: AccountFactors): Promise<string[]> => {
   const hasPassword = await users.hasPassword(id)
   const linked = await oauth.listIdentities(id, hasPassword)
   return [
     ...(hasPassword ? ['password'] : []),
     ...linked.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
+    ...(factors.passkeys > 0 ? [passkeysText(factors)] : []),
   ]
 }

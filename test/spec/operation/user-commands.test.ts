@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { currentUser, newPerson, signedUp } from '../../support/client/accounts.ts'
 import type { User } from '../../support/client/accounts.ts'
 import { assertCanLogIn } from '../../support/client/assertions.ts'
+import { openDatabase } from '../../support/database/database.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import {
   createUser,
@@ -15,11 +16,16 @@ import {
   setRoles,
   showUser,
 } from '../../support/service/operator-commands.ts'
+import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
 import { startService } from '../../support/service/service.ts'
 
 const receiver = await startWebhookReceiver()
 const service = await startService({
-  env: { SVC_WEBHOOK_URL: receiver.url, SVC_WEBHOOK_SECRET: 'a secret of enough bytes' },
+  env: {
+    SVC_BASE_URL: 'https://example.com',
+    SVC_WEBHOOK_URL: receiver.url,
+    SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
+  },
 })
 
 const list = (...args: string[]) => runJsonCommandOf<User[]>(service, ['users', 'list', ...args])
@@ -38,6 +44,32 @@ const eventsUntilDeletionOf = async (id: string) => {
   await receiver.receivedEvent(({ event }) => event.type === 'user.deleted' && event.data.user_id === id)
   return receiver.deliveries.flatMap(({ event: { type, data } }) => (data.user_id === id ? [[type, data.changed]] : []))
 }
+
+const factorsOf = async (name: string) => {
+  const { second_factors, recovery_codes, passkeys } = Object(await showUser(service, name))
+  return [second_factors, recovery_codes, passkeys]
+}
+
+describe('§8.1 svc users show', () => {
+  test('tells what a user has, of what the settings allow', async (t) => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    assert.deepEqual(await factorsOf(id), [[], 0, 0])
+    assert.match(
+      await runCommandOf(service, ['users', 'show', id]),
+      /signs in with +password\nsecond factor +\(none\)\n/,
+    )
+    const database = await openDatabase(service, t)
+    await storeCodes(database, id)
+    for (const _ of ['phone', 'key']) await storePasskey(database, id)
+    assert.deepEqual(await factorsOf(person.email), [['totp'], 0, 2])
+    const text = await runCommandOf(service, ['users', 'show', id])
+    assert.match(text, /signs in with +password, 2 passkeys\nsecond factor +one-time codes, 0 recovery codes left\n/)
+    const env = { SVC_SECOND_FACTOR: 'off', SVC_PASSKEYS: 'off' }
+    const { stdout } = await service.cli(['users', 'show', id, '--json'], { env })
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { second_factors: [], passkeys: 0 })
+  })
+})
 
 describe('§8.1 svc users list', () => {
   test('--search finds a part of email or username, in any case, and knows no wildcards', async () => {
