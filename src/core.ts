@@ -219,7 +219,9 @@ export const createCore = (deps: CoreDeps): Core => {
     appName: appNameOf(config, baseUrl),
     acceptsCodes: config.secondFactor !== 'off',
     acceptsPasskeys: config.relyingPartyId !== undefined,
+    isRequired: config.secondFactor === 'required',
     rateLimit: config.rateLimit,
+    notify,
     ...sessions.rules,
   })
   const loadDirectory = once(async () => {

@@ -17,6 +17,8 @@ export interface CookieWriter {
   device: (secret: string) => string
   /** Lasts as long as a link that this browser has asked for. */
   link: (browserSecret: string, lifetimeMs: number) => string
+  /** Until the page that shows the recovery codes; without a value it is gone. */
+  codes: (sealed: string | undefined) => string
   /**
    * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
    * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
@@ -68,6 +70,8 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
 
+    codes: (sealed) => write('codes', sealed ?? '', sealed === undefined ? 0 : SHOWN_CODES_SECONDS),
+
     endOfRepeated: (roles, requestPath) => [
       ...roles.flatMap((role) => {
         const { name } = cookieTable[role]
@@ -84,6 +88,8 @@ const FRESH_MARGIN_SECONDS = 60
 /** A token that is about to expire is not fresh: what a script sends now may be read a moment later. */
 const freshSeconds = ({ accessTokenSeconds: seconds }: Tokens): number =>
   Math.floor(seconds - Math.min(FRESH_MARGIN_SECONDS, seconds / 2))
+
+const SHOWN_CODES_SECONDS = 600
 
 const FOUR_HUNDRED_DAYS_SECONDS = 34_560_000
 

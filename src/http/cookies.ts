@@ -1,7 +1,7 @@
 import { randomToken } from '../lib/secrets.ts'
 
 /** What a cookie is for. */
-export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link' | 'stay'
+export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link' | 'stay' | 'codes'
 
 /** Cookies that tell scripts of the application how things are. svc writes them and never reads them. */
 type SignalRole = 'session' | 'fresh'
@@ -43,6 +43,8 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     stay: { name: 'svc_stay', path: '/auth/login', httpOnly: true },
     // By which accounts recognise the browser.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
+    // New recovery codes, sealed, until the page has shown them.
+    codes: { name: `${secure}svc_codes`, path: '/auth/account', httpOnly: true },
     // Tells the browser that asked for a link from others in which the link is opened.
     link: isHttps
       ? { name: '__Host-svc_link', path: '/', httpOnly: true }

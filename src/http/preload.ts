@@ -20,6 +20,8 @@ export const preload = async (): Promise<void> => {
     import('./browser/reauthentication.ts'),
     import('./browser/redirect-signed-in.ts'),
     import('./browser/welcome.ts'),
+    import('./browser/second-factor/second-factor.ts'),
+    import('../second-factor/factor-changes.ts'),
     import('./browser/recovery/forgot-password.ts'),
     import('./browser/recovery/reset-password.ts'),
     import('./browser/recovery/verify-email.ts'),

@@ -22,7 +22,7 @@ import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
-  const { login, signup, logout, account, reauthentication, welcome } = createPageHandlers(deps)
+  const { login, signup, logout, account, reauthentication, secondFactor, welcome } = createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const check = createCheck(deps)
@@ -49,6 +49,9 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete, showAgain: account.showAgain.deletion },
     { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
     { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: reauthentication.submit, showAgain: reauthentication.showAgain },
+    // Second factors
+    { method: 'GET',  path: '/auth/account/second-factor',   guard: 'session',                      responseKind: 'html', handle: secondFactor.show },
+    { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', handle: secondFactor.submit, showAgain: secondFactor.showAgain },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', handle: forgotPassword.show },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', handle: forgotPassword.submit, showAgain: forgotPassword.showAgain },

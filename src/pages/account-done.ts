@@ -1,4 +1,5 @@
 import { passkeyDone } from './passkey-texts.ts'
+import { secondFactorDone } from './second-factor/texts.ts'
 
 /** What was done, as the account page says it when its address has `?done=NAME`. */
 export const accountDone = {
@@ -15,6 +16,7 @@ export const accountDone = {
   session: 'The session was logged out.',
   sessions: 'All other sessions were logged out.',
   ...passkeyDone,
+  ...secondFactorDone,
 }
 
 export type AccountDone = keyof typeof accountDone

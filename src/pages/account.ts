@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { accountDone } from './account-done.ts'
 import { accountEmail } from './account-email.ts'
+import { accountSecondFactor } from './account-second-factor.ts'
 import { deletionForm, type Focus, firstPasswordForm, focusOf, passwordForm, usernameForm } from './account-forms.ts'
 import { contents, type Section, section } from './account-section.ts'
 import { sessionsSection } from './account-sessions.ts'
@@ -11,6 +12,7 @@ import type { Frame } from './frame.ts'
 import type { Layout } from './layout.ts'
 import { passkeyTexts } from './passkey-texts.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
+import { secondFactorTexts } from './second-factor/texts.ts'
 import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { AccountView } from './views.ts'
@@ -69,6 +71,14 @@ ${forgotLink(layout, view.user)}`
   return { id: 'set-password', title: texts.setPassword, about: texts.setPasswordAbout, body }
 }
 
+const secondFactorSection = ({ secondFactor }: AccountView): Section | undefined =>
+  secondFactor && {
+    id: 'second-factor',
+    title: secondFactorTexts.section,
+    about: secondFactorTexts.sectionAbout,
+    body: accountSecondFactor(secondFactor),
+  }
+
 const openSessionsSection = (view: AccountView): Section => ({
   id: 'sessions',
   title: texts.sessions,
@@ -101,6 +111,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, icons: Icon
     !isFirst && waysIn,
     passkeySection(view, icons.passkeyIcon),
     passwordSection(view, focus, layout),
+    secondFactorSection(view),
     openSessionsSection(view),
     deletionSection(view, focus),
   ].filter((one) => one !== undefined && one !== false)

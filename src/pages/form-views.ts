@@ -14,6 +14,9 @@ const FIELD_PROBLEMS = [
   'username_invalid',
   'username_taken',
   'passkey_name_invalid',
+  'code_wrong',
+  'first_code_wrong',
+  'set_up_expired',
 ] as const
 
 /** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */
@@ -30,6 +33,8 @@ export const isFieldProblem = (reason: string | undefined): reason is NamedProbl
 export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
+  /** Codes of the app are refused in this browser until a new password is set. */
+  | { kind: 'codes_locked'; requestId: string }
   | { kind: 'busy'; retryAfterSeconds: number; requestId: string }
   /** The form has no CSRF token that is good: it is older than a login in another tab, or its cookie is gone. */
   | { kind: 'outdated'; cookieMissing: boolean; requestId: string; details: string }

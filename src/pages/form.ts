@@ -14,6 +14,8 @@ export interface Field {
   value?: string
   hint?: string
   optional?: boolean
+  /** Which keys a phone shows. */
+  inputMode?: 'numeric'
   problem?: FieldProblem | undefined
   /** A link that helps with the problem. */
   remedy?: HtmlFragment | undefined
@@ -43,6 +45,7 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   // Browsers ignore it on email fields (HTML section 6.8.5).
   it.type === 'text' && html` autocapitalize="none"`,
   it.type !== 'password' && html` spellcheck="false"`,
+  attribute('inputmode', it.inputMode),
   attribute('minlength', it.minLength),
   attribute('maxlength', it.maxLength),
   attribute('aria-invalid', (it.problem ?? it.describedBy) && 'true'),
@@ -84,6 +87,7 @@ export const ownerInput = (email: string): HtmlFragment =>
 const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
+  if (problem.kind === 'codes_locked') return texts.codesLocked
   const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts
   return say(problem.retryAfterSeconds)
 }

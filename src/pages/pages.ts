@@ -25,6 +25,12 @@ import type {
   OtherWaysInView,
   ResetPasswordView,
 } from './recovery/views.ts'
+import {
+  createRecoveryCodesFile,
+  createRecoveryCodesPage,
+  createSecondFactorPage,
+} from './second-factor/second-factor.ts'
+import type { RecoveryCodesView, SecondFactorView } from './second-factor/views.ts'
 import { createRedirectLoopPage } from './redirect-loop.ts'
 import { createSignupPage } from './signup.ts'
 import { createWelcomePage } from './welcome.ts'
@@ -46,6 +52,7 @@ export type * from './passkey-views.ts'
 export type * from './recovery/email-views.ts'
 export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
+export type * from './second-factor/views.ts'
 export type * from './views.ts'
 export { isFieldProblem } from './views.ts'
 
@@ -72,6 +79,10 @@ export interface Pages extends Frame, VerificationPages {
   newEmailTaken(view: Pick<NewEmailView, 'email' | 'newEmail'>): string
   undoEmail(view: UndoEmailView): string
   emailUndoneButDisabled(email: string): string
+  secondFactor(view: SecondFactorView): string
+  recoveryCodes(view: RecoveryCodesView): string
+  /** A text file. */
+  recoveryCodesFile(content: { email: string; codes: readonly string[] }): string
 }
 
 /** Creates the pages for one appearance; without a frame, `createFrame` makes it, and throws as it does. */
@@ -101,5 +112,8 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     newEmailTaken: createNewEmailTakenPage(layout),
     undoEmail: createUndoEmailPage(layout),
     emailUndoneButDisabled: createUndoneButDisabledPage(layout),
+    secondFactor: createSecondFactorPage(layout),
+    recoveryCodes: createRecoveryCodesPage(layout),
+    recoveryCodesFile: createRecoveryCodesFile(layout),
   }
 }

@@ -1,5 +1,6 @@
 import { providerProblems } from './provider-texts.ts'
 import { passkeyNameInvalid } from './passkey-texts.ts'
+import { codeProblems } from './second-factor/texts.ts'
 import type { NamedProblem } from './form-views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -27,6 +28,7 @@ const fieldProblems: Record<NamedProblem, string> = {
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
   passkey_name_invalid: passkeyNameInvalid,
+  ...codeProblems,
 }
 
 interface Failure {
@@ -75,6 +77,8 @@ export const texts = {
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
+  codesLocked:
+    'Too many wrong codes in a row: this browser is not known, and codes of your app are refused in it until you set a new password. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
   outdated: 'This page was out of date, so nothing was changed. Check what you typed, and send it again.',
   loggedInElsewhere: 'Logged in already, in another tab?',
   goOn: 'Go on',

@@ -3,6 +3,7 @@ import type { AccountEmailView } from './account-email-view.ts'
 import type { FieldProblem, FormProblem } from './form-views.ts'
 import type { PasskeysView } from './passkey-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
+import type { SecondFactorSectionView } from './second-factor/views.ts'
 
 export type { FieldProblem, FormProblem } from './form-views.ts'
 export { isFieldProblem } from './form-views.ts'
@@ -105,6 +106,8 @@ export interface AccountView extends FormView, AccountEmailView {
   signIn?: SignInView | undefined
   /** Undefined where there are none. */
   passkeys?: PasskeysView | undefined
+  /** Undefined where there is nothing to set up, and nothing set up. */
+  secondFactor?: SecondFactorSectionView | undefined
 }
 
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */

@@ -2,12 +2,13 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { type CodePlace, createCodeLimits, MAX_IN_A_ROW } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
-import { findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
+import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 
 /** What a user has entered to prove that they hold a second factor. */
@@ -35,6 +36,7 @@ export interface CodeCheckDeps {
   clock: Clock
   passwords: Passwords
   sealing: SecretSealing
+  notify: Notify
   /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`); recovery codes stand for a passkey too. */
   acceptsCodes: boolean
   rateLimit: boolean
@@ -42,7 +44,7 @@ export interface CodeCheckDeps {
 
 /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
-  const { db, clock, passwords, sealing, acceptsCodes } = deps
+  const { db, clock, passwords, sealing, notify, acceptsCodes } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
 
   const checkOneTimeCode = async ({ userId, code, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode) => {
@@ -71,6 +73,8 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
       factor: 'recovery',
       async apply(transaction) {
         if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
+        const left = await countRecoveryCodes(transaction, userId)
+        await notify(transaction, userId, { kind: 'recovery_code_used', left }, caller)
       },
     } satisfies CheckedCode
   }

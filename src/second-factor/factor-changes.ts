@@ -4,6 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { createCodeCheck } from './code-check.ts'
@@ -26,6 +27,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   rootSecret: RootSecret
   passwords: Passwords
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
   /** The name of the application. */
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
@@ -36,7 +38,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
 
 /** What users do with their second factor, loaded with the first of it. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
-  const { db, clock, rootSecret, applySecurityEvent, requireRecentAuthentication } = deps
+  const { db, clock, rootSecret, applySecurityEvent, notify, requireRecentAuthentication } = deps
   const sealing = createSecretSealing(rootSecret)
   const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
   const setUp = createSetUp({ ...deps, sealing, prepareFirst })
@@ -65,12 +67,13 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
       return recoveryCodes
     },
 
-    remove: ({ userId, sessionId }: ChangingSession): Promise<void> =>
+    remove: ({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<void> =>
       db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
         if ((await deleteSetUp(transaction, userId, 0)) === 0) throw notSetUp()
         await deleteUselessRecoveryCodes(transaction, userId)
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+        await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
       }),
 
     async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<string[]> {
@@ -81,6 +84,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
         await replace(transaction)
         // The last factor may have gone while the codes were hashed.
         if ((await deleteUselessRecoveryCodes(transaction, userId)) > 0) throw factorChanged()
+        await notify(transaction, userId, { kind: 'recovery_codes_renewed' }, caller)
       })
       return codes
     },

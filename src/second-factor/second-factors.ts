@@ -25,6 +25,8 @@ export interface AccountFactors {
 export interface SecondFactors {
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   readonly acceptsCodes: boolean
+  /** Whether a login with a password alone leads to a set-up. */
+  readonly isRequired: boolean
   /** Of what was made before `madeBeforeMs`; of everything when left out. */
   find(userId: string, queries?: Pick<Queries, 'get'>, madeBeforeMs?: number): Promise<AccountFactors>
   /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
@@ -47,7 +49,7 @@ export interface SecondFactors {
     caller?: Caller,
   ): Promise<string[] | undefined>
   /** The app goes; recovery codes go too where no passkey is left. `not_found` when there is none. */
-  remove(own: ChangingSession): Promise<void>
+  remove(own: ChangingSession, caller?: Caller): Promise<void>
 
   /** Ten new codes in place of all others; `conflict` where there is nothing that they could stand for. */
   renewRecoveryCodes(own: ChangingSession, caller?: Caller): Promise<string[]>
@@ -62,13 +64,15 @@ export interface SecondFactors {
 interface SecondFactorsDeps extends FactorChangesDeps {
   /** Whether passkeys are on. */
   acceptsPasskeys: boolean
+  isRequired: boolean
 }
 
 export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => {
-  const { db, acceptsCodes, acceptsPasskeys } = deps
+  const { db, acceptsCodes, acceptsPasskeys, isRequired } = deps
 
   return {
     acceptsCodes,
+    isRequired,
 
     async find(userId, queries = db, madeBeforeMs = Number.MAX_SAFE_INTEGER) {
       const stored = await countFactors(queries, userId, madeBeforeMs)

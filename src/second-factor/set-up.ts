@@ -6,6 +6,7 @@ import { AppError } from '../lib/errors.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
@@ -61,10 +62,11 @@ interface SetUpDeps {
   appName: string
   prepareFirst: (userId: string, caller?: Caller) => Promise<PreparedRecoveryCodes | undefined>
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
 }
 
 export const createSetUp = (deps: SetUpDeps) => {
-  const { db, clock, rootSecret, sealing, appName, prepareFirst, applySecurityEvent } = deps
+  const { db, clock, rootSecret, sealing, appName, prepareFirst, applySecurityEvent, notify } = deps
   const tokens = createSealedTokens<SealedSetUp>({
     rootSecret,
     clock,
@@ -119,6 +121,7 @@ export const createSetUp = (deps: SetUpDeps) => {
           await store(transaction, { userId, secretSealed, createdAtMs: nowMs, lastUsedStep }, own.replaces)
           if (recoveryCodes && !(await recoveryCodes.insert(transaction))) throw factorChanged()
           await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+          await notify(transaction, userId, { kind: 'second_factor_set_up', setUpAtMs: nowMs }, caller)
         },
       }
     },

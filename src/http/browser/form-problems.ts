@@ -24,6 +24,7 @@ const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
 const formProblem = ({ code, reason, retryAfterSeconds = 1 }: AppError, requestId: string): FormProblem | undefined => {
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
+  if (reason === 'codes_locked') return { kind: 'codes_locked', requestId }
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }
 

@@ -21,6 +21,10 @@ export const createPageHandlers = (deps: RouteDeps) => {
       async () => (await import('./reauthentication.ts')).createReauthentication(await withPages(deps)),
       ...FORM,
     ),
+    secondFactor: onDemand(
+      async () => (await import('./second-factor/second-factor.ts')).createSecondFactorPage(await withPages(deps)),
+      ...FORM,
+    ),
     welcome: onDemand(
       async () => ({ show: (await import('./welcome.ts')).createWelcome(await withPages(deps)) }),
       'show',

@@ -1,0 +1,135 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { SecondFactorView, SetUpView } from '../../../pages/pages.ts'
+import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { PageDeps } from '../../deps.ts'
+import { passwordFormLimits } from '../../rate-limit.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page, redirect } from '../../response.ts'
+import { readReturnTo } from '../../return-to.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { showRecoveryCodes } from './shown-codes.ts'
+
+/** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
+export const createSecondFactorPage = (deps: PageDeps) => {
+  const { secondFactors, sessions, pages, limits, accountLog, cookieWriter } = deps
+
+  /** Where to go on afterwards; undefined: the account page. */
+  const returnToOf = ({ form, query }: RequestContext): string | undefined => {
+    const entered = form.get('return_to') ?? query.get('return_to')
+    return entered === undefined ? undefined : readReturnTo(entered, deps)
+  }
+
+  const offerSetUp = async ({ form }: RequestContext, session: AuthenticatedSession): Promise<SetUpView> => {
+    const owner = { userId: session.userId, boundTo: session.sessionId }
+    const again = await secondFactors.continueSetUp(owner, session.email, form.get('set_up'))
+    return again ?? secondFactors.beginSetUp(owner, session.email)
+  }
+
+  const view = async (
+    context: RequestContext,
+    session: AuthenticatedSession,
+    { errors, problem }: Refusal = { errors: {}, problem: undefined },
+  ): Promise<SecondFactorView> => {
+    const { codes, passkeys, recoveryCodes } = await secondFactors.find(session.userId)
+    const hasFactor = codes || passkeys > 0
+    // With nothing to set up, and nothing set up, there is no such page.
+    if (!secondFactors.acceptsCodes && !hasFactor) throw new AppError('not_found', 'There is nothing here.')
+    const asksForSetUp = !codes || context.query.get('replace') === '1' || context.form.get('set_up') !== undefined
+    const setUp = secondFactors.acceptsCodes && asksForSetUp ? await offerSetUp(context, session) : undefined
+    return {
+      csrfToken: context.csrfToken,
+      email: session.email,
+      problem,
+      setUp: setUp && { ...setUp, error: errors.code },
+      hasApp: codes,
+      recoveryCodes: hasFactor ? recoveryCodes : undefined,
+      isRequired: secondFactors.isRequired,
+      returnTo: returnToOf(context),
+    }
+  }
+
+  /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
+  const showCodes = async (context: RequestContext, userId: string): Promise<HttpResponse | undefined> => {
+    const sealed = context.cookies.single.codes
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes || sealed === undefined) return undefined
+    if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
+    const returnTo = returnToOf(context) ?? '/auth/account'
+    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo }))
+  }
+
+  /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
+  const download = async (sealed: string, { userId, email }: AuthenticatedSession): Promise<HttpResponse> => {
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes)
+      throw new AppError(
+        'gone',
+        'These codes were shown more than ten minutes ago. Make new ones to get a file of them.',
+      )
+    return {
+      status: 200,
+      contentType: 'text/plain; charset=utf-8',
+      body: pages.recoveryCodesFile({ email, codes }),
+      headers: ['content-disposition', 'attachment; filename="recovery-codes.txt"'],
+    }
+  }
+
+  const setUp = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+    const { form } = context
+    const first = { sealed: form.get('set_up'), code: form.get('code') ?? '' }
+    const returnTo = returnToOf(context)
+    const codes = await secondFactors.setUp(session, first, context)
+    if (!codes) return redirect(returnTo ?? '/auth/account?done=second_factor_set_up')
+    return redirect(await showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo }))
+  }
+
+  const remove = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+    await secondFactors.remove(session, context)
+    return redirect('/auth/account?done=second_factor_removed')
+  }
+
+  const renew = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+    const returnTo = returnToOf(context)
+    const codes = await secondFactors.renewRecoveryCodes(session, context)
+    return redirect(await showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo }))
+  }
+
+  /** What the form asks for, by its field. */
+  const actionOf = ({ form }: RequestContext) => {
+    if (form.get('remove') === '1') return { event: 'second_factor_remove', run: remove } as const
+    if (form.get('recovery_codes') === 'new') return { event: 'recovery_codes_renew', run: renew } as const
+    if (form.get('code') !== undefined) return { event: 'second_factor_add', run: setUp } as const
+    throw new AppError('invalid_request', 'Say what to do: code with set_up, remove=1, or recovery_codes=new.')
+  }
+
+  const showAgain = async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession) =>
+    pages.secondFactor(await view(context, session, refusal))
+
+  return {
+    showAgain,
+
+    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const shown = await showCodes(context, session.userId)
+      if (shown) return shown
+      await sessions.requireRecentAuthentication(session)
+      return page(200, pages.secondFactor(await view(context, session)))
+    },
+
+    async submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const sealed = context.form.get('download')
+      if (sealed !== undefined) return download(sealed, session)
+      const { event, run } = actionOf(context)
+      const { userId, sessionId } = session
+      const facts: EventFacts = { event, userId, sessionId }
+      // Before any hash: what follows is refused in its transaction as well.
+      await sessions.requireRecentAuthentication(session)
+      const attempt = () => limits.attempt(passwordFormLimits(userId), () => run(context, session))
+      return orShowAgain(
+        context,
+        () => accountLog.recordOutcome(context, facts, attempt),
+        (refusal) => showAgain(context, refusal, session),
+      )
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/** The texts about codes of an app, and about recovery codes. */
+export const secondFactorTexts = {
+  title: 'Codes from an app',
+  code: 'Code',
+  sixDigits: 'Six digits',
+
+  setUpTitle: 'Set up codes from an app',
+  replaceTitle: 'Set up another app',
+  setUpAbout:
+    'Logging in then takes your password and a code from an app on your phone. Whoever finds out your password can’t get in with it alone.',
+  replaceAbout: 'Codes from your present app work until you have entered one from the new app here.',
+  getApp:
+    'Open an authenticator app on your phone. Any will do: your phone’s own password app, or one of your app store.',
+  scan: 'Scan this picture with it.',
+  qrCode: 'QR code for your authenticator app',
+  onThisPhone: 'Is the app on this device?',
+  openApp: 'Open it',
+  cannotScan: 'If it can’t scan, enter this key there:',
+  enterCode: 'Enter the code that the app shows.',
+  confirm: 'Confirm',
+
+  on: 'On',
+  onAbout: 'Logging in takes a code from your app as well.',
+  replace: 'Set up another app',
+  removeOpen: 'Remove the app …',
+  removeAbout: 'From then on your password alone logs you in. Every other session is logged out.',
+  removeRequired:
+    'A second step is required here: when you log in with your password, you will be asked to set one up again.',
+  remove: 'Remove the app',
+
+  recoveryCodes: 'Recovery codes',
+  recoveryAbout: 'For the day your phone or passkey is lost: each of them stands in for it once.',
+  left: (count: number): string => {
+    if (count === 0) return 'None are left.'
+    return count === 1 ? 'One of ten is left.' : `${count} of ten are left.`
+  },
+  renewAbout: 'New ones replace those that you have.',
+  renew: 'Make new recovery codes',
+
+  codesTitle: 'Your recovery codes',
+  codesAbout:
+    'This is the only time you see them. Print them, save them in a password manager, or write them down, and keep them apart from your phone. Each works once, in place of a code or passkey.',
+  codesDone: 'Your app is set up.',
+  download: 'Download as a file',
+  kept: 'I have kept them',
+  file: (appName: string, email: string, codes: readonly string[]): string => `Recovery codes of ${email}
+for ${appName}
+
+${codes.join('\n')}
+
+Each works once, in place of a code or passkey. New ones replace all of them.
+`,
+
+  section: 'Second step',
+  sectionAbout: 'What logging in takes besides your password.',
+  appOff: 'Codes from an app are not set up.',
+  appOn: 'Codes from an app are set up.',
+  recoveryLeft: (count: number): string => {
+    if (count === 0) return 'No recovery codes are left: make new ones.'
+    return count === 1 ? 'One recovery code is left.' : `${count} recovery codes are left.`
+  },
+  manage: 'Change this',
+} as const
+
+/** What was done, on the account page. */
+export const secondFactorDone = {
+  second_factor_set_up: 'Your app is set up, and every other session was logged out.',
+  second_factor_removed: 'The app was removed, and every other session was logged out.',
+}
+
+/** What is wrong with a field. */
+export const codeProblems = {
+  code_wrong: 'That code is wrong, or was used already. Wait for the next one, or use a recovery code.',
+  first_code_wrong:
+    'That code is wrong. Enter the one that the app shows now, and check that the clock of your phone sets itself.',
+  set_up_expired: 'That took more than ten minutes. Scan the new picture; the entry in your app can go.',
+}

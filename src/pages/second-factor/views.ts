@@ -1,0 +1,46 @@
+import type { FieldProblem, FormView } from '../views.ts'
+
+/** What a user needs to set up an app. */
+export interface SetUpView {
+  /** Base32. */
+  secret: string
+  /** `otpauth://…` */
+  uri: string
+  /** Rows of modules, true for the dark ones. */
+  qrCode: readonly (readonly boolean[])[]
+  /** Comes back with the first code. */
+  sealed: string
+  error?: FieldProblem | undefined
+}
+
+/** `/auth/account/second-factor`: what there is, and what can be changed. */
+export interface SecondFactorView extends FormView {
+  email: string
+  /** An app is being set up: the first, or one in place of another. */
+  setUp?: SetUpView | undefined
+  hasApp: boolean
+  /** How many are left; undefined where there is nothing that they could stand for. */
+  recoveryCodes: number | undefined
+  /** Whether a login with a password leads to a new set-up. */
+  isRequired: boolean
+  /** Where to go on afterwards; undefined: the account page. */
+  returnTo: string | undefined
+}
+
+/** New recovery codes, which are shown once. */
+export interface RecoveryCodesView {
+  csrfToken: string
+  codes: readonly string[]
+  /** The same for the form that makes a file of them. */
+  sealed: string
+  /** Where to go on. */
+  returnTo: string
+}
+
+/** The section of the account page. */
+export interface SecondFactorSectionView {
+  /** Undefined where codes are switched off. */
+  hasApp: boolean | undefined
+  /** Undefined where there is nothing that they could stand for. */
+  recoveryCodes: number | undefined
+}
