@@ -11,7 +11,7 @@ import type { ShowAgain } from '../route.ts'
 import { createAccountEmail } from './account-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
-import { createSecondFactorSection } from './second-factor/account-section.ts'
+import { findSecondFactorSection } from './second-factor/account-section.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
@@ -35,7 +35,6 @@ export const createAccount = (deps: PageDeps) => {
   const { users, sessions, oauth, pages, limits, clock, accountLog, usernames, passwords, mail } = deps
   const accountEmail = createAccountEmail(deps)
   const signInMethods = createSignInMethods(deps)
-  const findSecondFactor = createSecondFactorSection(deps)
 
   const listSessions = async (current: AuthenticatedSession) => {
     const { sessions: shown, count } = await sessions.list(current.userId, SHOWN_SESSIONS, current)
@@ -53,7 +52,7 @@ export const createAccount = (deps: PageDeps) => {
     password: passwords ? { errors: {} } : undefined,
     deletion: {},
     signIn: await signInMethods.forAccountPage(session),
-    secondFactor: await findSecondFactor(session),
+    secondFactor: await findSecondFactorSection(deps, session),
   })
 
   const recordOutcome = <T>(

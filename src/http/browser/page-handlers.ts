@@ -22,7 +22,7 @@ export const createPageHandlers = (deps: RouteDeps) => {
       ...FORM,
     ),
     secondFactor: onDemand(
-      async () => (await import('./second-factor/second-factor.ts')).createSecondFactorPage(await withPages(deps)),
+      async () => (await import('./second-factor/second-factor.ts')).createSecondFactorHandlers(await withPages(deps)),
       ...FORM,
     ),
     welcome: onDemand(

@@ -7,7 +7,7 @@ export const secondFactorTexts = {
   setUpTitle: 'Set up codes from an app',
   replaceTitle: 'Set up another app',
   setUpAbout:
-    'Logging in then takes your password and a code from an app on your phone. Whoever finds out your password can’t get in with it alone.',
+    'Logging in then takes your password and a code from an app on your phone. Your password alone then lets nobody in.',
   replaceAbout: 'Codes from your present app work until you have entered one from the new app here.',
   getApp:
     'Open an authenticator app on your phone. Any will do: your phone’s own password app, or one of your app store.',

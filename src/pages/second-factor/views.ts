@@ -1,4 +1,4 @@
-import type { FieldProblem, FormView } from '../views.ts'
+import type { FieldProblem, FormProblem } from '../form-views.ts'
 
 /** What a user needs to set up an app. */
 export interface SetUpView {
@@ -14,7 +14,9 @@ export interface SetUpView {
 }
 
 /** `/auth/account/second-factor`: what there is, and what can be changed. */
-export interface SecondFactorView extends FormView {
+export interface SecondFactorView {
+  csrfToken: string
+  problem?: FormProblem | undefined
   email: string
   /** An app is being set up: the first, or one in place of another. */
   setUp?: SetUpView | undefined

@@ -11,7 +11,7 @@ import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { showRecoveryCodes } from './shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
-export const createSecondFactorPage = (deps: PageDeps) => {
+export const createSecondFactorHandlers = (deps: PageDeps) => {
   const { secondFactors, sessions, pages, limits, accountLog, cookieWriter } = deps
 
   /** Where to go on afterwards; undefined: the account page. */
@@ -112,7 +112,7 @@ export const createSecondFactorPage = (deps: PageDeps) => {
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const shown = await showCodes(context, session.userId)
       if (shown) return shown
-      await sessions.requireRecentAuthentication(session)
+      sessions.requireRecentAuthentication(session)
       return page(200, pages.secondFactor(await view(context, session)))
     },
 
@@ -123,7 +123,7 @@ export const createSecondFactorPage = (deps: PageDeps) => {
       const { userId, sessionId } = session
       const facts: EventFacts = { event, userId, sessionId }
       // Before any hash: what follows is refused in its transaction as well.
-      await sessions.requireRecentAuthentication(session)
+      sessions.requireRecentAuthentication(session)
       const attempt = () => limits.attempt(passwordFormLimits(userId), () => run(context, session))
       return orShowAgain(
         context,
