@@ -13,8 +13,10 @@ import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import type { UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
-import { deleteIdentity } from './oauth/identity-store.ts'
+import { deleteIdentity, findIdentitiesOfUser } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
+import { countPasskeysOfUser } from './passkeys/passkey-store.ts'
+import type { Passkeys } from './passkeys/passkeys.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
@@ -70,6 +72,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   secretRotation: SecretRotation
   oauth: OAuth
   secondFactors: SecondFactors
+  passkeys: Passkeys
   mail: Mail
   recovery: Recovery
   notify: Notify
@@ -200,6 +203,8 @@ export const createCore = (deps: CoreDeps): Core => {
     users,
     emailDomains,
     hasPassword,
+    hasPasskey: async (queries, userId) =>
+      config.relyingPartyId !== undefined && (await countPasskeysOfUser(queries, userId)) > 0,
     signupOpen: config.signup !== 'off',
     providers: config.oauthProviders,
     timeoutMs: config.oauthTimeoutMs,
@@ -240,6 +245,36 @@ export const createCore = (deps: CoreDeps): Core => {
       userChanged,
     })
   })
+  const providerNames: readonly string[] = config.oauthProviders.map(({ name }) => name)
+  const passkeys: Passkeys = {
+    isOn: config.relyingPartyId !== undefined,
+    ...onDemand(
+      async () => {
+        const { createPasskeys } = await import('./passkeys/passkeys.ts')
+        return createPasskeys({
+          db,
+          clock,
+          rootSecret,
+          baseUrl,
+          relyingParty: { id: config.relyingPartyId ?? '', name: appNameOf(config, baseUrl) },
+          hasPassword,
+          hasProvider: async (queries, userId) =>
+            (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
+          applySecurityEvent,
+          ...sessions.rules,
+        })
+      },
+      'loginOptions',
+      'signIn',
+      'checkAssertion',
+      'registrationOptions',
+      'checkRegistration',
+      'add',
+      'list',
+      'rename',
+      'remove',
+    ),
+  }
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
@@ -260,6 +295,7 @@ export const createCore = (deps: CoreDeps): Core => {
     mail,
     notify,
     oauth,
+    passkeys,
     passwords,
     pseudonymOf,
     recovery,

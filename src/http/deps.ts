@@ -8,6 +8,7 @@ import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from '../pages/frame.ts'
 import type { Pages, ProviderView } from '../pages/pages.ts'
+import type { Passkeys } from '../passkeys/passkeys.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
@@ -57,6 +58,7 @@ export interface ServerDeps {
   signingKeys: SigningKeys
   oauth: OAuth
   secondFactors: SecondFactors
+  passkeys: Passkeys
   knownBrowsers: KnownBrowsers
   notify: Notify
   mail: Mail

@@ -34,6 +34,7 @@ export const API_VERSIONS = {
     tags: {
       Users: 'The signed-in user',
       Sessions: 'Renewal of the session',
+      Passkeys: 'For the scripts of the pages of svc',
       Keys: 'Public keys for access tokens',
       Operation: 'For operators',
     },

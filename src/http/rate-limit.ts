@@ -43,6 +43,8 @@ const LIMITS = {
   providerOfAddress: { tries: 300, windowMs: 15 * MINUTE_MS, counts: always },
   passwordOfUser: { tries: 10, windowMs: 15 * MINUTE_MS, counts: isWrongPassword },
   passwordFormOfUser: { tries: 30, windowMs: 15 * MINUTE_MS, counts: wasDone },
+  passkeyOfAddress: { tries: 100, windowMs: 15 * MINUTE_MS, counts: failed },
+  passkeyOfUser: { tries: 30, windowMs: 60 * MINUTE_MS, counts: wasDone },
   wrongKeyOfAddress: { tries: 100, windowMs: 15 * MINUTE_MS, counts: always },
   usernameOfUser: { tries: 5, windowMs: 60 * MINUTE_MS, counts: takesName },
 } satisfies Record<string, Limit>

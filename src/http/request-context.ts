@@ -16,7 +16,7 @@ export interface RequestContext {
   cookies: RequestCookies
   query: Fields
   form: Fields
-  /** The body of a request to the server API; empty where there is none. */
+  /** The body of a request to the server API, or of the script of a page; empty where there is none. */
   json: JsonObject
   /** The segments of the path for which the table of routes has `{name}`; of the server API, UUIDs. */
   parameters: Readonly<Record<string, string>>

@@ -18,7 +18,7 @@ export interface Documentation {
   /** Becomes a function's name in generated clients. */
   operationId: string
   summary: string
-  tag: 'Users' | 'Sessions' | 'Keys' | 'Operation'
+  tag: 'Users' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
   /** Those in the path are described with the path. Of the server API, no other query parameter is accepted. */
   parameters?: {
     name: string
@@ -35,14 +35,14 @@ export interface Documentation {
 
 /**
  * The kind of the route's responses, its errors included. `documentation` is a function where it is loaded with the
- * handler. `holdsToken`: the address of the page, or a field of it, is
+ * handler. `takesJson`: the body of a `POST` is JSON. `holdsToken`: the address of the page, or a field of it, is
  * the token of a link, which must not get into any `Referer`. `check`: what a proxy asks for about a request of another
  * application. No response of this kind sets a cookie; an error is JSON, or a page where the proxy shows it to people.
  * `answersScripts`: a request that accepts JSON and no page gets its errors in JSON.
  */
 type Kind =
   | { responseKind: 'html'; holdsToken?: true; answersScripts?: true }
-  | { responseKind: 'json'; documentation: Documentation | (() => Promise<Documentation>) }
+  | { responseKind: 'json'; documentation: Documentation | (() => Promise<Documentation>); takesJson?: true }
   | { responseKind: 'asset' }
   | { responseKind: 'check' }
 
@@ -114,7 +114,7 @@ export type Route = { path: `/auth${string}` | '/' } & ((Method & Guard) | KeyGu
     /** The row stands for its path and for every path below it. */
     isPrefix?: true
     /** The setting without which the route does not exist (`switched-off.ts`). */
-    needs?: 'usernames' | 'passwords'
+    needs?: 'usernames' | 'passwords' | 'passkeys'
   }
 
 export type KeyRoute = Extract<Route, { guard: 'api_key' }>

@@ -9,6 +9,8 @@ import { createServerApiRoutes } from './api/v2/server-api-routes.ts'
 import { createHome } from './browser/home.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
 import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
+import { LOGIN, LOGIN_OPTIONS, REGISTER, REGISTER_OPTIONS } from './browser/passkeys/documentation.ts'
+import { createPasskeyHandlers } from './browser/passkeys/passkey-handlers.ts'
 import { createPageHandlers } from './browser/page-handlers.ts'
 import { createRecoveryHandlers } from './browser/recovery/recovery-handlers.ts'
 import { createGetSessionScript } from './browser/session-script.ts'
@@ -25,6 +27,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { login, signup, logout, account, reauthentication, secondFactor, welcome } = createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
+  const passkeys = createPasskeyHandlers(deps)
   const check = createCheck(deps)
   const { users: apiUsers, sessions: apiSessions } = createServerApiRoutes(deps)
   const getOpenApi = (version: ApiVersion) => createGetOpenApi({ ...deps, version, listRoutes: () => routes })
@@ -46,6 +49,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: account.changePassword, showAgain: account.showAgain.password },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.endSessions, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.unlink, showAgain: account.showAgain.button },
+    { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', handle: passkeys.account.submit, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete, showAgain: account.showAgain.deletion },
     { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
     { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: reauthentication.submit, showAgain: reauthentication.showAgain },
@@ -73,6 +77,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', needs: 'passwords', handle: toAccount },
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/passkeys',        guard: 'none',                         responseKind: 'html', needs: 'passkeys', handle: toAccount },
     { method: 'GET',  path: '/auth/account/email/verify',    guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/delete',          guard: 'none',                         responseKind: 'html', handle: toAccount },
     // The application has this address. Only while it is being set up does a request for it reach svc.
@@ -87,6 +92,11 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/health',                  guard: 'none',                         responseKind: 'json', frequent: true, ...getHealth },
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetReadiness(deps) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi('v1') },
+    // For the script of the pages
+    { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: LOGIN_OPTIONS, handle: passkeys.login.options },
+    { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: LOGIN, handle: passkeys.login.submit },
+    { method: 'POST', path: '/auth/passkeys/register/options', guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: REGISTER_OPTIONS, handle: passkeys.register.options },
+    { method: 'POST', path: '/auth/passkeys/register',         guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: REGISTER, handle: passkeys.register.submit },
     // For pages of the application
     { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, handle: createGetSessionScript(deps) },
     // The server API

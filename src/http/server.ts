@@ -26,13 +26,14 @@ import { readBody } from './transport/body.ts'
 import { requestOrigins } from './transport/client-address.ts'
 import { limitConnections } from './transport/connection-limit.ts'
 import { readForm } from './transport/form.ts'
+import { readJson } from './transport/json.ts'
 import { createHttpServer } from './transport/http-server.ts'
 import { IncomingRequest } from './transport/incoming-request.ts'
 import { createMalformedRequests } from './transport/malformed-requests.ts'
 import { createProxyCheck } from './transport/proxy-check.ts'
 import { createRequestIds } from './transport/request-ids.ts'
 
-const MAX_FORM_KIB = 16
+const MAX_BODY_KIB = 16
 
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerDeps): Server => {
@@ -51,14 +52,16 @@ export const createServer = (given: ServerDeps): Server => {
   const newRequestId = createRequestIds()
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
-  /** A form, after the checks that the contract puts before its handler, in this order. */
+  /** A form, or the JSON of a page's script, after the checks that the contract puts before its handler, in this order. */
   const handleForm = async (route: KeylessRoute, context: IncomingRequest, incoming: IncomingMessage) => {
-    const body = await readBody(incoming, MAX_FORM_KIB)
+    const body = await readBody(incoming, MAX_BODY_KIB)
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
-    context.form = readForm(body, context.headers['content-type'], route.responseKind === 'html')
+    const { 'content-type': type, 'content-encoding': encoding } = context.headers
+    if (!takesJson(route)) context.form = readForm(body, type, route.responseKind === 'html')
     const refused = route.method === 'POST' && route.csrf === 'token' ? refuseForeign(context) : undefined
     if (refused) return showOutdatedForm(route, context, refused)
+    if (takesJson(route) && body.length > 0) context.json = readJson(body, type, encoding)
     return guards.handle(route, context)
   }
 
@@ -144,6 +147,8 @@ const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTa
       ownOrigins: () => ownOrigins(context),
     })
 }
+
+const takesJson = (route: KeylessRoute): boolean => route.responseKind === 'json' && route.takesJson === true
 
 /** Node has ended a request whose headers announce no body, except where they say that it has no bytes. */
 const announcesBody = ({ readableEnded, headers }: IncomingMessage): boolean =>

@@ -5,8 +5,9 @@ import type { Route } from './route.ts'
 /** The rows without those whose setting is off: these are 404, and not 405 where their path has a page. */
 export const withoutSwitchedOff = (
   routes: readonly Route[],
-  settings: Pick<RouteDeps, 'usernames' | 'passwords'>,
+  { usernames, passwords, passkeys }: Pick<RouteDeps, 'usernames' | 'passwords' | 'passkeys'>,
 ): Route[] => {
+  const settings = { usernames, passwords, passkeys: passkeys.isOn }
   const isOn = ({ needs }: Route): boolean => needs === undefined || settings[needs]
   const pages = new Set(routes.filter(isOn).map(({ path }) => path))
   return routes.flatMap((route) => {

@@ -18,6 +18,10 @@ export const ACCOUNT_EVENTS = [
   'email_undo',
   'provider_connect',
   'provider_disconnect',
+  'passkey_add',
+  'passkey_rename',
+  'passkey_remove',
+  'passkey_counter',
   'account_reclaim',
   'not_me',
   'second_factor_add',
@@ -44,7 +48,7 @@ export type AccountEventName = (typeof ACCOUNT_EVENTS)[number]
 export interface AccountFacts {
   userId?: string | undefined
   sessionId?: string | undefined
-  /** `password`, or the provider's name in the settings. */
+  /** `password`, `passkey`, or the provider's name in the settings. */
   method?: string | undefined
   /** A keyed hash of the entered email, if no user is known. */
   account?: string | undefined
@@ -52,6 +56,7 @@ export interface AccountFacts {
   reason?: string | undefined
   /** The key of the server API that was made or revoked. */
   apiKeyId?: string | undefined
+  passkeyId?: string | undefined
   /** The session that ended, if the request used a different one. */
   endedSessionId?: string | undefined
   /** Number of sessions, of connections to providers, or of accounts. */
@@ -65,7 +70,7 @@ type Origin =
 
 /** Writes the log line of one event. */
 export const logAccountEvent = (log: Log, event: AccountEventName, facts: AccountFacts, origin: Origin): void => {
-  const { userId, sessionId, endedSessionId, apiKeyId, reason, ...others } = facts
+  const { userId, sessionId, endedSessionId, apiKeyId, passkeyId, reason, ...others } = facts
   log.info(
     {
       event,
@@ -75,6 +80,7 @@ export const logAccountEvent = (log: Log, event: AccountEventName, facts: Accoun
       session_id: sessionId,
       ended_session_id: endedSessionId,
       api_key_id: apiKeyId,
+      passkey_id: passkeyId,
       ...others,
       ...origin,
     },

@@ -21,13 +21,15 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   /** Names of the providers that are configured now. */
   providerNames: readonly string[]
   hasPassword: HasPassword
+  /** Whether the user can sign in with a passkey. */
+  hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
 }
 
 /** What an operator has disconnected from an account. */
 export interface Disconnection {
   disconnected: Identity[]
   endedSessions: number
-  /** Whether the user can still sign in, with a password or a configured provider. */
+  /** Whether the user can still sign in, with a password, a passkey or a configured provider. */
   canSignIn: boolean
 }
 
@@ -49,33 +51,38 @@ export const disconnectSince = async (
 
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
-  const { db, clock, providerNames, hasPassword, applySecurityEvent, notify, labelOf, requireRecentAuthentication } =
-    deps
+  const { db, clock, providerNames, applySecurityEvent, notify, labelOf, requireRecentAuthentication } = deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
     identities.some(({ provider }) => providerNames.includes(provider))
 
-  const isRemovable = (id: string, identities: Identity[], canUsePassword: boolean): boolean =>
-    canUsePassword || canSignInBy(identities.filter((other) => other.id !== id))
+  const isRemovable = (id: string, identities: Identity[], hasOtherWay: boolean): boolean =>
+    hasOtherWay || canSignInBy(identities.filter((other) => other.id !== id))
+
+  /** Whether the user needs no provider to sign in. */
+  const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
+    const user = await findUserById(queries, userId)
+    return (user !== undefined && deps.hasPassword(user)) || deps.hasPasskey(queries, userId)
+  }
 
   return {
     async listIdentities(userId: string, canUsePassword: boolean): Promise<LinkedIdentity[]> {
       const identities = await findIdentitiesOfUser(db, userId)
+      const needsNone = canUsePassword || (identities.length > 0 && (await deps.hasPasskey(db, userId)))
       return identities.map((identity) => ({
         ...identity,
-        removable: isRemovable(identity.id, identities, canUsePassword),
+        removable: isRemovable(identity.id, identities, needsNone),
       }))
     },
 
     unlink: (id: string, { userId, sessionId }: OwnSession, caller?: Caller): Promise<string> =>
       db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
-        const user = await findUserById(transaction, userId)
         const identities = await findIdentitiesOfUser(transaction, userId)
         const identity = identities.find((each) => each.id === id)
         if (!identity) throw notLinked()
-        if (!isRemovable(id, identities, user !== undefined && hasPassword(user))) throw signInProblem('last_way')
+        if (!isRemovable(id, identities, await hasOtherWay(transaction, userId))) throw signInProblem('last_way')
         await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
         await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(identity.provider) }, caller)
@@ -91,14 +98,13 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
           await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
           await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(name) })
         }
-        const user = await findUserById(transaction, userId)
         const left = linked.filter((identity) => !disconnected.includes(identity))
         const ended =
           disconnected.length > 0 && (await applySecurityEvent(transaction, 'sign_in_method_changed', { userId }))
         return {
           disconnected,
           endedSessions: ended ? ended.sessions : 0,
-          canSignIn: (user !== undefined && hasPassword(user)) || canSignInBy(left),
+          canSignIn: canSignInBy(left) || (await hasOtherWay(transaction, userId)),
         }
       }),
   }

@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
@@ -110,6 +110,7 @@ export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requir
   signupOpen: boolean
   emailDomains: EmailDomains
   hasPassword: HasPassword
+  hasPasskey: (queries: Queries, userId: string) => Promise<boolean>
   /** In the order of their buttons. */
   providers: ProviderSettings[]
   /** Limits each request to a provider. */

@@ -1,0 +1,86 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { PasskeyProof } from '../../../passkeys/passkeys.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, json } from '../../response.ts'
+import { readReturnTo, returnToParameter } from '../../return-to.ts'
+import { askToProveEmail } from '../recovery/check-mail.ts'
+import { startSession } from '../start-session.ts'
+import { answerScript } from './passkey-answer.ts'
+import { passkeyBrowser } from './passkey-browser.ts'
+
+/** Where the account page says that the user has confirmed who they are. */
+const AFTER_CONFIRMATION = '/auth/account?done=confirmed'
+
+/** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
+export const createPasskeyLogin = (deps: PageDeps) => {
+  const { passkeys, accountLog, limits, findCurrentSession } = deps
+
+  /** The user of the session that is to be confirmed. */
+  const requireConfirming = async (context: RequestContext): Promise<string> => {
+    const session = await findCurrentSession(context)
+    if (session) return session.userId
+    throw new AppError('unauthorized', 'You are not logged in.', { reason: 'logged_out' })
+  }
+
+  const prove = async (context: RequestContext, isConfirmation: boolean): Promise<PasskeyProof> => {
+    const browserSecret = context.cookies.link
+    if (!isConfirmation) return passkeys.signIn(context.json, browserSecret)
+    const userId = await requireConfirming(context)
+    return passkeys.checkAssertion({ userId, response: context.json, browserSecret })
+  }
+
+  const recordCounter = (context: RequestContext, { passkey, counterWentBack }: PasskeyProof): void => {
+    if (!counterWentBack) return
+    accountLog.record(context, { event: 'passkey_counter', userId: passkey.userId, passkeyId: passkey.id })
+  }
+
+  const signIn = async (
+    context: RequestContext,
+    { returnTo, isConfirmation }: Destination,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
+    const proof = await prove(context, isConfirmation)
+    const { grant, apply: also, passkey } = proof
+    Object.assign(facts, { userId: grant.userId, passkeyId: passkey.id })
+    const start = { grant, returnTo, facts, also }
+    if (!isConfirmation && (await askToProveEmail(deps, context, start))) return redirectTo(checkMailPath(returnTo))
+    const started = await startSession(deps, context, start)
+    if (!started) throw new AppError('unauthorized', 'This passkey is no longer good.', { reason: 'passkey_wrong' })
+    recordCounter(context, proof)
+    return redirectTo(returnTo)
+  }
+
+  const checkMailPath = (returnTo: string): string => {
+    const parameter = returnToParameter(returnTo, deps)
+    return `/auth/login?done=check_mail${parameter === undefined ? '' : `&return_to=${encodeURIComponent(parameter)}`}`
+  }
+
+  const destinationOf = (context: RequestContext): Destination => {
+    const isConfirmation = context.query.get('confirm') === '1'
+    const entered = context.query.get('return_to') ?? (isConfirmation ? AFTER_CONFIRMATION : undefined)
+    return { isConfirmation, returnTo: readReturnTo(entered, deps) }
+  }
+
+  return {
+    options: async (context: RequestContext): Promise<HttpResponse> =>
+      json(200, JSON.stringify(await passkeys.loginOptions(passkeyBrowser(deps, context)))),
+
+    submit: (context: RequestContext): Promise<HttpResponse> =>
+      answerScript(context, () => {
+        const destination = destinationOf(context)
+        const event = destination.isConfirmation ? 'reauthentication' : 'login'
+        return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
+          limits.attempt([['passkeyOfAddress', context.network]], () => signIn(context, destination, facts)),
+        )
+      }),
+  }
+}
+
+interface Destination {
+  returnTo: string
+  isConfirmation: boolean
+}
+
+const redirectTo = (path: string): HttpResponse => json(200, JSON.stringify({ redirect_to: path }))

@@ -1,0 +1,94 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Clock } from '../lib/time.ts'
+import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { HasPassword } from '../users/usable-password.ts'
+import { findUserById } from '../users/user-store.ts'
+import { requireName } from './passkey-name.ts'
+import type { Passkey } from './passkey.ts'
+import { deletePasskey, findPasskeysOfUser, updateName } from './passkey-store.ts'
+import type { CheckedRegistration } from './registration.ts'
+
+export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
+  db: Database
+  clock: Clock
+  applySecurityEvent: ApplySecurityEvent
+  hasPassword: HasPassword
+  /** Whether the user can sign in with a provider that is configured. */
+  hasProvider: (queries: Queries, userId: string) => Promise<boolean>
+}
+
+/** The session of the user who changes their passkeys. It must not have ended when the change commits. */
+interface OwnSession {
+  userId: string
+  sessionId: string
+}
+
+/** `removable` is false for the last way to sign in. */
+export type OwnPasskey = Passkey & { removable: boolean }
+
+/** What users do with their passkeys while they are signed in. Each change needs a recent sign-in. */
+export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
+  const { db, clock, applySecurityEvent, requireRecentAuthentication } = deps
+
+  const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
+    const user = await findUserById(queries, userId)
+    return (user !== undefined && deps.hasPassword(user)) || deps.hasProvider(queries, userId)
+  }
+
+  const requireOne = (passkeys: Passkey[], id: string): Passkey => {
+    const passkey = passkeys.find((each) => each.id === id)
+    if (passkey) return passkey
+    throw new AppError('not_found', 'You no longer have this passkey.', { field: 'passkey_id' })
+  }
+
+  const change = <T>({ userId, sessionId }: OwnSession, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    db.inTransaction(async (transaction) => {
+      await requireRecentAuthentication(transaction, sessionId, userId)
+      return work(transaction)
+    })
+
+  return {
+    async list(userId: string): Promise<OwnPasskey[]> {
+      const passkeys = await findPasskeysOfUser(db, userId)
+      const removable = passkeys.length > 1 || (passkeys.length > 0 && (await hasOtherWay(db, userId)))
+      return passkeys.map((passkey) => ({ ...passkey, removable }))
+    },
+
+    add: (session: OwnSession, { apply }: CheckedRegistration, _caller?: Caller): Promise<Passkey> =>
+      change(session, async (transaction) => {
+        const passkey = await apply(transaction)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        return passkey
+      }),
+
+    /** Resolves to the name as it is stored. */
+    rename: (session: OwnSession, id: string, entered: unknown): Promise<string> => {
+      const name = requireName(entered)
+      return change(session, async (transaction) => {
+        const changes = await updateName(transaction, { id, userId: session.userId, name })
+        if (changes === 0) requireOne([], id)
+        return name
+      })
+    },
+
+    remove: (session: OwnSession, id: string, _caller?: Caller): Promise<Passkey> =>
+      change(session, async (transaction) => {
+        const { userId } = session
+        const passkeys = await findPasskeysOfUser(transaction, userId)
+        const passkey = requireOne(passkeys, id)
+        if (passkeys.length === 1 && !(await hasOtherWay(transaction, userId))) throw lastWay()
+        await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
+        await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        return passkey
+      }),
+  }
+}
+
+const lastWay = (): AppError =>
+  new AppError('conflict', 'This is your only way to sign in. Add another one before you remove it.', {
+    field: 'passkey_id',
+    reason: 'last_way',
+  })

@@ -1,0 +1,131 @@
+import type { Queries } from '../storage/database.ts'
+import { updateUpdatedAt } from '../users/user-store.ts'
+import type { Passkey } from './passkey.ts'
+
+interface PasskeyRow {
+  id: string
+  user_id: string
+  credential_id: string
+  public_key: string
+  name: string
+  aaguid: string
+  transports: string
+  sign_count: number
+  backup_eligible: number
+  backed_up: number
+  created_at: number
+  last_used_at: number | null
+}
+
+const COLUMNS = `id, user_id, credential_id, public_key, name, aaguid, transports, sign_count, backup_eligible, backed_up,
+  created_at, last_used_at`
+
+const toPasskey = (row: PasskeyRow): Passkey => ({
+  id: row.id,
+  userId: row.user_id,
+  credentialId: row.credential_id,
+  publicKey: row.public_key,
+  name: row.name,
+  aaguid: row.aaguid,
+  transports: JSON.parse(row.transports) as string[],
+  signCount: row.sign_count,
+  isBackupEligible: row.backup_eligible === 1,
+  isBackedUp: row.backed_up === 1,
+  createdAtMs: row.created_at,
+  lastUsedAtMs: row.last_used_at ?? undefined,
+})
+
+export const findPasskeyByCredential = async (db: Queries, credentialId: string): Promise<Passkey | undefined> => {
+  const row = await db.get<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE credential_id = ?`, credentialId)
+  return row && toPasskey(row)
+}
+
+/** By id; the row stays as it is until the transaction ends. */
+export const lockPasskey = async (db: Queries, id: string): Promise<Passkey | undefined> => {
+  const row = await db.get<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE id = ? FOR UPDATE`, id)
+  return row && toPasskey(row)
+}
+
+/** Oldest first. */
+export const findPasskeysOfUser = async (db: Queries, userId: string): Promise<Passkey[]> => {
+  const rows = await db.all<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE user_id = ? ORDER BY id`, userId)
+  return rows.map(toPasskey)
+}
+
+/** In a transaction; `UniqueViolation` on `passkeys.credential_id`, whoever has that passkey. */
+export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<number> => {
+  const inserted = await db.run(
+    `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    passkey.id,
+    passkey.userId,
+    passkey.credentialId,
+    passkey.publicKey,
+    passkey.name,
+    passkey.aaguid,
+    JSON.stringify(passkey.transports),
+    passkey.signCount,
+    passkey.isBackupEligible ? 1 : 0,
+    passkey.isBackedUp ? 1 : 0,
+    passkey.createdAtMs,
+    passkey.lastUsedAtMs ?? null,
+  )
+  await updateUpdatedAt(db, passkey.userId, passkey.createdAtMs)
+  return inserted
+}
+
+/** What a sign-in changes. */
+export const updateUse = (
+  db: Queries,
+  { id, signCount, isBackedUp, lastUsedAtMs }: Pick<Passkey, 'id' | 'signCount' | 'isBackedUp' | 'lastUsedAtMs'>,
+): Promise<number> =>
+  db.run(
+    'UPDATE passkeys SET sign_count = ?, backed_up = ?, last_used_at = ? WHERE id = ?',
+    signCount,
+    isBackedUp ? 1 : 0,
+    lastUsedAtMs ?? null,
+    id,
+  )
+
+/** 0 when the user has no such passkey. */
+export const updateName = (
+  db: Queries,
+  { id, userId, name }: Pick<Passkey, 'id' | 'userId' | 'name'>,
+): Promise<number> => db.run('UPDATE passkeys SET name = ? WHERE id = ? AND user_id = ?', name, id, userId)
+
+export const deletePasskey = async (
+  db: Queries,
+  { id, userId, nowMs }: { id: string; userId: string; nowMs: number },
+): Promise<number> => {
+  const deleted = await db.run('DELETE FROM passkeys WHERE id = ? AND user_id = ?', id, userId)
+  if (deleted > 0) await updateUpdatedAt(db, userId, nowMs)
+  return deleted
+}
+
+/**
+ * Deletes the passkeys of a user, whose row the transaction has locked, that were made at `sinceMs` or later; resolves
+ * to their names.
+ */
+export const deletePasskeysSince = async (
+  db: Queries,
+  { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
+): Promise<string[]> => {
+  const passkeys = await findPasskeysOfUser(db, userId)
+  const newer = passkeys.filter(({ createdAtMs }) => createdAtMs >= sinceMs)
+  for (const { id } of newer) await deletePasskey(db, { id, userId, nowMs })
+  return newer.map(({ name }) => name)
+}
+
+export const countPasskeysOfUser = async (db: Queries, userId: string): Promise<number> => {
+  const row = await db.get<{ count: number }>('SELECT COUNT(*) AS count FROM passkeys WHERE user_id = ?', userId)
+  return row?.count ?? 0
+}
+
+/** What authenticators know the user by: random, and kept for as long as the account is there (section 14.6.1). */
+export const findUserHandle = async (db: Queries, userId: string): Promise<string | undefined> => {
+  const row = await db.get<{ user_handle: string | null }>('SELECT user_handle FROM users WHERE id = ?', userId)
+  return row?.user_handle ?? undefined
+}
+
+/** 0 when the user has a handle already: of two requests, both go on with that of the first. */
+export const setUserHandle = (db: Queries, userId: string, userHandle: string): Promise<number> =>
+  db.run('UPDATE users SET user_handle = ? WHERE id = ? AND user_handle IS NULL', userHandle, userId)

@@ -1,0 +1,23 @@
+/** A passkey of a user: a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
+export interface Passkey {
+  /** UUID */
+  id: string
+  userId: string
+  /** What the authenticator calls it, in base64url. */
+  credentialId: string
+  /** A COSE key, in base64url. */
+  publicKey: string
+  name: string
+  /** The kind of authenticator (UUID); zeros where it does not say. */
+  aaguid: string
+  /** How a browser can reach the authenticator, as the browser told it. */
+  transports: string[]
+  /** How often the authenticator has signed with it, as far as it counts; 0 where it does not. */
+  signCount: number
+  /** Whether it can be copied to other devices. This never changes. */
+  isBackupEligible: boolean
+  /** Whether it is copied at the moment. */
+  isBackedUp: boolean
+  createdAtMs: number
+  lastUsedAtMs: number | undefined
+}

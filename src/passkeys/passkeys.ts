@@ -1,0 +1,79 @@
+import type { Caller } from '../lib/bounded-queue.ts'
+import type { RootSecret } from '../lib/derived-keys.ts'
+import type { Database } from '../storage/database.ts'
+import { createChallenges } from './challenge.ts'
+import { type CreationOptions, type RequestOptions, requestOptions } from './options.ts'
+import { createOwnPasskeys, type OwnPasskey, type OwnPasskeysDeps } from './own-passkeys.ts'
+import type { Passkey } from './passkey.ts'
+import { type CheckedRegistration, createRegistration, type NewPasskeyRequest } from './registration.ts'
+import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
+
+export type { CreationOptions, RequestOptions } from './options.ts'
+export type { OwnPasskey } from './own-passkeys.ts'
+export type { Passkey } from './passkey.ts'
+export type { CheckedRegistration, NewPasskeyRequest } from './registration.ts'
+export type { PasskeyProof } from './sign-in.ts'
+
+/** The session of the user who changes their passkeys. */
+type OwnSession = Parameters<ReturnType<typeof createOwnPasskeys>['add']>[0]
+
+/**
+ * Passkeys (WebAuthn Level 3). `browserSecret`, in a cookie, binds each challenge to one browser. A `response` is what
+ * the browser made of the authenticator's, as it came, or its JSON text; `invalid_request` where it cannot be read or
+ * its challenge is not good.
+ */
+export interface Passkeys {
+  /** Whether there are passkeys here: the functions are to be called only then. */
+  isOn: boolean
+
+  // Signing in.
+  loginOptions(browserSecret: string): Promise<RequestOptions>
+  /** `unauthorized` when it proves nothing, `forbidden` when the account is disabled. */
+  signIn(response: unknown, browserSecret: string | undefined): Promise<PasskeyProof>
+  /** The same, by a passkey of this user; to be called where a user proves once more who they are. */
+  checkAssertion(check: RequiredPasskey & AssertionCheck): Promise<PasskeyProof>
+
+  // Adding a passkey: by a session, or by whatever else allows it.
+  /** `conflict` when the user has as many as they may. */
+  registrationOptions(userId: string, browserSecret: string): Promise<CreationOptions>
+  /** `invalid_request` for a passkey that cannot be used, `unprocessable` for a name that cannot be shown. */
+  checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
+  /** `forbidden` without a recent sign-in. */
+  add(session: OwnSession, checked: CheckedRegistration, caller?: Caller): Promise<Passkey>
+
+  // The passkeys of a user.
+  list(userId: string): Promise<OwnPasskey[]>
+  /** `not_found`, or `forbidden` without a recent sign-in. Resolves to the name as it is stored. */
+  rename(session: OwnSession, id: string, name: unknown): Promise<string>
+  /** The same, and `conflict` for the last way to sign in. */
+  remove(session: OwnSession, id: string, caller?: Caller): Promise<Passkey>
+}
+
+interface AssertionCheck {
+  response: unknown
+  browserSecret: string | undefined
+}
+
+interface PasskeysDeps extends OwnPasskeysDeps {
+  db: Database
+  rootSecret: RootSecret
+  /** The public origin of the service. */
+  baseUrl: string
+  relyingParty: { id: string; name: string }
+}
+
+export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
+  const { relyingParty } = deps
+  const origin = new URL(deps.baseUrl).origin
+  const challenges = createChallenges(deps)
+  const signIn = createPasskeySignIn({ ...deps, challenges, origin, relyingPartyId: relyingParty.id })
+  const registration = createRegistration({ ...deps, challenges, origin })
+  return {
+    loginOptions: async (browserSecret) => requestOptions(challenges.make('sign_in', browserSecret), relyingParty.id),
+    signIn: (response, browserSecret) => signIn(response, browserSecret),
+    checkAssertion: ({ response, browserSecret, ...required }) => signIn(response, browserSecret, required),
+    registrationOptions: registration.options,
+    checkRegistration: registration.check,
+    ...createOwnPasskeys(deps),
+  }
+}

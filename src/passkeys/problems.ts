@@ -1,0 +1,42 @@
+import { AppError } from '../lib/errors.ts'
+
+/** The hidden field of forms that take a passkey. */
+const FIELD = 'passkey_response'
+
+/** The response has not the form that browsers give it. */
+export const unreadableResponse = (message: string, field = FIELD): AppError =>
+  new AppError('invalid_request', message, { field, reason: 'passkey_unreadable' })
+
+/** The challenge is none of ours, or too old, used, of another browser or account: a new one is needed. */
+export const badChallenge = (cause: string): AppError =>
+  new AppError('invalid_request', 'This took too long, or was begun elsewhere. Try again.', {
+    field: FIELD,
+    reason: 'passkey_challenge',
+    cause: new Error(cause),
+  })
+
+/** No account has a passkey with this id. */
+export const unknownPasskey = (): AppError =>
+  new AppError('unauthorized', 'This passkey is not known here. Sign in another way.', {
+    field: FIELD,
+    reason: 'passkey_unknown',
+  })
+
+/** The response proves nothing. The cause, for the log, says which check failed. */
+export const wrongPasskey = (cause: unknown): AppError =>
+  new AppError('unauthorized', 'This passkey could not be checked. Try again, or sign in another way.', {
+    field: FIELD,
+    reason: 'passkey_wrong',
+    cause,
+  })
+
+export const accountDisabled = (): AppError =>
+  new AppError('forbidden', 'This account is disabled.', { field: FIELD, reason: 'disabled' })
+
+/** A new passkey cannot be stored. The cause, for the log, says which check failed. */
+export const unusablePasskey = (cause: unknown): AppError =>
+  new AppError('invalid_request', 'This passkey cannot be used here. Try another kind.', {
+    field: FIELD,
+    reason: 'passkey_unusable',
+    cause,
+  })

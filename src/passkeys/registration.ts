@@ -1,0 +1,126 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import { randomToken } from '../lib/secrets.ts'
+import type { Clock } from '../lib/time.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import { requireUserById } from '../users/user-store.ts'
+import type { Challenges } from './challenge.ts'
+import { type CreationOptions, creationOptions } from './options.ts'
+import { defaultName, requireName } from './passkey-name.ts'
+import type { Passkey } from './passkey.ts'
+import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
+import { unusablePasskey } from './problems.ts'
+import { readClientData, readRegistration } from './response.ts'
+import { verifyRegistration } from './verification.ts'
+
+export interface RegistrationDeps {
+  db: Database
+  clock: Clock
+  challenges: Challenges
+  origin: string
+  /** What the browser shows as the site. */
+  relyingParty: { id: string; name: string }
+}
+
+/** The response to the options for a user. */
+export interface NewPasskeyRequest {
+  userId: string
+  response: unknown
+  browserSecret: string | undefined
+  /** As the user wrote it; undefined: by the kind of authenticator. */
+  name?: unknown
+  /** The name where that kind is not known, such as browser and system. */
+  otherwise: string
+}
+
+/** A passkey that can be used. Nothing was stored yet. */
+export interface CheckedRegistration {
+  /**
+   * In the transaction of what allows it, after the user's row was locked: spends the challenge and stores the passkey.
+   * `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
+   * user has too many.
+   */
+  apply: (transaction: Transaction) => Promise<Passkey>
+}
+
+/** More than anybody has authenticators. The list goes into the options, and authenticators try each entry. */
+export const MAX_PASSKEYS = 20
+
+/** Adds passkeys to accounts. Whether that is allowed, the caller decides, again in the transaction that stores it. */
+export const createRegistration = (deps: RegistrationDeps) => {
+  const { db, clock, challenges, origin, relyingParty } = deps
+
+  const requireHandle = async (userId: string): Promise<string> => {
+    const handle = await findUserHandle(db, userId)
+    if (handle !== undefined) return handle
+    await setUserHandle(db, userId, randomToken(32))
+    return (await findUserHandle(db, userId)) ?? ''
+  }
+
+  const store = async (transaction: Transaction, passkey: Passkey): Promise<void> => {
+    try {
+      await insertPasskey(transaction, passkey)
+    } catch (error) {
+      throw isUniqueViolation(error, 'passkeys.credential_id') ? exists(error) : error
+    }
+  }
+
+  return {
+    async options(userId: string, browserSecret: string): Promise<CreationOptions> {
+      const user = await requireUserById(db, userId)
+      const existing = await findPasskeysOfUser(db, userId)
+      requireRoom(existing)
+      return creationOptions({
+        challenge: challenges.make('register', browserSecret, userId),
+        rp: relyingParty,
+        user: { id: await requireHandle(userId), name: user.email, displayName: user.email },
+        existing,
+      })
+    },
+
+    async check({ userId, response, browserSecret, name, otherwise }: NewPasskeyRequest): Promise<CheckedRegistration> {
+      const registration = readRegistration(response)
+      const chosenName = name === undefined || name === null ? undefined : requireName(name)
+      const { challenge, isFramed } = readClientData(registration.clientDataJSON)
+      const opened = challenges.require(challenge, 'register', browserSecret, userId)
+      if (isFramed) throw unusablePasskey(new Error('the page was inside one of another site'))
+      const expected = { challenge, origin, relyingPartyId: relyingParty.id }
+      const verified = await verifyRegistration(registration, expected).catch((cause: unknown) => {
+        throw unusablePasskey(cause)
+      })
+      return {
+        async apply(transaction) {
+          await opened.spend(transaction)
+          const others = await findPasskeysOfUser(transaction, userId)
+          requireRoom(others)
+          const passkey: Passkey = {
+            ...verified,
+            id: randomUUIDv7(),
+            userId,
+            name: chosenName ?? defaultName(verified.aaguid, otherwise, others),
+            transports: registration.transports,
+            createdAtMs: clock.now(),
+            lastUsedAtMs: undefined,
+          }
+          await store(transaction, passkey)
+          return passkey
+        },
+      }
+    },
+  }
+}
+
+const requireRoom = (existing: readonly Passkey[]): void => {
+  if (existing.length < MAX_PASSKEYS) return
+  throw new AppError('conflict', `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`, {
+    field: 'passkey_response',
+    reason: 'too_many_passkeys',
+  })
+}
+
+const exists = (cause: unknown): AppError =>
+  new AppError('conflict', 'This passkey is set up already.', {
+    field: 'passkey_response',
+    reason: 'passkey_exists',
+    cause,
+  })

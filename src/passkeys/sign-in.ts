@@ -1,0 +1,104 @@
+import type { Clock } from '../lib/time.ts'
+import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { findUserById, lockUser } from '../users/user-store.ts'
+import type { Challenges, OpenedChallenge } from './challenge.ts'
+import type { Passkey } from './passkey.ts'
+import { findPasskeyByCredential, findUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
+import { accountDisabled, unknownPasskey, wrongPasskey } from './problems.ts'
+import { type Assertion, readAssertion, readClientData } from './response.ts'
+import { type Use, verifyAssertion } from './verification.ts'
+
+export interface PasskeySignInDeps {
+  db: Database
+  clock: Clock
+  challenges: Challenges
+  origin: string
+  relyingPartyId: string
+}
+
+/** What a passkey has proved. Nothing was changed yet. */
+export interface PasskeyProof {
+  /** Valid while the account is active and has the passkey. */
+  grant: SignInGrant
+  passkey: Passkey
+  /** A copy of the authenticator may be in use (section 6.1.1), or it was restored from a backup. */
+  counterWentBack: boolean
+  /**
+   * In the transaction of what the proof allows, after the user's row was locked: spends the challenge and notes the
+   * use. `invalid_request` when the challenge was used before, `unauthorized` when the passkey has gone.
+   */
+  apply: (transaction: Transaction) => Promise<void>
+}
+
+/** Whose passkey it must be. */
+export interface RequiredPasskey {
+  userId: string
+  /** One that was added at this time or later proves nothing: it may be an attacker's. */
+  madeBeforeMs?: number | undefined
+}
+
+/** Checks the responses of passkeys that sign in, or prove once more who it is. */
+export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPartyId }: PasskeySignInDeps) => {
+  /** The account is the one that the authenticator names (section 7.2, step 6). */
+  const requireOwner = async ({ userHandle }: Assertion, { userId }: Passkey, isUserKnown: boolean): Promise<void> => {
+    if (userHandle === undefined && isUserKnown) return
+    const expected = await findUserHandle(db, userId)
+    if (userHandle === undefined || userHandle !== expected) throw wrongPasskey(new Error('the user handle is another'))
+  }
+
+  const requireActive = async (userId: string): Promise<void> => {
+    const user = await findUserById(db, userId)
+    if (!user) throw unknownPasskey()
+    if (user.disabled) throw accountDisabled()
+  }
+
+  const proofOf = (passkey: Passkey, use: Use, challenge: OpenedChallenge): PasskeyProof => ({
+    passkey,
+    counterWentBack: (use.signCount > 0 || passkey.signCount > 0) && use.signCount <= passkey.signCount,
+    grant: {
+      userId: passkey.userId,
+      authenticatedAtMs: clock.now(),
+      amr: amrOf(passkey),
+      async isStillValid(transaction) {
+        const user = await lockUser(transaction, passkey.userId)
+        return user !== undefined && !user.disabled && (await lockPasskey(transaction, passkey.id)) !== undefined
+      },
+    },
+    async apply(transaction) {
+      await challenge.spend(transaction)
+      const changes = await updateUse(transaction, { ...use, id: passkey.id, lastUsedAtMs: clock.now() })
+      if (changes === 0) throw wrongPasskey(new Error('the passkey was removed meanwhile'))
+    },
+  })
+
+  return async (
+    response: unknown,
+    browserSecret: string | undefined,
+    required?: RequiredPasskey,
+  ): Promise<PasskeyProof> => {
+    const assertion = readAssertion(response)
+    const { challenge, isFramed } = readClientData(assertion.clientDataJSON)
+    const opened = challenges.require(challenge, 'sign_in', browserSecret)
+    const passkey = await findPasskeyByCredential(db, assertion.id)
+    if (!passkey) throw unknownPasskey()
+    if (isFramed) throw wrongPasskey(new Error('the page was inside one of another site'))
+    if (required) requireOne(passkey, required)
+    await requireOwner(assertion, passkey, required !== undefined)
+    const use = await verifyAssertion(assertion, passkey, { challenge, origin, relyingPartyId }).catch((cause) => {
+      throw wrongPasskey(cause)
+    })
+    await requireActive(passkey.userId)
+    return proofOf(passkey, use, opened)
+  }
+}
+
+const requireOne = ({ userId, createdAtMs }: Passkey, { userId: ownerId, madeBeforeMs }: RequiredPasskey): void => {
+  if (userId !== ownerId) throw wrongPasskey(new Error('the passkey is of another account'))
+  if (madeBeforeMs !== undefined && createdAtMs >= madeBeforeMs) {
+    throw wrongPasskey(new Error('the passkey was added too late'))
+  }
+}
+
+/** The key of a passkey that may be synced is in software, as far as anybody can tell (RFC 8176 section 2). */
+const amrOf = ({ isBackupEligible }: Passkey): AuthenticationMethod[] => [isBackupEligible ? 'swk' : 'hwk', 'mfa']

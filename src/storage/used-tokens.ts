@@ -1,0 +1,22 @@
+import type { Queries } from './database.ts'
+
+/** What was sealed for one use, such as a challenge. */
+interface UsedToken {
+  id: string
+  /** From then on it is refused for its age; its row may go. */
+  expiresAtMs: number
+}
+
+/** Marks a token as used; false when it was used before. The transaction that uses it lives on either way. */
+export const spendToken = async (db: Pick<Queries, 'run'>, { id, expiresAtMs }: UsedToken): Promise<boolean> => {
+  const inserted = await db.run(
+    'INSERT INTO used_tokens (id, expires_at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING',
+    id,
+    expiresAtMs,
+  )
+  return inserted > 0
+}
+
+/** Cleanup: deletes the marks of tokens that have expired; resolves to how many. */
+export const deleteExpiredTokens = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
+  db.run('DELETE FROM used_tokens WHERE expires_at <= ?', nowMs)
