@@ -261,6 +261,7 @@ export const createCore = (deps: CoreDeps): Core => {
           hasProvider: async (queries, userId) =>
             (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
           applySecurityEvent,
+          notify,
           ...sessions.rules,
         })
       },

@@ -17,6 +17,7 @@ import { once, onDemand } from './lib/on-demand.ts'
 import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { deleteEndedCounters } from './storage/counters.ts'
+import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 
 interface ServiceDeps extends Bootstrapped, Pick<CoreDeps, 'hashCost'> {
@@ -235,6 +236,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'mail', run: mail.deleteExpired },
     { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
+    { name: 'used tokens', run: () => deleteExpiredTokens(db, clock.now()) },
     { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)

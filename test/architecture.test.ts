@@ -97,6 +97,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'sessions/expiry.ts',
     'storage/counters.ts',
     'storage/leases.ts',
+    'storage/used-tokens.ts',
   ],
   serve: ['bootstrap', 'config', 'core', 'lib', 'metrics/fleet.ts', 'metrics/registry.ts', 'service'],
   cli: [

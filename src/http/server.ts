@@ -5,7 +5,6 @@ import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
 import { createCookieTable } from './cookies.ts'
-import { refuseForeignRequest } from './csrf.ts'
 import { createCsrfTokens } from './csrf-token.ts'
 import { createFindCurrentSession } from './current-session.ts'
 import type { RouteDeps, ServerDeps } from './deps.ts'
@@ -13,6 +12,7 @@ import { createFinishRefresh } from './finish-refresh.ts'
 import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createOutdatedForms } from './outdated-form.ts'
+import { createOwnRequestCheck } from './own-request.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { requireOneHost } from './require-one-host.ts'
@@ -23,7 +23,6 @@ import { createRouteLookup } from './route-lookup.ts'
 import { createRoutes } from './routes.ts'
 import { createSecurityHeaders } from './security-headers.ts'
 import { readBody } from './transport/body.ts'
-import { requestOrigins } from './transport/client-address.ts'
 import { limitConnections } from './transport/connection-limit.ts'
 import { readForm } from './transport/form.ts'
 import { readJson } from './transport/json.ts'
@@ -128,24 +127,6 @@ const createCookieChecks = ({ cookieTable, cookiePrefix, rootSecret }: RouteDeps
   const csrfTokens = createCsrfTokens(rootSecret)
   const isConfirmed = cookiePrefix ? csrfTokens.confirmsRefresh : undefined
   return { csrfTokens, readCookies: createCookieReader({ cookieTable, isConfirmed }) }
-}
-
-/** Refuses a `POST` that another site may have sent (`csrf.ts`). */
-const createOwnRequestCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, cookieTable }: RouteDeps) => {
-  /** Where the base URL is set, only its origin is ours: a request can name any host. */
-  const ownOrigins = (context: IncomingRequest): string[] =>
-    isBaseUrlSet ? [baseUrl] : [...new Set([baseUrl, ...requestOrigins(context.headers, isTrustedProxy(context.peer))])]
-
-  return (context: IncomingRequest) =>
-    refuseForeignRequest({
-      headers: context.headers,
-      cookies: context.cookies,
-      cookieName: cookieTable.csrf.name,
-      formToken: context.form.get('csrf_token'),
-      isGoodToken: (token) => context.isCsrfToken(token),
-      baseUrl,
-      ownOrigins: () => ownOrigins(context),
-    })
 }
 
 const takesJson = (route: KeylessRoute): boolean => route.responseKind === 'json' && route.takesJson === true

@@ -1,7 +1,7 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
@@ -9,7 +9,6 @@ import type { HasPassword } from '../users/usable-password.ts'
 import { findUserById, lockUserToChange } from '../users/user-store.ts'
 import { signInProblem } from './errors.ts'
 import { deleteIdentitiesOfUser, deleteIdentity, findIdentitiesOfUser, type Identity } from './identity-store.ts'
-import type { OwnSession } from './linking.ts'
 
 interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
   db: Database

@@ -1,5 +1,5 @@
 import type { Caller } from '../lib/bounded-queue.ts'
-import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { TakeOver } from '../users/take-over.ts'
@@ -21,12 +21,6 @@ export interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, Conne
   requireUnexpired: (pendingLink: PendingLink) => void
   /** Deletes the row of a pending link; whether there was one. */
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
-}
-
-/** The session of the user who connects or disconnects a provider. It must not have ended when the action commits. */
-export interface OwnSession {
-  userId: string
-  sessionId: string
 }
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */

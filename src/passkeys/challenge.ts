@@ -27,23 +27,29 @@ export interface OpenedChallenge {
   spend(transaction: Pick<Queries, 'run'>): Promise<void>
 }
 
+export interface Challenges {
+  /** `userId`: the account that a passkey is added to. */
+  make(purpose: Purpose, browserSecret: string, userId?: string): string
+  /** `invalid_request` for any other than that which this browser was given for this purpose and account. */
+  require(challenge: string, purpose: Purpose, browserSecret: string | undefined, userId?: string): OpenedChallenge
+}
+
 /**
  * A challenge (WebAuthn section 13.4.3) is a sealed token: nothing is stored for pages that are only looked at, and any
  * replica can check what another has made. It holds 16 random bytes at least (id and nonce), belongs to the browser
  * whose cookie holds `browserSecret`, and is good once.
  */
-export const createChallenges = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }) => {
+export const createChallenges = ({ rootSecret, clock }: { rootSecret: RootSecret; clock: Clock }): Challenges => {
   const lifetimeMs = CHALLENGE_LIFETIME_MS
   const tokens = createSealedTokens<SealedChallenge>({ rootSecret, clock, purpose: 'passkey challenge', lifetimeMs })
 
   return {
-    make(purpose: Purpose, browserSecret: string, userId?: string): string {
+    make(purpose, browserSecret, userId) {
       const expiresAtMs = clock.now() + lifetimeMs
       return tokens.seal({ id: randomUUIDv7(), purpose, userId, expiresAtMs }, browserSecret)
     },
 
-    /** `invalid_request` for any other than that which this browser was given for this purpose and account. */
-    require(challenge: string, purpose: Purpose, browserSecret: string | undefined, userId?: string): OpenedChallenge {
+    require(challenge, purpose, browserSecret, userId) {
       const opened = tokens.open(challenge, browserSecret)
       if (!opened) throw badChallenge('the challenge was not made here')
       if (opened.problem) throw badChallenge(`the challenge is ${opened.problem}`)
@@ -59,5 +65,3 @@ export const createChallenges = ({ rootSecret, clock }: { rootSecret: RootSecret
     },
   }
 }
-
-export type Challenges = ReturnType<typeof createChallenges>

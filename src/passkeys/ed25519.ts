@@ -35,9 +35,9 @@ const isOfLowOrder = (y: bigint): boolean => {
 }
 
 export const isOnEd25519 = (bytes: Uint8Array): boolean => {
-  const reversed = Buffer.from(bytes).reverse()
+  const reversed = bytes.toReversed()
   // The first bit is the sign of x.
-  const y = BigInt(`0x${reversed.toString('hex')}`) & (2n ** 255n - 1n)
+  const y = BigInt(`0x${Buffer.from(reversed).toString('hex')}`) & (2n ** 255n - 1n)
   if (bytes.length !== 32 || y >= P || isOfLowOrder(y)) return false
   const ySquared = modulo(y * y)
   return isSquare(modulo((ySquared - 1n) * inverse(D * ySquared + 1n)))

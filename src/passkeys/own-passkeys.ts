@@ -1,8 +1,9 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SessionRules } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import type { HasPassword } from '../users/usable-password.ts'
 import { findUserById } from '../users/user-store.ts'
@@ -15,15 +16,10 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   db: Database
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
+  notify: Notify
   hasPassword: HasPassword
   /** Whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
-}
-
-/** The session of the user who changes their passkeys. It must not have ended when the change commits. */
-interface OwnSession {
-  userId: string
-  sessionId: string
 }
 
 /** `removable` is false for the last way to sign in. */
@@ -31,17 +27,11 @@ export type OwnPasskey = Passkey & { removable: boolean }
 
 /** What users do with their passkeys while they are signed in. Each change needs a recent sign-in. */
 export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
-  const { db, clock, applySecurityEvent, requireRecentAuthentication } = deps
+  const { db, clock, applySecurityEvent, notify, requireRecentAuthentication } = deps
 
   const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
     const user = await findUserById(queries, userId)
     return (user !== undefined && deps.hasPassword(user)) || deps.hasProvider(queries, userId)
-  }
-
-  const requireOne = (passkeys: Passkey[], id: string): Passkey => {
-    const passkey = passkeys.find((each) => each.id === id)
-    if (passkey) return passkey
-    throw new AppError('not_found', 'You no longer have this passkey.', { field: 'passkey_id' })
   }
 
   const change = <T>({ userId, sessionId }: OwnSession, work: (transaction: Transaction) => Promise<T>): Promise<T> =>
@@ -57,10 +47,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply }: CheckedRegistration, _caller?: Caller): Promise<Passkey> =>
+    add: (session: OwnSession, { apply }: CheckedRegistration, caller?: Caller): Promise<Passkey> =>
       change(session, async (transaction) => {
         const passkey = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        const { id: passkeyId, name, createdAtMs: addedAtMs } = passkey
+        await notify(transaction, session.userId, { kind: 'passkey_added', passkeyId, name, addedAtMs }, caller)
         return passkey
       }),
 
@@ -69,12 +61,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       const name = requireName(entered)
       return change(session, async (transaction) => {
         const changes = await updateName(transaction, { id, userId: session.userId, name })
-        if (changes === 0) requireOne([], id)
+        if (changes === 0) throw notThere()
         return name
       })
     },
 
-    remove: (session: OwnSession, id: string, _caller?: Caller): Promise<Passkey> =>
+    remove: (session: OwnSession, id: string, caller?: Caller): Promise<Passkey> =>
       change(session, async (transaction) => {
         const { userId } = session
         const passkeys = await findPasskeysOfUser(transaction, userId)
@@ -82,6 +74,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
         if (passkeys.length === 1 && !(await hasOtherWay(transaction, userId))) throw lastWay()
         await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
         await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        await notify(transaction, userId, { kind: 'passkey_removed', name: passkey.name }, caller)
         return passkey
       }),
   }
@@ -92,3 +85,11 @@ const lastWay = (): AppError =>
     field: 'passkey_id',
     reason: 'last_way',
   })
+
+const requireOne = (passkeys: Passkey[], id: string): Passkey => {
+  const passkey = passkeys.find((each) => each.id === id)
+  if (!passkey) throw notThere()
+  return passkey
+}
+
+const notThere = (): AppError => new AppError('not_found', 'You no longer have this passkey.', { field: 'passkey_id' })

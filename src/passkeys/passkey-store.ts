@@ -52,7 +52,7 @@ export const findPasskeysOfUser = async (db: Queries, userId: string): Promise<P
   return rows.map(toPasskey)
 }
 
-/** In a transaction; `UniqueViolation` on `passkeys.credential_id`, whoever has that passkey. */
+/** In a transaction; `UniqueViolation` on `passkeys.credential_id` when any account has that passkey. */
 export const insertPasskey = async (db: Queries, passkey: Passkey): Promise<number> => {
   const inserted = await db.run(
     `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

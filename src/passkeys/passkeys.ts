@@ -1,21 +1,15 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
+import type { OwnSession } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
 import { createChallenges } from './challenge.ts'
 import { type CreationOptions, type RequestOptions, requestOptions } from './options.ts'
 import { createOwnPasskeys, type OwnPasskey, type OwnPasskeysDeps } from './own-passkeys.ts'
 import type { Passkey } from './passkey.ts'
-import { type CheckedRegistration, createRegistration, type NewPasskeyRequest } from './registration.ts'
+import { type CheckedRegistration, createPasskeyRegistration, type NewPasskeyRequest } from './registration.ts'
 import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
 
-export type { CreationOptions, RequestOptions } from './options.ts'
-export type { OwnPasskey } from './own-passkeys.ts'
-export type { Passkey } from './passkey.ts'
-export type { CheckedRegistration, NewPasskeyRequest } from './registration.ts'
 export type { PasskeyProof } from './sign-in.ts'
-
-/** The session of the user who changes their passkeys. */
-type OwnSession = Parameters<ReturnType<typeof createOwnPasskeys>['add']>[0]
 
 /**
  * Passkeys (WebAuthn Level 3). `browserSecret`, in a cookie, binds each challenge to one browser. A `response` is what
@@ -67,7 +61,7 @@ export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
   const origin = new URL(deps.baseUrl).origin
   const challenges = createChallenges(deps)
   const signIn = createPasskeySignIn({ ...deps, challenges, origin, relyingPartyId: relyingParty.id })
-  const registration = createRegistration({ ...deps, challenges, origin })
+  const registration = createPasskeyRegistration({ ...deps, challenges, origin })
   return {
     loginOptions: async (browserSecret) => requestOptions(challenges.make('sign_in', browserSecret), relyingParty.id),
     signIn: (response, browserSecret) => signIn(response, browserSecret),

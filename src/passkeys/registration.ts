@@ -13,7 +13,7 @@ import { unusablePasskey } from './problems.ts'
 import { readClientData, readRegistration } from './response.ts'
 import { verifyRegistration } from './verification.ts'
 
-export interface RegistrationDeps {
+export interface PasskeyRegistrationDeps {
   db: Database
   clock: Clock
   challenges: Challenges
@@ -44,10 +44,10 @@ export interface CheckedRegistration {
 }
 
 /** More than anybody has authenticators. The list goes into the options, and authenticators try each entry. */
-export const MAX_PASSKEYS = 20
+const MAX_PASSKEYS = 20
 
 /** Adds passkeys to accounts. Whether that is allowed, the caller decides, again in the transaction that stores it. */
-export const createRegistration = (deps: RegistrationDeps) => {
+export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
   const { db, clock, challenges, origin, relyingParty } = deps
 
   const requireHandle = async (userId: string): Promise<string> => {
@@ -55,14 +55,6 @@ export const createRegistration = (deps: RegistrationDeps) => {
     if (handle !== undefined) return handle
     await setUserHandle(db, userId, randomToken(32))
     return (await findUserHandle(db, userId)) ?? ''
-  }
-
-  const store = async (transaction: Transaction, passkey: Passkey): Promise<void> => {
-    try {
-      await insertPasskey(transaction, passkey)
-    } catch (error) {
-      throw isUniqueViolation(error, 'passkeys.credential_id') ? exists(error) : error
-    }
   }
 
   return {
@@ -107,6 +99,14 @@ export const createRegistration = (deps: RegistrationDeps) => {
         },
       }
     },
+  }
+}
+
+const store = async (transaction: Transaction, passkey: Passkey): Promise<void> => {
+  try {
+    await insertPasskey(transaction, passkey)
+  } catch (error) {
+    throw isUniqueViolation(error, 'passkeys.credential_id') ? exists(error) : error
   }
 }
 

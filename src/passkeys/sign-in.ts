@@ -68,7 +68,7 @@ export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPart
     async apply(transaction) {
       await challenge.spend(transaction)
       const changes = await updateUse(transaction, { ...use, id: passkey.id, lastUsedAtMs: clock.now() })
-      if (changes === 0) throw wrongPasskey(new Error('the passkey was removed meanwhile'))
+      if (changes === 0) throw wrongPasskey(new Error('the passkey was removed in the meantime'))
     },
   })
 

@@ -104,5 +104,5 @@ const requireNoCertificates = async (attestationObject: string): Promise<void> =
   )
   const format = decoded.get('fmt')
   const isSelfMade = format === 'packed' && !decoded.get('attStmt').get('x5c')
-  if (format !== 'none' && !isSelfMade) throw new Error(`the attestation ${String(format)} is not accepted`)
+  if (format !== 'none' && !isSelfMade) throw new Error(`the attestation ${format} is not accepted`)
 }

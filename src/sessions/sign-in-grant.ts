@@ -26,6 +26,12 @@ export interface SignInGrant {
   isStillValid: (transaction: Queries) => Promise<boolean>
 }
 
+/** The session of a user who changes their ways to sign in. It must not have ended when the change commits. */
+export interface OwnSession {
+  userId: string
+  sessionId: string
+}
+
 /** What changes to an account have to do with sessions, each in the transaction of the change. */
 export interface SessionRules {
   /** Ends all sessions of a user, or all but one; resolves to how many ended. */

@@ -118,6 +118,7 @@ describe('cleanups of two replicas', () => {
         'lease reserved emails',
         'lease sessions',
         'lease signing keys',
+        'lease used tokens',
         'lease webhook events',
       ],
     )

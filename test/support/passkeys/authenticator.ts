@@ -69,10 +69,11 @@ const makeKeys = (algorithm: Algorithm) => {
     : generateKeyPairSync('rsa', { modulusLength: 2048, publicExponent: 65_537 })
 }
 
+const bytes = (text: string): Buffer => Buffer.from(text, 'base64url')
+
 /** The COSE key of a public key (RFC 9053 section 7). */
 export const coseKey = (publicKey: KeyObject): Map<number, Encodable> => {
   const { kty, x = '', y = '', n = '', e = '' } = publicKey.export({ format: 'jwk' })
-  const bytes = (text: string) => Buffer.from(text, 'base64url')
   if (kty === 'EC')
     return new Map<number, Encodable>([
       [1, 2],

@@ -18,7 +18,7 @@ export const createAddPasskey = (deps: PageDeps) => {
   }
 
   const register = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
-    await sessions.requireRecentAuthentication(session)
+    sessions.requireRecentAuthentication(session)
     const checked = await passkeys.checkRegistration({
       userId: session.userId,
       response: context.json,
@@ -34,7 +34,7 @@ export const createAddPasskey = (deps: PageDeps) => {
     options: (context: RequestContext): Promise<HttpResponse> =>
       answerScript(context, async () => {
         const session = await requireSession(context)
-        await sessions.requireRecentAuthentication(session)
+        sessions.requireRecentAuthentication(session)
         const options = await passkeys.registrationOptions(session.userId, passkeyBrowser(deps, context))
         return json(200, JSON.stringify(options))
       }),
