@@ -10,12 +10,13 @@ import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TABLES } from '../../../src/storage/schema.ts'
 import { afterwards } from '../../support/cleanup.ts'
-import { signedUp } from '../../support/client/accounts.ts'
+import { currentUser, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertSignedIn } from '../../support/client/assertions.ts'
 import { openDatabase, rootSecret } from '../../support/database/database.ts'
 import { databaseChoice, postgresUrl } from '../../support/database/database-choice.ts'
 import { databasePath } from '../../support/database/database-file.ts'
 import { createDatabase, queryOnce } from '../../support/postgres/postgres-databases.ts'
+import { storeCodes, storePasskey } from '../../support/second-factor/stored-factors.ts'
 import type { CommandResult } from '../../support/service/command.ts'
 import { spawnSvc } from '../../support/service/command.ts'
 import { type Service, startService } from '../../support/service/service.ts'
@@ -155,6 +156,21 @@ const addEvent = (place: Place, id: string, values: { body?: string; nextAttempt
   place.rows(`INSERT INTO webhook_events (id, type, user_id, created_at, body, attempts, next_attempt_at)
     VALUES ('${id}', 'user.created', 'ada', 1, ${values.body ?? `'{}'`}, 1, ${values.nextAttemptAt ?? 1}) RETURNING 1 AS one`)
 
+/** Everything that a user can have beside a password. */
+const addFactors = async (service: Service, userId: string, t: TestContext): Promise<void> => {
+  const database = await openDatabase(service, t)
+  await storeCodes(database, userId)
+  for (const _ of ['phone', 'key']) await storePasskey(database, userId)
+  await database.rows(`UPDATE users SET user_handle = 'handle' WHERE id = ? RETURNING id`, userId)
+  await database.rows(`UPDATE sessions SET amr = 'swk mfa' WHERE user_id = ? RETURNING id`, userId)
+  await database.rows(
+    `INSERT INTO recovery_codes (id, user_id, hash, created_at) VALUES (?, ?, '$argon2id$', 1) RETURNING id`,
+    `${userId}/a`,
+    userId,
+  )
+  await database.rows(`INSERT INTO used_tokens (id, expires_at) VALUES ('used', 9007199254740991) RETURNING id`)
+}
+
 /** Kills a copy with -9 when its first users have arrived. Resolves to false if it was complete by then. */
 const interruptCopy = async (from: Place, to: Place): Promise<boolean> => {
   const child = spawnSvc({ args: copyArgs(from, to), cwd, env: {} })
@@ -185,7 +201,8 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
       const hook = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'a secret of enough bytes' }
       const service = await startService({ t, env: hook })
       const { agent, person } = await signedUp(service)
-      await signedUp(service)
+      const other = await signedUp(service)
+      await addFactors(service, (await currentUser(other.agent)).id, t)
       await service.stop()
       const from = placeOf(service)
       const to = await emptyPlace(t, kind)
@@ -201,6 +218,10 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
         signing_keys: 1,
         webhook_events: 2,
         webhook_attempts: 2,
+        passkeys: 2,
+        one_time_codes: 1,
+        recovery_codes: 1,
+        used_tokens: 1,
       })
       for (const { source, target } of tables) assert.deepEqual(target, source)
       assert.deepEqual(await contentOf(to), await contentOf(from))
