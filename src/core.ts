@@ -22,6 +22,7 @@ import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
+import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
@@ -54,6 +55,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined
   /** Called with what became of each message. */
   onMail?: ((outcome: MailOutcome) => void) | undefined
+  /** Called with how each check of a one-time or recovery code has ended. */
+  onCode?: ((outcome: CodeOutcome) => void) | undefined
 }
 
 /** The rules without HTTP: what a service and the command line share. */
@@ -89,7 +92,19 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
 
 /** Wires the subjects of the domain together. Starts nothing: no timer, no connection. */
 export const createCore = (deps: CoreDeps): Core => {
-  const { config, log, db, rootSecret, sideThread, clock = systemClock, hashCost, onHash, onDelivery, onMail } = deps
+  const {
+    config,
+    log,
+    db,
+    rootSecret,
+    sideThread,
+    clock = systemClock,
+    hashCost,
+    onHash,
+    onDelivery,
+    onMail,
+    onCode,
+  } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
 
@@ -225,6 +240,7 @@ export const createCore = (deps: CoreDeps): Core => {
     acceptsCodes: config.secondFactor !== 'off',
     acceptsPasskeys: config.relyingPartyId !== undefined,
     isRequired: config.secondFactor === 'required',
+    onCode,
     rateLimit: config.rateLimit,
     notify,
     ...sessions.rules,

@@ -80,6 +80,7 @@ export const createService = async ({
     onHash: metrics?.observeHash,
     onDelivery: metrics?.countDelivery,
     onMail: metrics?.countMail,
+    onCode: metrics?.countCode,
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.

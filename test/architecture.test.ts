@@ -55,6 +55,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'http/request-metrics.ts',
     'lib',
     'mail/mail.ts',
+    'second-factor/code-outcome.ts',
     'sessions',
     'storage/database.ts',
     'webhooks',

@@ -13,6 +13,13 @@ export const SIGNUP_OUTCOMES = ['succeeded', ...FAILURES, 'email_taken', 'userna
  */
 export const PROVIDER_OUTCOMES = ['succeeded', 'proof_asked', 'failed', ...SIGN_IN_PROBLEMS] as const
 
+/** How a sign-in with a passkey can end, or a confirmation. `refused`: what the browser sent was not good. */
+export const PASSKEY_OUTCOMES = ['succeeded', 'refused', 'disabled', 'rate_limited', 'unavailable', 'failed'] as const
+/** What a sign-in can wait for: a code, or that the user sets a second factor up. */
+export const ASKED_FACTORS = ['code', 'set_up'] as const
+
+type PasskeyOutcome = (typeof PASSKEY_OUTCOMES)[number]
+type AskedFactor = (typeof ASKED_FACTORS)[number]
 type Failure = (typeof FAILURES)[number]
 type LoginOutcome = (typeof LOGIN_OUTCOMES)[number]
 type SignupOutcome = (typeof SIGNUP_OUTCOMES)[number]
@@ -33,6 +40,9 @@ export interface RequestMetrics {
   countSignup: (outcome: SignupOutcome) => void
   /** `provider` as the settings name it. */
   countProviderSignIn: (provider: string, outcome: ProviderOutcome) => void
+  countPasskey: (outcome: PasskeyOutcome) => void
+  /** A sign-in by password or provider that is held until the user has shown a second factor. */
+  countAskedFactor: (factor: AskedFactor) => void
 }
 
 /** For errors whose reason is not counted by itself. */

@@ -1,10 +1,13 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
-import { LOGIN_OUTCOMES, PROVIDER_OUTCOMES, type RequestMetrics, SIGNUP_OUTCOMES } from '../http/request-metrics.ts'
+import type { RequestMetrics } from '../http/request-metrics.ts'
 import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
+import { CODE_OUTCOMES, type CodeOutcome } from '../second-factor/code-outcome.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/delivery-outcome.ts'
+import { createCounters } from './counters.ts'
 import { createRequestDurations } from './request-durations.ts'
+import { createSignInCounts, type SignInCounts } from './sign-in-counts.ts'
 
 const REFRESH_OUTCOMES: Record<RefreshResult['outcome'], true> = {
   rotated: true,
@@ -23,6 +26,7 @@ interface CoreCounts {
   observeHash: (seconds: number) => void
   countDelivery: (outcome: DeliveryOutcome) => void
   countMail: (outcome: MailOutcome) => void
+  countCode: (outcome: CodeOutcome) => void
   /** Adds the rows that a cleanup job has deleted. */
   countDeleted: (job: string, rows: number) => void
 }
@@ -32,11 +36,11 @@ export interface Counts extends HttpCounts, CoreCounts {}
 
 export const createCounts = (registry: Registry, providers: readonly string[]): Counts => ({
   ...createHttpCounts(registry),
+  ...createSignInCounts(registry, providers),
   ...createCoreCounts(registry),
-  countProviderSignIn: createProviderCount(registry, providers),
 })
 
-const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSignIn'> => {
+const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCounts> => {
   const counter = createCounters(registry)
   const countUnreadable = counter<string>(
     'svc_http_unreadable_requests_total',
@@ -58,8 +62,6 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSi
     observeRequest: createRequestDurations(registry),
     countRefusedConnection: () => refusedConnections.inc(),
     countUnreadable: (status) => countUnreadable(String(status)),
-    countLogin: counter('svc_logins_total', 'Login attempts, by outcome.', 'outcome', LOGIN_OUTCOMES),
-    countSignup: counter('svc_signups_total', 'Signup attempts, by outcome.', 'outcome', SIGNUP_OUTCOMES),
     countRefresh: counter(
       'svc_session_refreshes_total',
       'Session refreshes, by outcome. `reused`: a token that was replaced long ago was used again; its session was ended.',
@@ -68,20 +70,6 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, 'countProviderSi
     ),
     countLimited: (limit) => countLimited(toSnakeCase(limit)),
   }
-}
-
-const createProviderCount = (
-  registry: Registry,
-  providers: readonly string[],
-): RequestMetrics['countProviderSignIn'] => {
-  const metric = new Counter({
-    name: 'svc_provider_sign_ins_total',
-    help: 'Sign-ins with a provider that came back or failed on the way there, by provider and outcome.',
-    labelNames: ['provider', 'outcome'],
-    registers: [registry],
-  })
-  for (const provider of providers) for (const outcome of PROVIDER_OUTCOMES) metric.inc({ provider, outcome }, 0)
-  return (provider, outcome) => metric.inc({ provider, outcome })
 }
 
 const createCoreCounts = (registry: Registry): CoreCounts => {
@@ -106,6 +94,12 @@ const createCoreCounts = (registry: Registry): CoreCounts => {
       'outcome',
       MAIL_OUTCOMES,
     ),
+    countCode: counter<CodeOutcome>(
+      'svc_second_factor_codes_total',
+      'Entered codes of authenticator apps and recovery codes, by outcome. `limited`: not looked at.',
+      'outcome',
+      CODE_OUTCOMES,
+    ),
     countDeleted: counter<string>(
       'svc_housekeeping_deleted_rows_total',
       'Rows deleted because they were past their time, by chore.',
@@ -113,18 +107,6 @@ const createCoreCounts = (registry: Registry): CoreCounts => {
     ),
   }
 }
-
-/**
- * Creates counters with one label. Known values begin at 0, so that Prometheus sees their first event as an increase.
- */
-const createCounters =
-  (registry: Registry) =>
-  <Value extends string>(name: string, help: string, label: string, known: readonly Value[] = []) => {
-    const metric = new Counter({ name, help, labelNames: [label], registers: [registry] })
-    const children = new Map(known.map((value) => [value, metric.labels(value)]))
-    for (const child of children.values()) child.inc(0)
-    return (value: Value, by = 1): void => (children.get(value) ?? metric.labels(value)).inc(by)
-  }
 
 /** Turns `loginOfAddress` into `login_of_address`. */
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

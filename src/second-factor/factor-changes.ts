@@ -8,6 +8,7 @@ import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { createCodeCheck } from './code-check.ts'
+import { type CodeOutcome, countingCodes } from './code-outcome.ts'
 import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
 import { countFactors, deleteUselessRecoveryCodes } from './second-factor-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
@@ -34,6 +35,8 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   acceptsCodes: boolean
   /** Whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
+  /** Called with how each check of a code has ended. */
+  onCode?: ((outcome: CodeOutcome) => void) | undefined
 }
 
 /** What users do with their second factor, loaded with the first of it. */
@@ -51,7 +54,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
   return {
     ...setUp,
     ...createShownCodes({ rootSecret, clock }),
-    checkCode: createCodeCheck({ ...deps, sealing }),
+    checkCode: countingCodes(createCodeCheck({ ...deps, sealing }), deps.onCode),
     prepareRecoveryCodes: prepareFirst,
 
     async setUp(
