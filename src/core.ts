@@ -21,6 +21,7 @@ import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
+import { deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
@@ -278,6 +279,8 @@ export const createCore = (deps: CoreDeps): Core => {
             (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
           applySecurityEvent,
           notify,
+          prepareRecoveryCodes: secondFactors.prepareRecoveryCodes,
+          deleteUselessRecoveryCodes,
           ...sessions.rules,
         })
       },

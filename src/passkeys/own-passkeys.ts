@@ -10,7 +10,7 @@ import { findUserById } from '../users/user-store.ts'
 import { requireName } from './passkey-name.ts'
 import type { Passkey } from './passkey.ts'
 import { deletePasskey, findPasskeysOfUser, updateName } from './passkey-store.ts'
-import type { CheckedRegistration } from './registration.ts'
+import type { AddedPasskey, CheckedRegistration } from './registration.ts'
 
 export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
   db: Database
@@ -20,6 +20,8 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   hasPassword: HasPassword
   /** Whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
+  /** Where nothing is left that they could stand for. */
+  deleteUselessRecoveryCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 /** `removable` is false for the last way to sign in. */
@@ -47,13 +49,11 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply }: CheckedRegistration, caller?: Caller): Promise<Passkey> =>
+    add: (session: OwnSession, { apply }: CheckedRegistration): Promise<AddedPasskey> =>
       change(session, async (transaction) => {
-        const passkey = await apply(transaction)
+        const added = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', session)
-        const { id: passkeyId, name, createdAtMs: addedAtMs } = passkey
-        await notify(transaction, session.userId, { kind: 'passkey_added', passkeyId, name, addedAtMs }, caller)
-        return passkey
+        return added
       }),
 
     /** Resolves to the name as it is stored. */
@@ -73,6 +73,7 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
         const passkey = requireOne(passkeys, id)
         if (passkeys.length === 1 && !(await hasOtherWay(transaction, userId))) throw lastWay()
         await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
+        await deps.deleteUselessRecoveryCodes(transaction, userId)
         await applySecurityEvent(transaction, 'sign_in_method_changed', session)
         await notify(transaction, userId, { kind: 'passkey_removed', name: passkey.name }, caller)
         return passkey

@@ -1,14 +1,20 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { OwnSession } from '../sessions/sign-in-grant.ts'
-import type { Database } from '../storage/database.ts'
 import { createChallenges } from './challenge.ts'
 import { type CreationOptions, type RequestOptions, requestOptions } from './options.ts'
 import { createOwnPasskeys, type OwnPasskey, type OwnPasskeysDeps } from './own-passkeys.ts'
 import type { Passkey } from './passkey.ts'
-import { type CheckedRegistration, createPasskeyRegistration, type NewPasskeyRequest } from './registration.ts'
+import {
+  type AddedPasskey,
+  type CheckedRegistration,
+  createPasskeyRegistration,
+  type NewPasskeyRequest,
+  type PasskeyRegistrationDeps,
+} from './registration.ts'
 import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
 
+export type { Passkey } from './passkey.ts'
 export type { PasskeyProof } from './sign-in.ts'
 
 /**
@@ -33,7 +39,7 @@ export interface Passkeys {
   /** `invalid_request` for a passkey that cannot be used, `unprocessable` for a name that cannot be shown. */
   checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
   /** `forbidden` without a recent sign-in. */
-  add(session: OwnSession, checked: CheckedRegistration, caller?: Caller): Promise<Passkey>
+  add(session: OwnSession, checked: CheckedRegistration): Promise<AddedPasskey>
 
   // The passkeys of a user.
   list(userId: string): Promise<OwnPasskey[]>
@@ -48,12 +54,10 @@ interface AssertionCheck {
   browserSecret: string | undefined
 }
 
-interface PasskeysDeps extends OwnPasskeysDeps {
-  db: Database
+interface PasskeysDeps extends OwnPasskeysDeps, Omit<PasskeyRegistrationDeps, 'challenges' | 'origin'> {
   rootSecret: RootSecret
   /** The public origin of the service. */
   baseUrl: string
-  relyingParty: { id: string; name: string }
 }
 
 export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {

@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
+import type { Notify } from '../users/account-notice.ts'
 import { requireUserById } from '../users/user-store.ts'
 import type { Challenges } from './challenge.ts'
 import { type CreationOptions, creationOptions } from './options.ts'
@@ -20,6 +22,15 @@ export interface PasskeyRegistrationDeps {
   origin: string
   /** What the browser shows as the site. */
   relyingParty: { id: string; name: string }
+  notify: Notify
+  /** For an account that has none; hashed already. */
+  prepareRecoveryCodes: (userId: string, caller?: Caller) => Promise<PreparedCodes | undefined>
+}
+
+interface PreparedCodes {
+  codes: string[]
+  /** False when another request has given the account some. */
+  insert: (transaction: Transaction) => Promise<boolean>
 }
 
 /** The response to the options for a user. */
@@ -31,16 +42,24 @@ export interface NewPasskeyRequest {
   name?: unknown
   /** The name where that kind is not known, such as browser and system. */
   otherwise: string
+  caller: Caller
+}
+
+/** A passkey that was stored. */
+export interface AddedPasskey {
+  passkey: Passkey
+  /** New ones, which came with the first passkey, to be shown once. */
+  recoveryCodes: string[] | undefined
 }
 
 /** A passkey that can be used. Nothing was stored yet. */
 export interface CheckedRegistration {
   /**
-   * In the transaction of what allows it, after the user's row was locked: spends the challenge and stores the passkey.
-   * `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
+   * In the transaction of what allows it, after the user's row was locked: spends the challenge, stores the passkey, and
+   * tells the user. The caller applies the security event. `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
    * user has too many.
    */
-  apply: (transaction: Transaction) => Promise<Passkey>
+  apply: (transaction: Transaction) => Promise<AddedPasskey>
 }
 
 /** More than anybody has authenticators. The list goes into the options, and authenticators try each entry. */
@@ -48,7 +67,7 @@ const MAX_PASSKEYS = 20
 
 /** Adds passkeys to accounts. Whether that is allowed, the caller decides, again in the transaction that stores it. */
 export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
-  const { db, clock, challenges, origin, relyingParty } = deps
+  const { db, clock, challenges, origin, relyingParty, notify } = deps
 
   const requireHandle = async (userId: string): Promise<string> => {
     const handle = await findUserHandle(db, userId)
@@ -70,7 +89,8 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
       })
     },
 
-    async check({ userId, response, browserSecret, name, otherwise }: NewPasskeyRequest): Promise<CheckedRegistration> {
+    async check(request: NewPasskeyRequest): Promise<CheckedRegistration> {
+      const { userId, response, browserSecret, name, otherwise, caller } = request
       const registration = readRegistration(response)
       const chosenName = name === undefined || name === null ? undefined : requireName(name)
       const { challenge, isFramed } = readClientData(registration.clientDataJSON)
@@ -80,6 +100,8 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
       const verified = await verifyRegistration(registration, expected).catch((cause: unknown) => {
         throw unusablePasskey(cause)
       })
+      const isFirst = (await findPasskeysOfUser(db, userId)).length === 0
+      const prepared = isFirst ? await deps.prepareRecoveryCodes(userId, caller) : undefined
       return {
         async apply(transaction) {
           await opened.spend(transaction)
@@ -95,7 +117,9 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
             lastUsedAtMs: undefined,
           }
           await store(transaction, passkey)
-          return passkey
+          const { id: passkeyId, createdAtMs: addedAtMs } = passkey
+          await notify(transaction, userId, { kind: 'passkey_added', passkeyId, name: passkey.name, addedAtMs }, caller)
+          return { passkey, recoveryCodes: (await prepared?.insert(transaction)) ? prepared?.codes : undefined }
         },
       }
     },

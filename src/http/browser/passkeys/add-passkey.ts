@@ -1,9 +1,12 @@
 import { AppError } from '../../../lib/errors.ts'
 import { deviceName } from '../../../pages/device.ts'
+import type { Passkey } from '../../../passkeys/passkeys.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
+import { showRecoveryCodes } from '../second-factor/shown-codes.ts'
 import { answerScript } from './passkey-answer.ts'
 import { passkeyBrowser } from './passkey-browser.ts'
 
@@ -17,7 +20,11 @@ export const createAddPasskey = (deps: PageDeps) => {
     throw new AppError('unauthorized', 'You are not logged in.', { reason: 'logged_out' })
   }
 
-  const register = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+  const register = async (
+    context: RequestContext,
+    session: AuthenticatedSession,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
     sessions.requireRecentAuthentication(session)
     const checked = await passkeys.checkRegistration({
       userId: session.userId,
@@ -25,9 +32,12 @@ export const createAddPasskey = (deps: PageDeps) => {
       browserSecret: context.cookies.link,
       name: context.json.name,
       otherwise: deviceName(context.device.userAgent),
+      caller: context,
     })
-    const { id, name } = await passkeys.add(session, checked, context)
-    return json(201, JSON.stringify({ id, name }))
+    const { passkey, recoveryCodes: codes } = await passkeys.add(session, checked)
+    facts.passkeyId = passkey.id
+    const path = codes && (await showRecoveryCodes(deps, context, { userId: session.userId, codes }))
+    return added(passkey, path)
   }
 
   return {
@@ -43,9 +53,15 @@ export const createAddPasskey = (deps: PageDeps) => {
       answerScript(context, async () => {
         const session = await requireSession(context)
         const { userId, sessionId } = session
-        return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, () =>
-          limits.attempt([['passkeyOfUser', userId]], () => register(context, session)),
+        return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, (facts) =>
+          limits.attempt([['passkeyOfUser', userId]], () => register(context, session, facts)),
         )
       }),
   }
 }
+
+/** `path`: where the script sends the browser then; by default to the account page. */
+const added = ({ id, name }: Passkey, path: string | undefined): HttpResponse => ({
+  ...json(201, JSON.stringify({ id, name })),
+  headers: path === undefined ? [] : ['location', path],
+})
