@@ -32,7 +32,7 @@ export const secondFactorTexts = {
   recoveryAbout: 'For the day your phone or passkey is lost: each of them stands in for it once.',
   left: (count: number): string => {
     if (count === 0) return 'None are left.'
-    return count === 1 ? 'One of ten is left.' : `${count} of ten are left.`
+    return count === 1 ? '1 of 10 is left.' : `${count} of 10 are left.`
   },
   renewAbout: 'New ones replace those that you have.',
   renew: 'Make new recovery codes',
