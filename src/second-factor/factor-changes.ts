@@ -3,7 +3,7 @@ import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
@@ -13,13 +13,19 @@ import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
 import { countFactors, deleteUselessRecoveryCodes } from './second-factor-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { createSecretSealing } from './secret-sealing.ts'
-import { createSetUp } from './set-up.ts'
+import { type CheckedSetUp, createSetUp } from './set-up.ts'
 import { createShownCodes } from './shown-codes.ts'
 
 /** The session of the request, which permits a change of its user. */
 export interface ChangingSession {
   userId: string
   sessionId: string
+}
+
+/** A first code that was right, entered in a session. */
+export interface OwnSetUp extends Pick<CheckedSetUp, 'recoveryCodes'> {
+  /** The same as of `CheckedSetUp`; besides, `forbidden` unless the user of the session has authenticated recently. */
+  apply(transaction: Transaction): Promise<void>
 }
 
 export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
@@ -57,17 +63,19 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
     checkCode: countingCodes(createCodeCheck({ ...deps, sealing }), deps.onCode),
     prepareRecoveryCodes: prepareFirst,
 
-    async setUp(
+    async checkOwnSetUp(
       { userId, sessionId }: ChangingSession,
       first: { sealed: string | undefined; code: string },
       caller?: Caller,
-    ): Promise<string[] | undefined> {
+    ): Promise<OwnSetUp> {
       const { recoveryCodes, apply } = await setUp.checkSetUp({ userId, boundTo: sessionId }, first, caller)
-      await db.inTransaction(async (transaction) => {
-        await requireRecentAuthentication(transaction, sessionId, userId)
-        await apply(transaction, { sessionId })
-      })
-      return recoveryCodes
+      return {
+        recoveryCodes,
+        async apply(transaction) {
+          await requireRecentAuthentication(transaction, sessionId, userId)
+          await apply(transaction, { sessionId })
+        },
+      }
     },
 
     remove: ({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<void> =>

@@ -2,7 +2,7 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Queries } from '../storage/database.ts'
 import type { CheckedCode, EnteredCode } from './code-check.ts'
-import type { ChangingSession, FactorChangesDeps } from './factor-changes.ts'
+import type { ChangingSession, FactorChangesDeps, OwnSetUp } from './factor-changes.ts'
 import type { PreparedRecoveryCodes } from './recovery-code-sets.ts'
 import { countFactors } from './second-factor-store.ts'
 import type { CheckedSetUp, OfferedSetUp, SetUpOwner } from './set-up.ts'
@@ -42,12 +42,12 @@ export interface SecondFactors {
     first: { sealed: string | undefined; code: string },
     caller?: Caller,
   ): Promise<CheckedSetUp>
-  /** The same, and stores it for the user of a session who has authenticated recently; resolves to new codes to show. */
-  setUp(
+  /** The same for the user of a session, who must have authenticated recently. */
+  checkOwnSetUp(
     own: ChangingSession,
     first: { sealed: string | undefined; code: string },
     caller?: Caller,
-  ): Promise<string[] | undefined>
+  ): Promise<OwnSetUp>
   /** The app goes; recovery codes go too where no passkey is left. `not_found` when there is none. */
   remove(own: ChangingSession, caller?: Caller): Promise<void>
 
@@ -87,7 +87,7 @@ export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => {
       'beginSetUp',
       'continueSetUp',
       'checkSetUp',
-      'setUp',
+      'checkOwnSetUp',
       'remove',
       'renewRecoveryCodes',
       'prepareRecoveryCodes',

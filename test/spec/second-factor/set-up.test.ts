@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { loggedIn, newAgent, signedUp } from '../../support/client/accounts.ts'
+import type { UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import {
   readOfferedSetUp,
@@ -18,6 +19,11 @@ const service = await startService({ clock, env: { SVC_APP_NAME: 'Notes' } })
 const offer = async () => {
   const { agent, person } = await signedUp(service)
   return { agent, person, ...readOfferedSetUp(await agent.get(PAGE)) }
+}
+
+const claimsOf = (agent: UserAgent) => {
+  const [, payload = ''] = (agent.cookies.get('svc_access') ?? '').split('.')
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as { sid: string; auth_time: number; amr: string[] }
 }
 
 describe('setting up an app', () => {
@@ -71,6 +77,18 @@ describe('setting up an app', () => {
     assert.equal((await other.get('/auth/api/v1/user')).status, 401)
   })
 
+  test('the session is a new one afterwards, which says what was proved, and when', async () => {
+    const { agent, secret, sealed } = await offer()
+    const stolen = agent.copy()
+    const before = claimsOf(agent)
+    await clock.turnTo(clock.aheadMs() + 60_000)
+    await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
+    const { sid, auth_time, amr } = claimsOf(agent)
+    assert.notEqual(sid, before.sid)
+    assert.deepEqual({ auth_time, amr }, { auth_time: before.auth_time, amr: ['pwd', 'otp', 'mfa'] })
+    assert.equal((await stolen.get('/auth/api/v1/user')).status, 401)
+  })
+
   test('a set-up is of one session and ten minutes, and each is good once', async () => {
     const { agent, secret, sealed, person } = await offer()
     const code = () => codeAt(secret, clock.now())
@@ -83,7 +101,7 @@ describe('setting up an app', () => {
     const both = await Promise.all([1, 2].map(() => agent.post(PAGE, { set_up: sealed, code: code() })))
     assert.deepEqual(
       both.map(({ status }) => status).toSorted((a, b) => a - b),
-      [303, 409],
+      [303, 401],
     )
     for (const [form, status] of [
       [{ code: '123456' }, 410],
@@ -117,7 +135,7 @@ describe('setting up an app', () => {
     assert.match((await agent.get(set.location)).text, /Your app is set up/)
     assert.match((await agent.get('/auth/account')).text, /10 recovery codes are left/)
     const again = await agent.post(PAGE, { set_up: sealed, code: codeAt(secret, clock.now()) })
-    assert.equal(again.status, 409)
+    assert.equal(again.status, 410)
   })
 
   test('after the set-up the user goes on to return_to, a path of this site', async () => {

@@ -8,11 +8,13 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { readReturnTo } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { startSession } from '../start-session.ts'
+import { grantWithCode } from './grant-with-code.ts'
 import { showRecoveryCodes } from './shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (deps: PageDeps) => {
-  const { secondFactors, sessions, pages, limits, accountLog, cookieWriter } = deps
+  const { secondFactors, sessions, pages, limits, accountLog, cookieWriter, clock } = deps
 
   /** Where to go on afterwards; undefined: the account page. */
   const returnToOf = ({ form, query }: RequestContext): string | undefined => {
@@ -75,13 +77,31 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     }
   }
 
-  const setUp = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+  /**
+   * The user has just shown a code, after a recent sign-in: a fresh session that says so replaces the one of the request,
+   * so that tokens stolen from it are no stronger than before (OWASP ASVS 5, 7.2.4).
+   */
+  const setUp = async (
+    context: RequestContext,
+    session: AuthenticatedSession,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
     const { form } = context
     const first = { sealed: form.get('set_up'), code: form.get('code') ?? '' }
     const returnTo = returnToOf(context)
-    const codes = await secondFactors.setUp(session, first, context)
-    if (!codes) return redirect(returnTo ?? '/auth/account?done=second_factor_set_up')
-    return redirect(await showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo }))
+    const { recoveryCodes: codes, apply: also } = await secondFactors.checkOwnSetUp(session, first, context)
+    const grant = grantWithCode(session, clock)
+    const response = await startSession(deps, context, {
+      grant,
+      facts,
+      also,
+      returnTo: async () =>
+        codes
+          ? showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo })
+          : (returnTo ?? '/auth/account?done=second_factor_set_up'),
+    })
+    if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
+    return response
   }
 
   const remove = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
@@ -121,13 +141,14 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       if (sealed !== undefined) return download(sealed, session)
       const { event, run } = actionOf(context)
       const { userId, sessionId } = session
-      const facts: EventFacts = { event, userId, sessionId }
       // Before any hash: what follows is refused in its transaction as well.
       sessions.requireRecentAuthentication(session)
-      const attempt = () => limits.attempt(passwordFormLimits(userId), () => run(context, session))
       return orShowAgain(
         context,
-        () => accountLog.recordOutcome(context, facts, attempt),
+        () =>
+          accountLog.recordOutcome(context, { event, userId, sessionId }, (facts) =>
+            limits.attempt(passwordFormLimits(userId), () => run(context, session, facts)),
+          ),
         (refusal) => showAgain(context, refusal, session),
       )
     },
