@@ -6,21 +6,16 @@ import type { PageDeps } from '../../deps.ts'
 import { passwordFormLimits } from '../../rate-limit.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
-import { readReturnTo } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
 import { grantWithCode } from './grant-with-code.ts'
-import { showRecoveryCodes } from './shown-codes.ts'
+import { createReturnTo, createShownCodes, showRecoveryCodes } from './shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (deps: PageDeps) => {
-  const { secondFactors, sessions, pages, limits, accountLog, cookieWriter, clock } = deps
-
-  /** Where to go on afterwards; undefined: the account page. */
-  const returnToOf = ({ form, query }: RequestContext): string | undefined => {
-    const entered = form.get('return_to') ?? query.get('return_to')
-    return entered === undefined ? undefined : readReturnTo(entered, deps)
-  }
+  const { secondFactors, sessions, pages, limits, accountLog, clock } = deps
+  const returnToOf = createReturnTo(deps)
+  const { show: showCodes, download } = createShownCodes(deps, returnToOf)
 
   const offerSetUp = async ({ form }: RequestContext, session: AuthenticatedSession): Promise<SetUpView> => {
     const owner = { userId: session.userId, boundTo: session.sessionId }
@@ -48,32 +43,6 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       recoveryCodes: hasFactor ? recoveryCodes : undefined,
       isRequired: secondFactors.isRequired,
       returnTo: returnToOf(context),
-    }
-  }
-
-  /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
-  const showCodes = async (context: RequestContext, userId: string): Promise<HttpResponse | undefined> => {
-    const sealed = context.cookies.single.codes
-    const codes = await secondFactors.openCodes(userId, sealed)
-    if (!codes || sealed === undefined) return undefined
-    if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
-    const returnTo = returnToOf(context) ?? '/auth/account'
-    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo }))
-  }
-
-  /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
-  const download = async (sealed: string, { userId, email }: AuthenticatedSession): Promise<HttpResponse> => {
-    const codes = await secondFactors.openCodes(userId, sealed)
-    if (!codes)
-      throw new AppError(
-        'gone',
-        'These codes were shown more than ten minutes ago. Make new ones to get a file of them.',
-      )
-    return {
-      status: 200,
-      contentType: 'text/plain; charset=utf-8',
-      body: pages.recoveryCodesFile({ email, codes }),
-      headers: ['content-disposition', 'attachment; filename="recovery-codes.txt"'],
     }
   }
 
@@ -130,7 +99,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     showAgain,
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const shown = await showCodes(context, session.userId)
+      const shown = await showCodes(context, session)
       if (shown) return shown
       sessions.requireRecentAuthentication(session)
       return page(200, pages.secondFactor(await view(context, session)))

@@ -1,5 +1,9 @@
-import type { RouteDeps } from '../../deps.ts'
+import { AppError } from '../../../lib/errors.ts'
+import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
+import type { PageDeps, RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page } from '../../response.ts'
+import { type ReturnTargets, readReturnTo } from '../../return-to.ts'
 
 const SECOND_FACTOR_PATH = '/auth/account/second-factor'
 
@@ -12,3 +16,42 @@ export const showRecoveryCodes = async (
   context.setCookies([cookieWriter.codes(await secondFactors.sealCodes(userId, codes))])
   return returnTo === undefined ? SECOND_FACTOR_PATH : `${SECOND_FACTOR_PATH}?return_to=${encodeURIComponent(returnTo)}`
 }
+
+type ReturnToOf = (context: RequestContext) => string | undefined
+
+/** Where to go on afterwards; undefined: the account page. */
+export const createReturnTo =
+  (targets: ReturnTargets): ReturnToOf =>
+  ({ form, query }) => {
+    const entered = form.get('return_to') ?? query.get('return_to')
+    return entered === undefined ? undefined : readReturnTo(entered, targets)
+  }
+
+/** Shows new recovery codes, once, and makes a file of them. */
+export const createShownCodes = ({ secondFactors, cookieWriter, pages }: PageDeps, returnToOf: ReturnToOf) => ({
+  /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
+  async show(context: RequestContext, { userId }: AuthenticatedSession): Promise<HttpResponse | undefined> {
+    const sealed = context.cookies.single.codes
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes || sealed === undefined) return undefined
+    if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
+    const returnTo = returnToOf(context) ?? '/auth/account'
+    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo }))
+  },
+
+  /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
+  async download(sealed: string, { userId, email }: AuthenticatedSession): Promise<HttpResponse> {
+    const codes = await secondFactors.openCodes(userId, sealed)
+    if (!codes)
+      throw new AppError(
+        'gone',
+        'These codes were shown more than ten minutes ago. Make new ones to get a file of them.',
+      )
+    return {
+      status: 200,
+      contentType: 'text/plain; charset=utf-8',
+      body: pages.recoveryCodesFile({ email, codes }),
+      headers: ['content-disposition', 'attachment; filename="recovery-codes.txt"'],
+    }
+  },
+})
