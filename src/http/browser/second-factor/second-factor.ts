@@ -9,13 +9,13 @@ import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
 import { grantWithCode } from './grant-with-code.ts'
-import { createReturnTo, createShownCodes, showRecoveryCodes } from './shown-codes.ts'
+import { createReturnTo, createRecoveryCodesView, showRecoveryCodes } from './shown-codes.ts'
 
 /** `/auth/account/second-factor`: an app is set up or removed; recovery codes are made, shown once and saved to a file. */
 export const createSecondFactorHandlers = (deps: PageDeps) => {
   const { secondFactors, sessions, pages, limits, accountLog, clock } = deps
   const returnToOf = createReturnTo(deps)
-  const { show: showCodes, download } = createShownCodes(deps, returnToOf)
+  const { show: showCodes, download } = createRecoveryCodesView(deps, returnToOf)
 
   const offerSetUp = async ({ form }: RequestContext, session: AuthenticatedSession): Promise<SetUpView> => {
     const owner = { userId: session.userId, boundTo: session.sessionId }

@@ -28,7 +28,7 @@ export const createReturnTo =
   }
 
 /** Shows new recovery codes, once, and makes a file of them. */
-export const createShownCodes = ({ secondFactors, cookieWriter, pages }: PageDeps, returnToOf: ReturnToOf) => ({
+export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages }: PageDeps, returnToOf: ReturnToOf) => ({
   /** The codes that a cookie brings, which is good for one page. A `HEAD` shows none, and leaves it. */
   async show(context: RequestContext, { userId }: AuthenticatedSession): Promise<HttpResponse | undefined> {
     const sealed = context.cookies.single.codes
