@@ -54,8 +54,8 @@ export const factorsToJson = ({ codes, recoveryCodes, passkeys }: AccountFactors
   passkeys,
 })
 
-export const passkeysText = ({ passkeys }: Pick<AccountFactors, 'passkeys'>): string =>
-  passkeys === 1 ? '1 passkey' : `${passkeys} passkeys`
+export const passkeysText = (names: string[]): string =>
+  `${names.length === 1 ? '1 passkey' : `${names.length} passkeys`} (${names.join(', ')})`
 
 const recoveryText = ({ recoveryCodes }: AccountFactors): string =>
   recoveryCodes === 1 ? '1 recovery code left' : `${recoveryCodes} recovery codes left`

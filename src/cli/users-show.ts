@@ -3,6 +3,7 @@ import type { AccountFactors } from '../second-factor/second-factors.ts'
 import type { User } from '../users/users.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
+import { passkeyNamesOf } from './passkey-names.ts'
 import { printJson, printRecord } from './terminal/output.ts'
 import { factorsToJson, passkeysText, userRecord, userToJson } from './user-output.ts'
 import { type Core, requireUser, withCore } from './with-core.ts'
@@ -26,12 +27,12 @@ export const addUsersShow = (users: Command, { loadConfig }: CommandContext): vo
   )
 }
 
-const signInMethodsOf = async ({ users, oauth }: Core, { id }: User, factors: AccountFactors): Promise<string[]> => {
-  const hasPassword = await users.hasPassword(id)
-  const linked = await oauth.listIdentities(id, hasPassword)
+const signInMethodsOf = async (core: Core, { id }: User, factors: AccountFactors): Promise<string[]> => {
+  const hasPassword = await core.users.hasPassword(id)
+  const linked = await core.oauth.listIdentities(id, hasPassword)
   return [
     ...(hasPassword ? ['password'] : []),
     ...linked.map(({ provider, email }) => (email === undefined ? provider : `${provider} (${email})`)),
-    ...(factors.passkeys > 0 ? [passkeysText(factors)] : []),
+    ...(factors.passkeys > 0 ? [passkeysText(await passkeyNamesOf(core, id))] : []),
   ]
 }

@@ -68,6 +68,15 @@ export const signupFailure = (thrown: unknown): Exclude<SignupOutcome, 'succeede
   return reason === 'email_taken' || reason === 'username_taken' ? reason : failureOf(thrown)
 }
 
+/** How a failed sign-in with a passkey is counted. */
+export const passkeyFailure = (thrown: unknown): Exclude<PasskeyOutcome, 'succeeded'> => {
+  if (!(thrown instanceof AppError)) return 'failed'
+  const { code } = thrown
+  if (code === 'unauthorized' || code === 'invalid_request') return 'refused'
+  if (code === 'forbidden') return 'disabled'
+  return code === 'rate_limited' || code === 'unavailable' ? code : 'failed'
+}
+
 /** Runs `action`, and counts how it ended. */
 export const countOutcome = async <T, Kind>(
   action: () => Promise<T>,

@@ -1,4 +1,5 @@
 import { printNotice } from '../terminal/output.ts'
+import { safeText } from '../terminal/safe-text.ts'
 import { createTerminalProgress } from '../terminal/progress.ts'
 
 /** What an operator sees while an import runs. */
@@ -26,7 +27,7 @@ export const createImportOutput = (unit: 'line' | 'user'): ImportOutput => {
   }
   let shownBytes = 0
   return {
-    showProblem: (number, problem) => notice(`${unit} ${number}: ${printable(problem)}`),
+    showProblem: (number, problem) => notice(`${unit} ${number}: ${safeText(problem)}`),
     showBytes(done, total = 0) {
       if (done === shownBytes) return
       shownBytes = done
@@ -44,12 +45,4 @@ export const createImportOutput = (unit: 'line' | 'user'): ImportOutput => {
     sayInterrupted: () => notice('interrupted; run the same command again, which adds the users who are missing'),
     end: () => progress.stop(),
   }
-}
-
-const MAX_LENGTH = 1000
-
-/** Names of fields and roles come from the file: they must not move the cursor of a terminal, nor fill its screen. */
-const printable = (text: string): string => {
-  const safe = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?')
-  return safe.length > MAX_LENGTH ? `${safe.slice(0, MAX_LENGTH)}…` : safe
 }

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { describe, test } from 'node:test'
-import { LOGIN_OUTCOMES } from '../../../src/http/request-metrics.ts'
+import { LOGIN_OUTCOMES, PASSKEY_OUTCOMES } from '../../../src/http/request-metrics.ts'
 import type { Person } from '../../support/client/accounts.ts'
 import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertSignedIn } from '../../support/client/assertions.ts'
@@ -15,6 +15,8 @@ import { connectRaw } from '../../support/network/raw-connection.ts'
 import { silence, startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
 import { startPostgres } from '../../support/postgres/postgres.ts'
 import { holdHashQueue } from '../../support/service/held-hash-queue.ts'
+import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
+import { addPasskey, logInWithPasskey } from '../../support/passkeys/passkeys.ts'
 import { type MeteredService, startMeteredProcess, startMeteredService } from '../../support/service/metrics.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
@@ -293,6 +295,32 @@ describe('the metrics', { concurrency: 3 }, () => {
     })
     assert.equal(metrics.value('svc_rate_limit_refusals_total', { limit: 'login' }), 2)
     assert.equal(metrics.value('svc_rate_limit_refusals_total'), 2)
+  })
+
+  test('passkeys by outcome', async (t) => {
+    const own = await startMeteredService({ t })
+    const { agent, person } = await signedUp(own)
+    const authenticator = createAuthenticator({ origin: own.url })
+    await addPasskey(agent, authenticator)
+    assert.equal((await logInWithPasskey(createUserAgent(own), authenticator)).status, 200)
+    assert.equal((await logInWithPasskey(agent, authenticator, {}, '?confirm=1')).status, 200)
+    const other = { origin: 'https://other.example' }
+    assert.equal((await logInWithPasskey(createUserAgent(own), authenticator, other)).status, 401)
+    assert.equal((await own.cli(['users', 'disable', person.email])).code, 0)
+    assert.equal((await logInWithPasskey(createUserAgent(own), authenticator)).status, 403)
+    const metrics = await own.scrape()
+    const counted = PASSKEY_OUTCOMES.map((outcome) => [
+      outcome,
+      metrics.value('svc_passkey_sign_ins_total', { outcome }),
+    ])
+    assert.deepEqual(Object.fromEntries(counted), {
+      succeeded: 2,
+      refused: 1,
+      disabled: 1,
+      rate_limited: 0,
+      unavailable: 0,
+      failed: 0,
+    })
   })
 
   test('signups by outcome', async (t) => {

@@ -64,7 +64,10 @@ describe('§8.1 svc users show', () => {
     for (const _ of ['phone', 'key']) await storePasskey(database, id)
     assert.deepEqual(await factorsOf(person.email), [['totp'], 0, 2])
     const text = await runCommandOf(service, ['users', 'show', id])
-    assert.match(text, /signs in with +password, 2 passkeys\nsecond factor +one-time codes, 0 recovery codes left\n/)
+    assert.match(
+      text,
+      /signs in with +password, 2 passkeys \(Phone, Phone\)\nsecond factor +one-time codes, 0 recovery codes left\n/,
+    )
     const env = { SVC_SECOND_FACTOR: 'off', SVC_PASSKEYS: 'off' }
     const { stdout } = await service.cli(['users', 'show', id, '--json'], { env })
     assert.partialDeepStrictEqual(JSON.parse(stdout), { second_factors: [], passkeys: 0 })

@@ -3,6 +3,7 @@ import type { PasskeyProof } from '../../../passkeys/passkeys.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
+import { countOutcome, passkeyFailure } from '../../request-metrics.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { readReturnTo, returnToParameter } from '../../return-to.ts'
 import { askToProveEmail } from '../recovery/check-mail.ts'
@@ -15,7 +16,7 @@ const AFTER_CONFIRMATION = '/auth/account?done=confirmed'
 
 /** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
 export const createPasskeyLogin = (deps: PageDeps) => {
-  const { passkeys, accountLog, limits, findCurrentSession } = deps
+  const { passkeys, accountLog, limits, findCurrentSession, requestMetrics } = deps
 
   /** The user of the session that is to be confirmed. */
   const requireConfirming = async (context: RequestContext): Promise<string> => {
@@ -72,7 +73,11 @@ export const createPasskeyLogin = (deps: PageDeps) => {
         const destination = destinationOf(context)
         const event = destination.isConfirmation ? 'reauthentication' : 'login'
         return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
-          limits.attempt([['passkeyOfAddress', context.network]], () => signIn(context, destination, facts)),
+          countOutcome(
+            () => limits.attempt([['passkeyOfAddress', context.network]], () => signIn(context, destination, facts)),
+            passkeyFailure,
+            requestMetrics?.countPasskey,
+          ),
         )
       }),
   }
