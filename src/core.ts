@@ -15,15 +15,17 @@ import type { UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
 import { deleteIdentity, findIdentitiesOfUser } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
-import { countPasskeysOfUser } from './passkeys/passkey-store.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
-import { deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
+import { countPasskeysOfUser, deletePasskey, deletePasskeysSince } from './passkeys/passkey-store.ts'
+import { forgetWrongCodes } from './second-factor/one-time-code-store.ts'
+import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
+import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
@@ -158,6 +160,10 @@ export const createCore = (deps: CoreDeps): Core => {
     endTrust,
     disconnectProviders: (transaction, userId, sinceMs) =>
       disconnectSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
+    removePasskeys: (transaction, userId, sinceMs) =>
+      deletePasskeysSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
+    removeCodes: deleteCodesSince,
+    forgetWrongCodes,
   })
   const { announceUpdate } = webhooks
   const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate })
@@ -197,7 +203,18 @@ export const createCore = (deps: CoreDeps): Core => {
     limits,
     lifetimes: linkLifetimes(config),
     disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
+    async removePasskey(transaction, { id, userId, sinceMs }) {
+      const removed = await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
+      if (removed > 0) await deleteRecoveryCodes(transaction, userId, sinceMs)
+      await deleteUselessRecoveryCodes(transaction, userId)
+      return removed
+    },
+    removeCodes: deleteCodesSince,
     acceptsPasswords: config.passwords,
+    async hasFactor({ userId, madeBeforeMs }, queries) {
+      const { codes, passkeys } = await secondFactors.find(userId, queries, madeBeforeMs)
+      return codes || passkeys > 0
+    },
     notify,
     users,
     passwords,

@@ -31,6 +31,7 @@ const LONG_FILES: Record<string, string> = {
   'src/sessions/keys/signing-keys.ts': 'a front door, with its interface',
   'src/storage/schema.ts': 'a table: the tables of an installation',
   'src/storage/sqlite/sqlite.ts': 'one factory: order of commit, sync and answer',
+  'src/recovery/recovery.ts': 'a front door, with its interface',
   'src/users/users.ts': 'a front door, with its interface',
 }
 

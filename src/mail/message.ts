@@ -61,7 +61,7 @@ export type Notice =
   | { kind: 'second_factor_reset'; codes: boolean; passkeys: string[] }
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
-  /** A right password, or a sign-in with a provider, was followed by wrong codes. */
+  /** A right password, a provider or a link was followed by three wrong codes. */
   | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */

@@ -104,7 +104,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     linkSent: createLinkSentPage(layout),
     resetPassword: createResetPasswordPage(layout),
     ...createVerificationPages(layout),
-    otherWaysIn: createOtherWaysInPage(layout),
+    otherWaysIn: createOtherWaysInPage(layout, frame.passkeyIcon),
     notMe: createNotMePage(layout),
     invitation: createInvitationPage(layout),
     newEmail: createNewEmailPage(layout),

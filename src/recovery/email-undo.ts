@@ -9,6 +9,7 @@ import { updatePasswordHash } from '../users/password-hash-store.ts'
 import { lockUser, lockUserToChange, requireUserById } from '../users/user-store.ts'
 import { changesOf, type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
 import type { Link } from './link.ts'
+import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
 
 /** A new password that was checked; nothing is changed before `apply` is called. */
@@ -21,8 +22,13 @@ interface CheckedUndo {
 
 /** Putting back the address that an account had, by the link that was sent to it. */
 export interface EmailUndo {
+  /** Whose second factor must be proved: that which was there before the change was asked for. */
+  findAsked(entered: { link: Link }): Promise<AskedFactor>
   /** `unprocessable` when the new password breaks a rule: the link stays good. */
-  check(entered: { link: Link; password: string }, caller: Caller): Promise<CheckedUndo>
+  check(
+    entered: { link: Link; password: string; factor: ProvedFactor | undefined },
+    caller: Caller,
+  ): Promise<CheckedUndo>
   /** Puts the address back without a session: the account is disabled, and its address is the owner's all the same. */
   applyAlone(apply: CheckedUndo['apply']): Promise<void>
   /** Without a password, which ends if there is one. */
@@ -34,16 +40,18 @@ export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
   clock: Clock
   passwords: Passwords
   requireGoodPassword: RequireGoodPassword
+  hasFactor: HasFactor
 }
 
 export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
   const { db, clock, links, passwords, applySecurityEvent, announceUpdate, notify, userChanged } = deps
 
   /** Puts the address back as it was when the link was made. Before the change is made, that is the account's own. */
-  const putBack = async (transaction: Transaction, link: Link, caller: Caller): Promise<void> => {
+  const putBack = async (transaction: Transaction, { link, factor, caller }: PutBack): Promise<void> => {
     const { userId = '', details } = link
     await lockUserToChange(transaction, userId)
     await links.use(transaction, link)
+    await useFactor(transaction, deps.hasFactor, askedBy(link), factor)
     const user = await requireUserById(transaction, userId)
     const email = emailOfLink(link)
     const verifiedAtMs = user.emailLower === email.lower ? user.emailVerifiedAtMs : undefined
@@ -53,7 +61,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       verifiedAtMs: verifiedAtMs ?? Number(details.verifiedAt),
       nowMs: clock.now(),
     })
-    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: Number(details.askedAt) })
+    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: askedAtOf(link) })
     const changes = changesOf(user, email, true)
     await announceUpdate(transaction, userId, changes)
     if (changes.includes('email'))
@@ -61,37 +69,54 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
     await userChanged(transaction, userId)
   }
 
-  const grantFor = (userId: string): SignInGrant => ({
+  const grantFor = (userId: string, amr: SignInGrant['amr']): SignInGrant => ({
     userId,
     authenticatedAtMs: clock.now(),
-    amr: ['pwd'],
+    amr,
     isStillValid: async (transaction) => (await lockUser(transaction, userId))?.disabled === false,
   })
 
   return {
+    findAsked: async ({ link }) => askedBy(link),
     applyAlone: (apply) => db.inTransaction(apply),
 
-    async check({ link, password }, caller) {
+    async check({ link, password, factor }, caller) {
       const { userId = '' } = link
       const { username } = await requireUserById(db, userId)
       const checked = deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
       const hash = await passwords.hash(checked, caller)
       const apply = async (transaction: Transaction) => {
-        await putBack(transaction, link, caller)
+        await putBack(transaction, { link, factor, caller })
         await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
         await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
       }
-      return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }
+      return {
+        grant: grantFor(userId, factor?.amrAfter('pwd') ?? ['pwd']),
+        apply: (transaction) => orTaken(() => apply(transaction)),
+      }
     },
 
-    async enterByProvider({ link, proof, caller }) {
+    async enterByProvider({ link, proof, factor, caller }) {
       const { userId = '' } = link
       const apply = async (transaction: Transaction) => {
-        await putBack(transaction, link, caller)
+        await putBack(transaction, { link, factor, caller })
         await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
         await proof.connect(transaction, userId)
       }
-      return { grant: grantFor(userId), apply: (transaction) => orTaken(() => apply(transaction)) }
+      return {
+        grant: grantFor(userId, factor?.amrAfter('fed') ?? ['fed']),
+        apply: (transaction) => orTaken(() => apply(transaction)),
+      }
     },
   }
 }
+
+interface PutBack {
+  link: Link
+  factor: ProvedFactor | undefined
+  caller: Caller
+}
+
+const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
+
+const askedBy = (link: Link): AskedFactor => ({ userId: link.userId ?? '', madeBeforeMs: askedAtOf(link) })

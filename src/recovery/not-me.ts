@@ -1,12 +1,12 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
-import type { ApplySecurityEvent } from '../users/security-events.ts'
+import type { ApplySecurityEvent, RemovedCodes } from '../users/security-events.ts'
 import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './links.ts'
 
-/** "This wasn't me": the user says so about a browser or a provider that they were told of. */
+/** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
 export interface NotMe {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
@@ -24,18 +24,37 @@ export interface NotMeDeps {
   notify: Notify
   /** Disconnects one provider of a user; does nothing where it is connected no longer. */
   disconnectProvider: (transaction: Transaction, identityId: string, userId: string) => Promise<number>
+  /** Removes one passkey of a user, and recovery codes that were made at `sinceMs` or later; 0 where it is gone. */
+  removePasskey: (transaction: Transaction, passkey: { id: string; userId: string; sinceMs: number }) => Promise<number>
+  /** Removes an authenticator app and recovery codes that were made at `sinceMs` or later. */
+  removeCodes: (transaction: Transaction, userId: string, sinceMs: number) => Promise<RemovedCodes>
   /** How long the new link lives. */
   resetLifetimeMs: number
 }
 
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const { db, links, applySecurityEvent, notify, disconnectProvider, resetLifetimeMs } = deps
+  const { db, links, applySecurityEvent, notify, disconnectProvider, removePasskey, removeCodes, resetLifetimeMs } =
+    deps
 
   const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
     const { identityId, provider } = details
     if (identityId === undefined || provider === undefined) return
     if ((await disconnectProvider(transaction, identityId, userId)) === 0) return
     await notify(transaction, userId, { kind: 'provider_removed', provider }, caller)
+  }
+
+  const removeNamedPasskey = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    const { passkeyId: id, passkey: name, addedAt } = details
+    if (id === undefined || name === undefined) return
+    if ((await removePasskey(transaction, { id, userId, sinceMs: Number(addedAt) })) === 0) return
+    await notify(transaction, userId, { kind: 'passkey_removed', name }, caller)
+  }
+
+  const removeSecondFactor = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
+    if (details.setUpAt === undefined) return
+    // With recovery codes alone, there is no app any longer that the user could be told of.
+    if (!(await removeCodes(transaction, userId, Number(details.setUpAt))).codes) return
+    await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
   }
 
   const requireAccount = async ({ userId = '' }: Link, queries: Queries = db): Promise<UserRecord> => {
@@ -53,7 +72,9 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
         await lockUserToChange(transaction, userId)
         await links.use(transaction, link)
         const { emailLower } = await requireAccount(link, transaction)
-        await removeProvider(transaction, link, userId, caller)
+        for (const remove of [removeProvider, removeNamedPasskey, removeSecondFactor]) {
+          await remove(transaction, link, userId, caller)
+        }
         // This forgets the browser too, and ends the links that someone else may have asked for.
         await applySecurityEvent(transaction, 'not_me', { userId })
         const reset = await links.create(transaction, {

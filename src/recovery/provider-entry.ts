@@ -3,6 +3,7 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { ProviderProof } from '../users/provider-proof.ts'
 import type { Link, LinkPurpose } from './link.ts'
+import type { ProvedFactor } from './proved-factor.ts'
 
 /** The links whose user can continue with a provider in place of a password. */
 const PURPOSES = ['reset', 'undo', 'invite'] as const satisfies LinkPurpose[]
@@ -18,6 +19,8 @@ interface ProviderEntry {
   proof: ProviderProof
   /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
   isOwnSession: boolean
+  /** The second factor that was proved before, where the account has one. */
+  factor: ProvedFactor | undefined
   caller: Caller
 }
 

@@ -99,6 +99,7 @@ const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
       'createByOperator',
       'createIn',
       'requireAccount',
+      'findAsked',
       'check',
       'enterByProvider',
     ),
@@ -142,6 +143,7 @@ const createEmailSubjects = (deps: RecoveryDeps) => {
     ),
     emailUndo: onDemand(
       async () => (await import('./email-undo.ts')).createEmailUndo(deps),
+      'findAsked',
       'check',
       'applyAlone',
       'enterByProvider',

@@ -11,6 +11,7 @@ import { markEmailVerified } from '../users/email-proof-store.ts'
 import { updatePasswordHash } from '../users/password-hash-store.ts'
 import { findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
+import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
 import type { LoginLimit } from './login-limit.ts'
 import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-links.ts'
@@ -18,6 +19,7 @@ import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-
 interface EnteredPassword {
   link: Link
   password: string
+  factor: ProvedFactor | undefined
   /** Whether the browser has a session of the account: then the proof of an unverified address is no take-over. */
   isOwnSession: boolean
 }
@@ -33,6 +35,8 @@ interface CheckedReset {
 export interface PasswordReset extends ResetLinks {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
+  /** Whose second factor must be proved before anything changes; undefined for a take-over. */
+  findAsked(entered: Pick<EnteredPassword, 'link' | 'isOwnSession'>): Promise<AskedFactor | undefined>
   /** Checks and hashes a new password; `unprocessable` when it breaks a rule, and the link stays good. */
   check(entered: EnteredPassword, caller: Caller): Promise<CheckedReset>
   /** Without a password, which ends if there is one: nobody has proved to know it. */
@@ -46,22 +50,13 @@ export interface PasswordResetDeps extends ResetLinksDeps {
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
   notify: Notify
+  hasFactor: HasFactor
   loginLimit: Pick<LoginLimit, 'unlock'>
 }
 
 export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
-  const {
-    db,
-    clock,
-    links,
-    passwords,
-    requireGoodPassword,
-    applySecurityEvent,
-    announceUpdate,
-    takeOver,
-    notify,
-    loginLimit,
-  } = deps
+  const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate } = deps
+  const { takeOver, notify, hasFactor, loginLimit } = deps
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
     const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
@@ -69,21 +64,23 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
     return user
   }
 
-  const grantFor = ({ id: userId }: UserRecord, link: Link): SignInGrant => ({
+  const grantFor = ({ id: userId }: UserRecord, link: Link, amr: SignInGrant['amr']): SignInGrant => ({
     userId,
     authenticatedAtMs: clock.now(),
-    amr: ['pwd'],
+    amr,
     isStillValid: async (queries) => isAccountOf(await lockUser(queries, userId), link),
   })
 
   const changeAccount = async (
     transaction: Transaction,
-    { user, isOwnSession, provesEmail, passwordHash }: Reset,
+    { user, link, isOwnSession, factor, passwordHash }: Reset,
   ): Promise<void> => {
     const { id: userId, emailLower } = user
-    if (provesEmail && !isOwnSession && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
+    const mayTakeOver = canTakeOver(link, isOwnSession)
+    if (mayTakeOver && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
+    await useFactor(transaction, hasFactor, { userId }, factor)
     await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
-    const verified = provesEmail ? await markEmailVerified(transaction, userId, clock.now()) : 0
+    const verified = provesEmail(link) ? await markEmailVerified(transaction, userId, clock.now()) : 0
     await applySecurityEvent(transaction, 'password_reset', { userId })
     if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
   }
@@ -92,29 +89,33 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
     ...createResetLinks(deps),
     requireAccount,
 
-    async check({ link, password, isOwnSession }, caller) {
+    async findAsked({ link, isOwnSession }) {
+      const { id: userId, emailVerifiedAtMs } = await requireAccount(link)
+      return emailVerifiedAtMs === undefined && canTakeOver(link, isOwnSession) ? undefined : { userId }
+    },
+
+    async check({ link, password, isOwnSession, factor }, caller) {
       const user = await requireAccount(link)
       const accepted = requireGoodPassword(password, [user.email, user.username])
-      // A second factor is asked for here: before the hash, and before anything changes.
       const passwordHash = await passwords.hash(accepted, caller)
       return {
-        grant: grantFor(user, link),
+        grant: grantFor(user, link, factor?.amrAfter('pwd') ?? ['pwd']),
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, isOwnSession, provesEmail: provesEmail(link), passwordHash })
+          await changeAccount(transaction, { user, link, isOwnSession, factor, passwordHash })
           await loginLimit.unlock(transaction, user.emailLower)
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }
     },
 
-    async enterByProvider({ link, proof, isOwnSession }) {
+    async enterByProvider({ link, proof, isOwnSession, factor }) {
       const user = await requireAccount(link)
       return {
-        grant: grantFor(user, link),
+        grant: grantFor(user, link, factor?.amrAfter('fed') ?? ['fed']),
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, isOwnSession, provesEmail: provesEmail(link) })
+          await changeAccount(transaction, { user, link, isOwnSession, factor })
           await proof.connect(transaction, user.id)
         },
       }
@@ -122,14 +123,16 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   }
 }
 
-interface Reset extends Pick<EnteredPassword, 'isOwnSession'> {
+interface Reset extends Omit<EnteredPassword, 'password'> {
   user: UserRecord
-  /** Whether the link can have come by the account's mail alone. */
-  provesEmail: boolean
   /** Undefined: the account has no password afterwards. */
   passwordHash?: string
 }
 
+/** Whether the proof of an unverified address takes the account over. */
+const canTakeOver = (link: Link, isOwnSession: boolean): boolean => provesEmail(link) && !isOwnSession
+
+/** Whether the link can have come by the account's mail alone. */
 const provesEmail = ({ details }: Link): boolean => details.provesEmail !== 'no'
 
 /** A link is good for the account as it was when it was made: with its address, and not disabled. */

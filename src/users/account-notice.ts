@@ -21,7 +21,7 @@ export type AccountNotice =
   /** `left`: how many are still good. */
   | { kind: 'recovery_code_used'; left: number }
   | { kind: 'recovery_codes_renewed' }
-  /** A right password was followed by wrong codes. */
+  /** A right password, a provider or a link was followed by three wrong codes. */
   | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
   | { kind: 'account_taken_over' }

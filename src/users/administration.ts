@@ -7,7 +7,7 @@ import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { markEmailVerified } from './email-proof-store.ts'
 import { requireRoles } from './roles.ts'
-import type { ApplySecurityEvent } from './security-events.ts'
+import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
 import { updatePasswordHash } from './password-hash-store.ts'
 import { lockUserToChange, requireUserById, updateDisabled, updateRoles } from './user-store.ts'
 import { renameUser } from './username-change.ts'
@@ -45,6 +45,21 @@ export const createAdministration = (deps: AdministrationDeps) => {
         return providers
       })
     },
+
+    resetSecondFactors: (id: string, { passkeys: removesPasskeys }: { passkeys: boolean }): Promise<RemovedFactors> =>
+      db.inTransaction(async (transaction) => {
+        await lockUserToChange(transaction, id)
+        await requireUserById(transaction, id)
+        const facts = { userId: id, removesPasskeys }
+        const { codes, recoveryCodes, passkeys, sessions } = await applySecurityEvent(
+          transaction,
+          'second_factor_reset',
+          facts,
+        )
+        const isChanged = codes || recoveryCodes > 0 || passkeys.length > 0
+        if (isChanged) await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys })
+        return { codes, recoveryCodes, passkeys, sessions }
+      }),
 
     async setRoles(id: string, roles: string[]): Promise<void> {
       const checked = requireRoles(roles)

@@ -1,45 +1,5 @@
 import type { Transaction } from '../storage/database.ts'
-
-/** What one event does to each way into an account. */
-interface Effects {
-  /** Where sessions end, so do sign-ins under way, which have proved a password and wait for a second factor. */
-  sessions: 'end' | 'others_end' | 'stay'
-  /**
-   * `die`: all but the links that undo a change of address, which are the owner's last resort. `newer_die`: these too
-   * where they were made since a time.
-   */
-  links: 'die' | 'newer_die' | 'all_die' | 'stay'
-  /** Browsers in which the user has signed in before, and their trust, which spares a second factor. */
-  browsers: 'end' | 'trust_ends' | 'stay'
-  /** Connected providers; `newer_go`: those that were connected since a time. */
-  connections: 'go' | 'newer_go' | 'stay'
-}
-
-/**
- * THE table of events: what each does to every way into an account (docs/security.md). The holes of such systems are
- * where two features meet; so no feature ends anything by itself, and each cell has a test.
- */
-// biome-ignore format: a table is read by its columns
-export const SECURITY_EVENTS = {
-  /** By the user, while signed in. */
-  password_changed:       { sessions: 'others_end', links: 'die',        browsers: 'trust_ends', connections: 'stay' },
-  /** By a link. */
-  password_reset:         { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'stay' },
-  /** By an operator. */
-  password_set:           { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'go' },
-  /** A confirmed change of address, or one by an operator. */
-  email_changed:          { sessions: 'stay',       links: 'die',        browsers: 'stay',       connections: 'stay' },
-  /** What was added since the change was asked for goes. An older undo link stays: the newer one may be an attacker's. */
-  email_undone:           { sessions: 'end',        links: 'newer_die',  browsers: 'end',        connections: 'newer_go' },
-  /** What the link names goes too. */
-  not_me:                 { sessions: 'end',        links: 'die',        browsers: 'end',        connections: 'stay' },
-  /** The owner of an email proves it for the first time, on an account that anybody may have made. */
-  taken_over:             { sessions: 'end',        links: 'all_die',    browsers: 'end',        connections: 'go' },
-  sign_in_method_changed: { sessions: 'others_end', links: 'stay',       browsers: 'trust_ends', connections: 'stay' },
-  disabled:               { sessions: 'end',        links: 'die',        browsers: 'stay',       connections: 'stay' },
-} as const satisfies Record<string, Effects>
-
-export type SecurityEvent = keyof typeof SECURITY_EVENTS
+import { type Effects, SECURITY_EVENTS, type SecurityEvent, type Things } from './security-event-table.ts'
 
 interface EventFacts {
   userId: string
@@ -49,17 +9,35 @@ interface EventFacts {
   sinceMs?: number | undefined
   /** Overrides the table, where an operator asked for it. */
   keepsConnections?: boolean | undefined
+  /** The same for passkeys, which go then. */
+  removesPasskeys?: boolean | undefined
+}
+
+/** What was removed of an authenticator app and its recovery codes. */
+export interface RemovedCodes {
+  /** Whether there was an app. */
+  codes: boolean
+  recoveryCodes: number
+}
+
+/** What was removed of second factors, and how many sessions ended. */
+export interface RemovedFactors extends RemovedCodes {
+  /** Names of the passkeys that were removed. */
+  passkeys: string[]
+  sessions: number
 }
 
 /** What came of an event. */
-interface Ended {
-  sessions: number
+interface Ended extends RemovedFactors {
   /** Names of the providers that were disconnected. */
   providers: string[]
 }
 
 /** Ends what the event ends, in the transaction of the change, whose first statement has locked the user. */
 export type ApplySecurityEvent = (transaction: Transaction, event: SecurityEvent, facts: EventFacts) => Promise<Ended>
+
+/** Removes what was added at `sinceMs` or later. */
+type RemoveSince<Removed> = (transaction: Transaction, userId: string, sinceMs: number) => Promise<Removed>
 
 interface SecurityEventsDeps {
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
@@ -68,8 +46,12 @@ interface SecurityEventsDeps {
   endLinks: (transaction: Transaction, userId: string, undoSinceMs: number | undefined) => Promise<unknown>
   forgetBrowsers: (transaction: Transaction, userId: string) => Promise<unknown>
   endTrust: (transaction: Transaction, userId: string) => Promise<unknown>
-  /** Those that were connected at `sinceMs` or later; resolves to the names of the providers. */
-  disconnectProviders: (transaction: Transaction, userId: string, sinceMs: number) => Promise<string[]>
+  /** Resolves to the names of the providers. */
+  disconnectProviders: RemoveSince<string[]>
+  /** Resolves to the names of the passkeys. */
+  removePasskeys: RemoveSince<string[]>
+  removeCodes: RemoveSince<RemovedCodes>
+  forgetWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
@@ -79,21 +61,43 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     return deps.endSessions(transaction, userId, sessions === 'others_end' ? sessionId : undefined)
   }
 
+  /** What was added to the account, as far as it goes. */
+  const remove = async (transaction: Transaction, effects: Effects, facts: EventFacts) => {
+    const { userId, keepsConnections, removesPasskeys } = facts
+    const connectedSinceMs = sinceOf(keepsConnections ? 'stay' : effects.connections, facts)
+    const passkeysSinceMs = sinceOf(removesPasskeys ? 'go' : effects.passkeys, facts)
+    const codesSinceMs = sinceOf(effects.codes, facts)
+    return {
+      providers:
+        connectedSinceMs === undefined ? [] : await deps.disconnectProviders(transaction, userId, connectedSinceMs),
+      passkeys: passkeysSinceMs === undefined ? [] : await deps.removePasskeys(transaction, userId, passkeysSinceMs),
+      ...(codesSinceMs === undefined
+        ? { codes: false, recoveryCodes: 0 }
+        : await deps.removeCodes(transaction, userId, codesSinceMs)),
+    }
+  }
+
   return async (transaction, event, facts) => {
     const effects: Effects = SECURITY_EVENTS[event]
-    const { userId, keepsConnections = effects.connections === 'stay' } = facts
-    const connectedSinceMs = effects.connections === 'newer_go' ? requireTime(facts) : 0
-    const providers = keepsConnections ? [] : await deps.disconnectProviders(transaction, userId, connectedSinceMs)
+    const { userId } = facts
+    const removed = await remove(transaction, effects, facts)
+    if (effects.wrongCodes === 'forgotten') await deps.forgetWrongCodes(transaction, userId)
     if (effects.links !== 'stay') await deps.endLinks(transaction, userId, undoLinksSince(effects, facts))
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
-    return { sessions: await endSessions(transaction, effects, facts), providers }
+    return { ...removed, sessions: await endSessions(transaction, effects, facts) }
   }
 }
 
 const requireTime = ({ sinceMs }: EventFacts): number => {
   if (sinceMs === undefined) throw new TypeError('The event needs the time since when things end')
   return sinceMs
+}
+
+/** Undefined: nothing of the kind goes. */
+const sinceOf = (things: Things, facts: EventFacts): number | undefined => {
+  if (things === 'stay') return undefined
+  return things === 'newer_go' ? requireTime(facts) : 0
 }
 
 /** Undefined: no link of that kind ends. */

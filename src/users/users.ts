@@ -12,7 +12,7 @@ import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
 import { type AlsoInsert, type Begin, createRegistration, type InvitedUser, type ProviderUser } from './registration.ts'
-import type { ApplySecurityEvent } from './security-events.ts'
+import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
 import type { HasPassword } from './usable-password.ts'
 import {
   deleteUser,
@@ -66,6 +66,11 @@ export interface Users {
   // What an operator does.
   /** Ends every session and disconnects every provider, unless they are kept; resolves to the providers' names. */
   setPassword(id: string, entered: string, options?: { keepProviders?: boolean | undefined }): Promise<string[]>
+  /**
+   * For a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
+   * sessions, links and known browsers. `not_found` when there is no such user.
+   */
+  resetSecondFactors(id: string, options: { passkeys: boolean }): Promise<RemovedFactors>
   setRoles(id: string, roles: string[]): Promise<void>
   /** `conflict` for a taken username. */
   setUsername(id: string, entered: string): Promise<void>
@@ -194,6 +199,7 @@ const administrationOnDemand = (deps: UsersDeps) =>
   onDemand(
     async () => (await import('./administration.ts')).createAdministration(deps),
     'setPassword',
+    'resetSecondFactors',
     'setRoles',
     'setUsername',
     'verifyEmail',

@@ -122,6 +122,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'undo of a change of email': (pages) => pages.undoEmail(undoEmail),
     'undo of a change of email, refused': (pages) =>
       pages.undoEmail({ ...undoEmail, otherEmail: undefined, errors: { password: 'password_common' } }),
+    'undo of a change of email, with codes': (pages) =>
+      pages.undoEmail({ ...undoEmail, factor: { codes: true, recoveryCodes: false, passkeys: false } }),
     'undo of a change of email, without passwords': (pages) => pages.undoEmail({ ...undoEmail, providers }),
     'email put back to a disabled account': (pages) => pages.emailUndoneButDisabled(text),
     'check your mail after signup': (pages) => pages.checkMail({ email: text, after: 'signup', returnTo: text }),
@@ -256,6 +258,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'reset password': (pages) => pages.resetPassword(reset),
     'reset password in place of another account': (pages) => pages.resetPassword({ ...reset, otherEmail: text }),
     'reset without passwords': (pages) => pages.resetPassword({ ...reset, providers }),
+    'reset with codes and passkeys': (pages) =>
+      pages.resetPassword({ ...reset, factor: { codes: true, recoveryCodes: true, passkeys: true } }),
+    'reset with a recovery code, refused': (pages) => {
+      const factor = { codes: false, recoveryCodes: true, passkeys: true }
+      return pages.resetPassword({ ...reset, factor, errors: { code: 'code_wrong' } })
+    },
+    'reset with passkeys alone, refused': (pages) => {
+      const factor = { codes: false, recoveryCodes: false, passkeys: true }
+      return pages.resetPassword({ ...reset, factor, errors: { passkey_response: 'passkey_wrong' } })
+    },
     'reset password refused': (pages) => pages.resetPassword({ ...reset, errors: { password: 'password_common' } }),
     invitation: (pages) => pages.invitation(invitation),
     'invitation in place of another account': (pages) =>
@@ -265,7 +277,10 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'invitation held up': (pages) => pages.invitation({ ...invitation, problem: tooMany }),
     'invitation by providers': (pages) => pages.invitation({ ...invitation, byPassword: false, providers }),
     'invitation with providers': (pages) => pages.invitation({ ...invitation, providers }),
-    'other ways in': (pages) => pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked }),
+    'other ways in': (pages) =>
+      pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked, passkeys: passkeys.list }),
+    'passkeys as the other ways in': (pages) =>
+      pages.otherWaysIn({ csrfToken: text, returnTo: '/', linked: [], passkeys: passkeys.list }),
     ...deadLinks,
     'error 400': failure(400),
     'error 403': failure(403),
@@ -301,6 +316,8 @@ export const WRONG_STATES: Record<string, string> = {
   'name of a passkey refused': 'name-text1',
   'forgot password refused': 'email',
   'reset password refused': 'password',
+  'reset with a recovery code, refused': 'code',
+  'reset with passkeys alone, refused': 'passkey-problem',
   'invitation refused': 'password',
   'invitation held up': 'form-problem',
   're-authentication refused': 'password',

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import type { Transaction } from '../../src/storage/database.ts'
-import { createSecurityEvents, SECURITY_EVENTS, type SecurityEvent } from '../../src/users/security-events.ts'
+import { SECURITY_EVENTS, type SecurityEvent } from '../../src/users/security-event-table.ts'
+import { createSecurityEvents } from '../../src/users/security-events.ts'
 
 const transaction = {} as Transaction
 const facts = { userId: 'ada', sessionId: 'own', sinceMs: 7 }
@@ -24,22 +25,42 @@ const record = async (event: SecurityEvent, given: object = {}): Promise<string[
       calls.push(`providers from ${sinceMs}`)
       return ['google']
     },
+    removePasskeys: async (_, __, sinceMs) => {
+      calls.push(`passkeys from ${sinceMs}`)
+      return ['Phone']
+    },
+    removeCodes: async (_, __, sinceMs) => {
+      calls.push(`codes from ${sinceMs}`)
+      return { codes: true, recoveryCodes: 10 }
+    },
+    forgetWrongCodes: async () => void calls.push('wrong codes'),
   })
   await apply(transaction, event, { ...facts, ...given })
   return calls.sort()
 }
 
 describe('what events end', () => {
+  const ENDS = ['sessions but none', 'sign-ins']
+  const OTHERS_END = ['sessions but own', 'sign-ins']
   const cases: Record<SecurityEvent, string[]> = {
-    password_changed: ['links', 'sessions but own', 'sign-ins', 'trust'],
-    password_reset: ['browsers', 'links', 'sessions but none', 'sign-ins'],
-    password_set: ['browsers', 'links', 'providers from 0', 'sessions but none', 'sign-ins'],
+    password_changed: ['links', ...OTHERS_END, 'trust', 'wrong codes'],
+    password_reset: ['browsers', 'links', ...ENDS, 'wrong codes'],
+    password_set: ['browsers', 'links', 'providers from 0', ...ENDS, 'wrong codes'],
+    second_factor_reset: ['browsers', 'codes from 0', 'links', ...ENDS],
     email_changed: ['links'],
-    email_undone: ['browsers', 'links, undo from 7', 'providers from 7', 'sessions but none', 'sign-ins'],
-    not_me: ['browsers', 'links', 'sessions but none', 'sign-ins'],
-    taken_over: ['browsers', 'links, undo from 0', 'providers from 0', 'sessions but none', 'sign-ins'],
-    sign_in_method_changed: ['sessions but own', 'sign-ins', 'trust'],
-    disabled: ['links', 'sessions but none', 'sign-ins'],
+    email_undone: [
+      'browsers',
+      'codes from 7',
+      'links, undo from 7',
+      'passkeys from 7',
+      'providers from 7',
+      ...ENDS,
+      'wrong codes',
+    ],
+    not_me: ['browsers', 'links', ...ENDS],
+    taken_over: ['browsers', 'codes from 0', 'links, undo from 0', 'passkeys from 0', 'providers from 0', ...ENDS],
+    sign_in_method_changed: [...OTHERS_END, 'trust'],
+    disabled: ['links', ...ENDS],
   }
 
   for (const [event, expected] of Object.entries(cases)) {
@@ -52,13 +73,12 @@ describe('what events end', () => {
   test('an event that undoes something needs the time when that began', () =>
     assert.rejects(record('email_undone', { sinceMs: undefined }), TypeError))
 
-  test('connections stay where the operator asks for it', async () =>
-    assert.deepEqual(await record('password_set', { keepsConnections: true }), [
-      'browsers',
-      'links',
-      'sessions but none',
-      'sign-ins',
-    ]))
+  test('connections stay, and passkeys go, where the operator asks for it', async () => {
+    const kept = await record('password_set', { keepsConnections: true })
+    assert.deepEqual(kept, ['browsers', 'links', ...ENDS, 'wrong codes'])
+    const reset = await record('second_factor_reset', { removesPasskeys: true })
+    assert.deepEqual(reset, ['browsers', 'codes from 0', 'links', 'passkeys from 0', ...ENDS])
+  })
 })
 
 /** The rows of the table in docs/security.md, by the words for each event. */
@@ -66,20 +86,23 @@ const DOCUMENTED: Record<SecurityEvent, string> = {
   password_changed: 'password changed, or a first one set, while signed in',
   password_reset: 'password set by a link',
   password_set: 'password set by an operator',
+  second_factor_reset: '`svc users reset-second-factor`',
   email_changed: 'email changed',
   email_undone: 'change of email undone',
   not_me: '"This wasn\'t me"',
   taken_over: 'unverified account taken over',
-  sign_in_method_changed: 'provider connected or disconnected',
+  sign_in_method_changed: 'provider or passkey added or removed, second factor set up or removed',
   disabled: 'account disabled',
 }
 
-/** How a cell begins. Trust in a browser says nothing yet, since there is no second factor. */
+/** How a cell begins. */
 const WORDS = {
   sessions: { end: 'all end', others_end: 'others end', stay: 'stay' },
   links: { die: 'die, but for undo', newer_die: 'die, but for older undo', all_die: 'all die', stay: 'stay' },
-  browsers: { end: 'all end', trust_ends: 'stay', stay: 'stay' },
+  browsers: { end: 'all end', trust_ends: 'trust ends', stay: 'stay' },
   connections: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
+  passkeys: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
+  codes: { go: 'go', newer_go: 'go, if newer', stay: 'stay' },
 }
 
 test('docs/security.md has the same table', () => {
@@ -94,12 +117,14 @@ test('docs/security.md has the same table', () => {
     (typeof SECURITY_EVENTS)[SecurityEvent],
   ][]) {
     // "As asked" is the change itself.
-    const [, , ...cells] = cellsOf(DOCUMENTED[event]).map((cell) => cell.replace('as asked', 'stay'))
+    const [, , ...cells] = cellsOf(DOCUMENTED[event]).map((cell) => cell.replace(/^as asked/, 'stay'))
     const expected = [
       WORDS.sessions[effects.sessions],
       WORDS.links[effects.links],
       WORDS.browsers[effects.browsers],
       WORDS.connections[effects.connections],
+      WORDS.passkeys[effects.passkeys],
+      WORDS.codes[effects.codes],
     ]
     for (const [column, words] of expected.entries()) assert.ok(cells[column]?.startsWith(words), `${event}: ${words}`)
   }

@@ -62,10 +62,10 @@ export const secondFactorNotices: NoticeTexts<
     ...titles(app, (of) => `Your ${of}account has new recovery codes`),
     what: [`New recovery codes were made for your ${app} account. The earlier ones are no longer good.`],
   }),
-  wrong_codes: (_message, { app, passwords }) => ({
-    ...titles(app, (of) => `Wrong codes at a login to your ${of}account`),
+  wrong_codes: (_message, { app }) => ({
+    ...titles(app, (of) => `Wrong codes for your ${of}account`),
     what: [
-      `Someone got as far as the code at a login to your ${app} account, ${passwords ? 'with the right password or a provider' : 'with a provider'}. Then they entered wrong codes, and were not let in.`,
+      `Someone got as far as the code that your ${app} account asks for. Then they entered wrong codes, and were not let in.`,
     ],
   }),
 }

@@ -217,8 +217,8 @@ export const messageTexts = {
       advice: [
         'If it was you, you have nothing to do. A recovery code lets you in where your phone does not.',
         passwords
-          ? 'If it wasn’t you, someone knows your password: choose a new one now.'
-          : `If it wasn’t you, someone gets into the account with which you log in to ${app}: make that account safe there.`,
+          ? 'If it wasn’t you, someone knows your password, or reads your mail: choose a new password now, and make your mailbox safe.'
+          : `If it wasn’t you, someone reads your mail, or gets into the account with which you log in to ${app}: make both safe.`,
       ],
     }),
     own_password: ({ app }: ServiceFacts): EndingWords => ({

@@ -1,5 +1,6 @@
 import type { ProviderView } from '../provider-views.ts'
-import type { FieldProblem, FormView } from '../views.ts'
+import type { FormView } from '../views.ts'
+import type { AskedFactorView, LinkFormErrors } from './views.ts'
 
 /** A link that confirms a new address. */
 export interface NewEmailView {
@@ -21,5 +22,6 @@ export interface UndoEmailView extends FormView {
   otherEmail: string | undefined
   /** One of these is connected to the account, where the service accepts no passwords. */
   providers: readonly ProviderView[] | undefined
-  errors: { password?: FieldProblem | undefined }
+  factor?: AskedFactorView | undefined
+  errors: LinkFormErrors
 }

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, returnToInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { passkeyTexts } from '../passkey-texts.ts'
 import { providerIcon } from '../provider-buttons.ts'
 import type { LinkedView } from '../provider-views.ts'
 import { texts } from '../texts.ts'
@@ -22,21 +23,58 @@ const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragmen
 </li>
 `
 
+type ShownPasskey = OtherWaysInView['passkeys'][number]
+
+const passkeyRow = (
+  { id, name, addedAtMs, removable }: ShownPasskey,
+  iconUrl: string,
+  hiddenInputs: HtmlFragment,
+): HtmlFragment =>
+  html`<li>${providerIcon(passkeyTexts.passkeys, iconUrl)}
+<div>
+<p><b>${name}</b></p>
+<p class="about">${passkeyTexts.added} ${dayOf(addedAtMs)}${
+    !removable &&
+    html`<br>
+${passkeyTexts.onlyWayIn}`
+  }</p>
+</div>
+${
+  removable &&
+  html`<form method="post" action="/auth/account/passkeys">
+${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
+<button class="second" name="remove" value="1" aria-label="${passkeyTexts.removeOf(name)}">${passkeyTexts.remove}</button>
+</form>
+`
+}</li>
+`
+
 /**
  * The page after a reset: what else gets into the account, with a button to remove each. Who had the old password may
  * have connected something.
  */
-export const createOtherWaysInPage = (layout: Layout) => {
+export const createOtherWaysInPage = (layout: Layout, passkeyIconUrl: string) => {
   const words = resetTextsOf(layout)
-  return ({ csrfToken, returnTo, linked }: OtherWaysInView): string =>
-    layout.panel({
+  return ({ csrfToken, returnTo, linked, passkeys }: OtherWaysInView): string => {
+    const own = `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
+    const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(own)}`
+    return layout.panel({
       title: words.waysIn,
       body: html`<p>${words.waysInAbout}</p>
-<form method="post" action="/auth/account/identities">
-${csrfInput(csrfToken)}${returnToInput(`/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`)}
+${
+  linked.length > 0 &&
+  html`<form method="post" action="/auth/account/identities">
+${hiddenInputs}
 <ul class="sessions logins">
 ${linked.map(row)}</ul>
 </form>
-<a class="first" href="${returnTo}">${words.goOn}</a>`,
+`
+}${
+  passkeys.length > 0 &&
+  html`<ul class="sessions logins">
+${passkeys.map((passkey) => passkeyRow(passkey, passkeyIconUrl, hiddenInputs))}</ul>
+`
+}<a class="first" href="${returnTo}">${words.goOn}</a>`,
     })
+  }
 }

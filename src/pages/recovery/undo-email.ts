@@ -3,19 +3,22 @@ import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
 import { entryButtons } from '../provider-buttons.ts'
+import { formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
 import { emailTexts } from './email-texts.ts'
 import type { UndoEmailView } from './email-views.ts'
 
-const passwordForm = ({ csrfToken, token, email, errors }: UndoEmailView): HtmlFragment =>
-  html`<form method="post" action="/auth/email/undo" novalidate>
+const passwordForm = (layout: Layout, view: UndoEmailView): HtmlFragment => {
+  const { csrfToken, token, email, errors } = view
+  return html`<form method="post" action="/auth/email/undo" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
 ${ownerInput(email)}
 ${chosenPassword({
   problem: errors.password,
   focused: Boolean(errors.password),
 })}
-<button class="first">${emailTexts.undoButton}</button>
+${formEnd(layout, view, html`<button class="first">${emailTexts.undoButton}</button>`)}
 </form>`
+}
 
 const endsOf = ({ providers }: UndoEmailView): readonly string[] =>
   providers === undefined ? emailTexts.undoEnds : [...emailTexts.undoEnds.slice(0, -1), emailTexts.undoConnects]
@@ -27,12 +30,13 @@ const endsOf = ({ providers }: UndoEmailView): readonly string[] =>
 export const createUndoEmailPage =
   (layout: Layout) =>
   (view: UndoEmailView): string => {
-    const { token, email, newEmail, otherEmail, errors, problem, providers } = view
+    const { token, email, newEmail, otherEmail, problem, providers } = view
     return layout.panel({
       title: emailTexts.undo,
-      wrong: Boolean(problem ?? errors.password),
+      wrong: Boolean(problem ?? wrongFieldOf(view)),
       scripted: providers === undefined,
-      body: html`${formProblem(problem, layout.support, !errors.password)}
+      passkeys: usesPasskeys(layout, view),
+      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
 <p>${emailTexts.undoFor} <b>${email}</b>. ${emailTexts.undoOf} <b>${newEmail}</b>:</p>
 <ul class="ends">
 ${endsOf(view).map(
@@ -40,7 +44,7 @@ ${endsOf(view).map(
 `,
 )}</ul>
 ${otherEmail !== undefined && html`<p>${emailTexts.undoLeaves} <b>${otherEmail}</b>.</p>`}
-${providers === undefined ? passwordForm(view) : entryButtons(view, { purpose: 'undo', token })}`,
+${providers === undefined ? passwordForm(layout, view) : entryButtons(view, { purpose: 'undo', token })}`,
     })
   }
 

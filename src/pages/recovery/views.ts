@@ -1,3 +1,4 @@
+import type { PasskeyView } from '../passkey-views.ts'
 import type { LinkedView, ProviderView } from '../provider-views.ts'
 import type { FieldProblem, FormView } from '../views.ts'
 
@@ -20,6 +21,23 @@ export interface ForgotPasswordView extends FormView {
   errors: { email?: FieldProblem | undefined }
 }
 
+/** The second factor that the page of a link asks for. */
+export interface AskedFactorView {
+  /** Of an authenticator app. */
+  codes: boolean
+  recoveryCodes: boolean
+  passkeys: boolean
+}
+
+/** What of it was wrong. */
+interface FactorErrors {
+  code?: FieldProblem | undefined
+  passkey_response?: FieldProblem | undefined
+}
+
+/** What the form of a link got wrong. */
+export type LinkFormErrors = FactorErrors & { password?: FieldProblem | undefined }
+
 /** A new password by a link. */
 export interface ResetPasswordView extends FormView {
   token: string
@@ -29,7 +47,8 @@ export interface ResetPasswordView extends FormView {
   otherEmail: string | undefined
   /** One of these is connected to the account, where the service accepts no passwords. */
   providers: readonly ProviderView[] | undefined
-  errors: { password?: FieldProblem | undefined }
+  factor?: AskedFactorView | undefined
+  errors: LinkFormErrors
 }
 
 /** What a user was told of: a provider that was connected, a sign-in in a new browser, a new passkey or second factor. */
@@ -52,6 +71,7 @@ export interface OtherWaysInView {
   /** Where the user goes on to. */
   returnTo: string
   linked: readonly LinkedView[]
+  passkeys: readonly Pick<PasskeyView, 'id' | 'name' | 'addedAtMs' | 'removable'>[]
 }
 
 /** An invitation that can be accepted. */

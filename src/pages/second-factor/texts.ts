@@ -70,6 +70,11 @@ export const secondFactorDone = {
 
 /** What is wrong with a field. */
 export const codeProblems = {
+  code_missing: 'Enter a code.',
+  passkey_challenge: 'That took too long, or was begun in another browser. Use your passkey once more.',
+  passkey_unreadable: 'What the browser sent of your passkey cannot be read. Use it once more.',
+  passkey_unknown: 'This passkey is not one of your account: it may have been removed. Try another.',
+  passkey_wrong: 'This passkey could not be checked. Try once more, or another one.',
   code_wrong: 'That code is wrong, or was used already. Wait for the next one, or use a recovery code.',
   first_code_wrong:
     'That code is wrong. Enter the one that the app shows now, and check that the clock of your phone sets itself.',

@@ -9,7 +9,7 @@ import type { TurnedClock } from '../clock/turned-clock.ts'
 import { databasePath } from '../database/database-file.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
 import type { Environment } from './command.ts'
-import { type Service, startService } from './service.ts'
+import { CHEAP_HASHES, type Service, startService } from './service.ts'
 import { type ServiceProcess, startServiceProcess } from './service-process.ts'
 
 /** Two services with the same database, root secret and public origin, and different ports. */
@@ -48,7 +48,7 @@ export const openOperator = async (service: Service, t?: TestContext): Promise<C
   const log = createLog('silent', { write: () => {} })
   const bootstrapped = await bootstrap({ config, log })
   afterwards(t, () => bootstrapped.db.close())
-  return createCore({ config, log, ...bootstrapped })
+  return createCore({ config, log, hashCost: CHEAP_HASHES, ...bootstrapped })
 }
 
 /** Runs work for each round, several at once, and resolves when all are done. */

@@ -63,7 +63,7 @@ type Launch = {
 }
 
 /** The least that Argon2 allows. */
-const CHEAP_HASHES = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+export const CHEAP_HASHES = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 const launch = async ({ env, directory, write, clock, fullHashes }: Launch): Promise<Running> => {
   const config = readSettings(env, directory)

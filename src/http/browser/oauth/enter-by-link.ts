@@ -32,7 +32,7 @@ export const enterByLink = async (
   facts.event = EVENTS[purpose]
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (proof) => {
-    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, caller: context })
+    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor: undefined, caller: context })
     const grant = { ...entered.grant, amr: ['fed'] as const }
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo

@@ -1,9 +1,11 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { Link, LinkPurpose } from '../../../recovery/link.ts'
+import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import type { Refusal } from '../form-problems.ts'
+import { findBrowserSessions } from '../start-session.ts'
 
 /** The token of a link: the field of a form, else that of the address. `invalid_request` when it is missing or repeated. */
 const requireToken = ({ form, query }: RequestContext): string => {
@@ -38,4 +40,17 @@ export const requireLink = async (
 ): Promise<NamedLink> => {
   const token = requireToken(context)
   return { token, link: await recovery.links.require(purposes, token) }
+}
+
+/** The sessions of the browser in which a link was opened: whether one is of its account, and those of others. */
+export const findSessionsBeside = async (
+  deps: Pick<RouteDeps, 'sessions'>,
+  context: RequestContext,
+  { userId }: Pick<Link, 'userId'>,
+): Promise<{ isOwn: boolean; others: AuthenticatedSession[] }> => {
+  const sessions = await findBrowserSessions(deps, context)
+  return {
+    isOwn: sessions.some((session) => session.userId === userId),
+    others: sessions.filter((session) => session.userId !== userId),
+  }
 }

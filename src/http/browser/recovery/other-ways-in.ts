@@ -11,8 +11,10 @@ import { requestedReturnTo } from '../start-session.ts'
  * remove what is not theirs. Without any, the browser goes on at once.
  */
 export const createOtherWaysIn = (deps: PageDeps) => {
-  const { oauth, pages } = deps
+  const { oauth, passkeys, pages } = deps
   const signInMethods = createSignInMethods(deps)
+
+  const listPasskeys = async (userId: string) => (passkeys.isOn ? passkeys.list(userId) : [])
 
   return {
     /**
@@ -22,14 +24,19 @@ export const createOtherWaysIn = (deps: PageDeps) => {
     async before(userId: string, returnTo: string, own?: Pick<ProviderProfile, 'issuer' | 'subject'>): Promise<string> {
       const linked = await oauth.listIdentities(userId, true)
       const others = linked.filter(({ issuer, subject }) => issuer !== own?.issuer || subject !== own.subject)
-      return others.length === 0 ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
+      const isAlone = others.length === 0 && (await listPasskeys(userId)).length === 0
+      return isAlone ? returnTo : `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo)}`
     },
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const linked = (await signInMethods.forAccountPage(session))?.linked ?? []
-      if (linked.length === 0) return redirect(returnTo)
-      return page(200, pages.otherWaysIn({ csrfToken: context.csrfToken, returnTo, linked }))
+      const own = (await listPasskeys(session.userId)).map(({ createdAtMs: addedAtMs, ...it }) => ({
+        ...it,
+        addedAtMs,
+      }))
+      if (linked.length === 0 && own.length === 0) return redirect(returnTo)
+      return page(200, pages.otherWaysIn({ csrfToken: context.csrfToken, returnTo, linked, passkeys: own }))
     },
   }
 }

@@ -5,15 +5,16 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { completeSignIn } from '../second-factor/complete-sign-in.ts'
-import { findBrowserSessions } from '../start-session.ts'
+import { createAskedFactor } from './asked-factor.ts'
 import { returnToOf } from './asking-browser.ts'
-import { requireLink } from './link-token.ts'
+import { findSessionsBeside, requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: PageDeps) => {
   const { recovery, limits, pages, passwords, providers, accountLog } = deps
   const otherWaysIn = createOtherWaysIn(deps)
+  const askedFactor = createAskedFactor(deps)
 
   const render = async (
     context: RequestContext,
@@ -21,21 +22,24 @@ export const createResetPassword = (deps: PageDeps) => {
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
     const { email } = await recovery.reset.requireAccount(link)
-    const others = (await findBrowserSessions(deps, context)).filter(({ userId }) => userId !== link.userId)
+    const { isOwn: isOwnSession, others } = await findSessionsBeside(deps, context, link)
     return pages.resetPassword({
       csrfToken: context.csrfToken,
       token,
       email,
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
+      factor: await askedFactor.describe(await recovery.reset.findAsked({ link, isOwnSession })),
       ...refusal,
     })
   }
 
   const reset = async (context: RequestContext, link: Link, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
-    const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
-    const { grant, apply: also } = await recovery.reset.check({ link, password, isOwnSession }, context)
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    const asked = await recovery.reset.findAsked({ link, isOwnSession })
+    const factor = await askedFactor.prove(context, asked)
+    const { grant, apply: also } = await recovery.reset.check({ link, password, isOwnSession, factor }, context)
     const returnTo = () => otherWaysIn.before(grant.userId, returnToOf(deps, context, link))
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

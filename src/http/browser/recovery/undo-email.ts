@@ -4,21 +4,22 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { completeSignIn } from '../second-factor/complete-sign-in.ts'
-import { findBrowserSessions } from '../start-session.ts'
-import { type NamedLink, requireLink } from './link-token.ts'
+import { createAskedFactor } from './asked-factor.ts'
+import { findSessionsBeside, type NamedLink, requireLink } from './link-token.ts'
 import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/email/undo`: puts back the address that an account had (CONTRACT.md 4.2). */
 export const createUndoEmail = (deps: PageDeps) => {
   const { recovery, pages, passwords, providers, accountLog, homeUrl } = deps
   const otherWaysIn = createOtherWaysIn(deps)
+  const askedFactor = createAskedFactor(deps)
 
   const render = async (
     context: RequestContext,
     { link, token }: NamedLink,
     refusal: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
-    const others = (await findBrowserSessions(deps, context)).filter(({ userId }) => userId !== link.userId)
+    const { others } = await findSessionsBeside(deps, context, link)
     return pages.undoEmail({
       csrfToken: context.csrfToken,
       token,
@@ -26,13 +27,15 @@ export const createUndoEmail = (deps: PageDeps) => {
       newEmail: link.details.newEmail ?? '',
       otherEmail: others[0]?.email,
       providers: passwords ? undefined : providers,
+      factor: await askedFactor.describe(await recovery.emailUndo.findAsked({ link })),
       ...refusal,
     })
   }
 
   const undo = async (context: RequestContext, { link }: NamedLink, facts: EventFacts): Promise<HttpResponse> => {
     const password = context.form.get('password') ?? ''
-    const { grant, apply: also } = await recovery.emailUndo.check({ link, password }, context)
+    const factor = await askedFactor.prove(context, await recovery.emailUndo.findAsked({ link }))
+    const { grant, apply: also } = await recovery.emailUndo.check({ link, password, factor }, context)
     const returnTo = () => otherWaysIn.before(grant.userId, homeUrl)
     const signIn = { way: 'recovery', grant, returnTo, facts, also, browser: 'silent' } as const
     const response = await completeSignIn(deps, context, signIn)

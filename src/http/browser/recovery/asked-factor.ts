@@ -1,0 +1,52 @@
+import type { AskedFactorView } from '../../../pages/pages.ts'
+import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../recovery/proved-factor.ts'
+import type { RouteDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+
+/**
+ * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
+ * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
+ */
+export const createAskedFactor = ({ secondFactors, passkeys }: RouteDeps) => {
+  const find = ({ userId, madeBeforeMs }: AskedFactor) => secondFactors.find(userId, undefined, madeBeforeMs)
+
+  const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
+    const place = { kind: 'login', network: context.network, knownBrowser: undefined } as const
+    const { factor, apply } = await secondFactors.checkCode({ ...asked, code, place }, context)
+    return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
+  }
+
+  const checkPasskey = async (
+    { cookies }: RequestContext,
+    asked: AskedFactor,
+    response: string,
+  ): Promise<ProvedFactor> => {
+    const { grant, apply } = await passkeys.checkAssertion({ ...asked, response, browserSecret: cookies.link })
+    return { apply, amrAfter: () => grant.amr }
+  }
+
+  return {
+    /** What the page asks for; undefined: nothing. */
+    async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
+      if (!asked) return undefined
+      const { codes, recoveryCodes, passkeys } = await find(asked)
+      return codes || passkeys > 0 ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 } : undefined
+    },
+
+    /**
+     * Checks what the form brings, before anything else is done; undefined where nothing is asked for. `unprocessable`
+     * where the form brings nothing, `unauthorized` for a wrong code, which counts, or a passkey that proves nothing;
+     * `rate_limited` past the limits of wrong codes.
+     */
+    async prove(context: RequestContext, asked: AskedFactor | undefined): Promise<ProvedFactor | undefined> {
+      if (!asked) return undefined
+      const { codes, passkeys: passkeyCount } = await find(asked)
+      if (!codes && passkeyCount === 0) return undefined
+      const response = context.form.get('passkey_response')
+      if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
+      const code = context.form.get('code')?.trim()
+      if (!code) throw factorMissing()
+      return checkCode(context, asked, code)
+    },
+  }
+}
