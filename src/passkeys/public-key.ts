@@ -15,6 +15,9 @@ const MAX_RSA_EXPONENT = 2n ** 32n
 const KTY = 1
 const ALG = 3
 
+/** What the key says that it is for. */
+export const algorithmOf = (key: CoseKey): unknown => key.get(ALG)
+
 /** The members of a key of each algorithm, which has no others (WebAuthn section 6.5.1.1). */
 const FORMS: Record<number, { members: number; toJwk: (key: CoseKey) => JsonWebKey | undefined }> = {
   [-7]: {
@@ -40,7 +43,7 @@ const FORMS: Record<number, { members: number; toJwk: (key: CoseKey) => JsonWebK
  * and on its curve. A key that nothing verifies would lock its owner out, and one of low order verifies anything.
  */
 export const requireUsableKey = (key: CoseKey): void => {
-  const algorithm = key.get(ALG)
+  const algorithm = algorithmOf(key)
   const form = typeof algorithm === 'number' ? FORMS[algorithm] : undefined
   if (!form) throw new Error(`the algorithm ${String(algorithm)} is not accepted`)
   const jwk = form.toJwk(key)

@@ -1,5 +1,4 @@
-import type { AttestationObject } from '@simplewebauthn/server/helpers'
-import { requireUsableKey, ALGORITHMS } from './public-key.ts'
+import { ALGORITHMS, algorithmOf, type CoseKey, requireUsableKey } from './public-key.ts'
 import type { Passkey } from './passkey.ts'
 import type { Assertion, Registration } from './response.ts'
 
@@ -61,7 +60,7 @@ export const verifyAssertion = async (assertion: Assertion, passkey: Passkey, ex
 /** Checks a new passkey (section 7.1); throws where it cannot be used. */
 export const verifyRegistration = async (registration: Registration, expected: Expected): Promise<NewPasskey> => {
   const { id, clientDataJSON, attestationObject } = registration
-  await requireNoCertificates(attestationObject)
+  const selfMadeBy = await requireNoCertificates(attestationObject)
   const { verifyRegistrationResponse } = await loadLibrary()
   const { verified, registrationInfo } = await verifyRegistrationResponse({
     response: {
@@ -81,7 +80,10 @@ export const verifyRegistration = async (registration: Registration, expected: E
   const { credential, aaguid, credentialDeviceType, credentialBackedUp } = registrationInfo
   if (credential.id !== id) throw new Error('the authenticator names another passkey than the browser')
   const { decodeCredentialPublicKey } = await loadHelpers()
-  requireUsableKey(decodeCredentialPublicKey(credential.publicKey) as unknown as ReadonlyMap<number, unknown>)
+  const key = decodeCredentialPublicKey(credential.publicKey) as unknown as CoseKey
+  requireUsableKey(key)
+  if (selfMadeBy !== undefined && selfMadeBy !== algorithmOf(key))
+    throw new Error('the attestation is of another algorithm')
   return {
     credentialId: credential.id,
     publicKey: Buffer.from(credential.publicKey).toString('base64url'),
@@ -94,15 +96,15 @@ export const verifyRegistration = async (registration: Registration, expected: E
 
 /**
  * svc asks for no attestation. What comes is `none`, or `packed` with a signature of the passkey itself, which browsers
- * leave as it is (section 5.1.3). For the others, the library would parse certificates of the sender, and request the
- * addresses in them.
+ * leave as it is (section 5.1.3); then it resolves to the algorithm that is stated. For the others, the library would
+ * parse certificates of the sender, and request the addresses in them.
  */
-const requireNoCertificates = async (attestationObject: string): Promise<void> => {
+const requireNoCertificates = async (attestationObject: string): Promise<unknown> => {
   const { decodeAttestationObject } = await loadHelpers()
-  const decoded: AttestationObject = decodeAttestationObject(
-    Uint8Array.from(Buffer.from(attestationObject, 'base64url')),
-  )
+  const decoded = decodeAttestationObject(Uint8Array.from(Buffer.from(attestationObject, 'base64url')))
   const format = decoded.get('fmt')
-  const isSelfMade = format === 'packed' && !decoded.get('attStmt').get('x5c')
-  if (format !== 'none' && !isSelfMade) throw new Error(`the attestation ${format} is not accepted`)
+  if (format === 'none') return undefined
+  const statement = decoded.get('attStmt') as unknown as ReadonlyMap<string, unknown>
+  if (format !== 'packed' || statement.has('x5c')) throw new Error(`the attestation ${format} is not accepted`)
+  return statement.get('alg') ?? 'none'
 }
