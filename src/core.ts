@@ -123,6 +123,12 @@ export const createCore = (deps: CoreDeps): Core => {
     accessTokens,
     rootSecret,
     defaultAudience: loginAudience(audiences),
+    async hasFactors(queries, userId) {
+      const { codes, passkeys } = await secondFactors.find(userId, queries)
+      return codes || passkeys > 0
+    },
+    isTrustedProvider: (name) =>
+      config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
     lifetimes: {
       accessTokenMs: config.accessTokenLifetimeMs,
       sessionMs: config.sessionLifetimeMs,

@@ -33,4 +33,8 @@ export const toErrorJson = ({ code, message, field }: AppError, requestId: strin
 const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflict', 'unprocessable'])
 
 /** Whether the user must sign in again before this change (`sessions.requireRecentAuthentication`). */
-export const requiresReauthentication = ({ reason }: AppError): boolean => reason === 'confirm_first'
+export const requiresReauthentication = ({ reason }: AppError): boolean =>
+  reason === 'confirm_first' || reason === MFA_MISSING
+
+/** The reason of that where it must be with more than one factor. */
+export const MFA_MISSING = 'confirm_mfa_first'

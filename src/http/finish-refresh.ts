@@ -31,7 +31,7 @@ export const createFinishRefresh = (deps: FinishRefreshDeps): FinishRefresh => {
   return async (context, result) => {
     recordRefresh(context, result)
     setRefreshCookies(context, result)
-    if ('tokens' in result && !result.session.isBrowserRecognised) await recogniseBrowser(context, result.session)
+    if ('tokens' in result && result.session.deviceHash === undefined) await recogniseBrowser(context, result.session)
   }
 }
 

@@ -33,11 +33,13 @@ export const createGuards = ({ sessions, findCurrentSession, cookieTable }: Rout
       })
     }
     return after(findCurrentSession(context), (session) => {
-      if (!session) return redirect('/auth/login?return_to=%2Fauth%2Faccount')
+      if (!session) return redirect(loginPath(route.returnAfterLogin?.(context) ?? '/auth/account'))
       return route.handle(context, session)
     })
   },
 })
+
+const loginPath = (returnTo: string): string => `/auth/login?return_to=${encodeURIComponent(returnTo)}`
 
 const unusable = ({ cookies }: IncomingRequest): string =>
   cookies.repeated.length > 0

@@ -15,6 +15,7 @@ import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirec
 import { findReturnTo } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
+import { confirmPathFor, pageOf } from './step-up.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
 interface ResponderDeps {
@@ -52,8 +53,6 @@ export interface Responder {
     details?: ErrorDetails,
   ) => void
 }
-
-const REAUTHENTICATION_PATH = '/auth/account/confirm'
 
 export const createResponder = (deps: ResponderDeps): Responder => {
   const { baseUrl, log, frame, securityHeaders, isStopping, requestMetrics } = deps
@@ -115,7 +114,8 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   }
 
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
-    if (responseKind === 'html' && requiresReauthentication(error)) return redirect(REAUTHENTICATION_PATH)
+    if (responseKind === 'html' && requiresReauthentication(error))
+      return redirect(confirmPathFor(error, pageOf(context, deps)))
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()

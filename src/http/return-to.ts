@@ -3,6 +3,10 @@ import type { Fields } from './transport/url-encoded.ts'
 
 const MAX_LENGTH = 2048
 
+/** Pages of svc on the way to another: their address repeats where that is, percent-encoded. */
+const ON_THE_WAY = /^\/auth\/account\/(?:confirm|second-factor|first-factor)\?/
+const MAX_LENGTH_ON_THE_WAY = 8000
+
 /** Where this service is, and where users go who asked for no other page. */
 export interface ReturnTargets {
   baseUrl: string
@@ -25,7 +29,7 @@ export const readReturnTo = (entered: string | undefined, { baseUrl, homeUrl }: 
 }
 
 const isAccepted = (entered: string): boolean =>
-  entered.length <= MAX_LENGTH &&
+  entered.length <= (ON_THE_WAY.test(entered) ? MAX_LENGTH_ON_THE_WAY : MAX_LENGTH) &&
   /^\/(?!\/)/.test(entered) &&
   !/[\\\p{Cc}]/u.test(entered) &&
   !entered.endsWith(' ') &&

@@ -52,10 +52,7 @@ type Kind =
  */
 type Method = ReadMethod | { method: 'POST'; csrf: 'token' | 'changes_nothing' } | AnyMethod
 
-/**
- * A `GET` route answers `HEAD` too. `isSafe: false` marks a `GET` that changes something (RFC 9110 section 9.2.1): its
- * `HEAD` gets 405, so that a preview of a link does not trigger the change.
- */
+/** A `GET` route answers `HEAD` too, with 405 where it changes something: previews of links send it (RFC 9110, 9.2.1). */
 type ReadMethod = { method: 'GET'; isSafe?: false }
 
 /** Every method, all answered alike: the handler changes nothing, and no body is read. */
@@ -67,8 +64,8 @@ type Handle<Credential extends unknown[] = []> = (
 ) => Awaitable<HttpResponse>
 
 /**
- * Makes the page of a form that was refused, from what was typed, but for passwords. It is called in place of the handler
- * of a `POST` whose CSRF token alone is not good, and changes nothing.
+ * Makes the page of a refused form, from what was typed, but for passwords. It is called in place of the handler of a
+ * `POST` whose CSRF token alone is not good, and changes nothing.
  */
 export type ShowAgain<Credential extends unknown[] = []> = (
   context: RequestContext,
@@ -109,10 +106,12 @@ type HandleOnce = (
 /** `{name}` in a path stands for one segment (`RequestContext.parameters`). */
 export type Route = { path: `/auth${string}` | '/' } & ((Method & Guard) | KeyGuard) &
   Kind & {
-    /** Requested so often that its successes are logged at level `debug` only. */
+    /** Requested so often that its successes are logged at `debug` only. */
     frequent?: true
     /** The row stands for its path and for every path below it. */
     isPrefix?: true
+    /** With `session`: where a user goes who must log in first; the account page when left out. */
+    returnAfterLogin?: (context: RequestContext) => string
     /** The setting without which the route does not exist (`switched-off.ts`). */
     needs?: 'usernames' | 'passwords' | 'passkeys'
   }
@@ -127,7 +126,7 @@ export const documentationOf = async ({ documentation }: JsonRoute): Promise<Doc
 
 export type ResponseKind = Route['responseKind']
 
-/** Those that `Allow` names for a row that answers every method. */
+/** What `Allow` names for every method. */
 const USUAL_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** The methods that a route answers: with `GET`, `HEAD` too, unless the `GET` changes something. */

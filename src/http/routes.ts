@@ -20,6 +20,7 @@ import type { RouteDeps } from './deps.ts'
 import type { ApiVersion } from './openapi.ts'
 import { redirect } from './response.ts'
 import type { Route } from './route.ts'
+import { stepUpAfterLogin } from './step-up.ts'
 import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
@@ -51,8 +52,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.unlink, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', handle: passkeys.account.submit, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete, showAgain: account.showAgain.deletion },
-    { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show },
-    { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: reauthentication.submit, showAgain: reauthentication.showAgain },
+    { method: 'GET',  path: '/auth/account/confirm',         guard: 'session',                      responseKind: 'html', handle: reauthentication.show, returnAfterLogin: stepUpAfterLogin(deps) },
+    { method: 'POST', path: '/auth/account/confirm',         guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: reauthentication.submit, showAgain: reauthentication.showAgain, returnAfterLogin: stepUpAfterLogin(deps) },
     // Second factors
     { method: 'GET',  path: '/auth/account/second-factor',   guard: 'session',                      responseKind: 'html', handle: secondFactor.show },
     { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', handle: secondFactor.submit, showAgain: secondFactor.showAgain },

@@ -16,6 +16,8 @@ export interface AuthorizationFlow {
   returnTo: string
   /** The signed-in user, for `link` and `confirm`. */
   userId?: string | undefined
+  /** For `confirm`: `mfa` where the provider alone is not enough. */
+  acr?: 'mfa' | undefined
   /** The link, for `enter`. */
   entry?: { purpose: string; token: string } | undefined
   /** What is connected at the end, where the user proves with this provider that an account is theirs. */

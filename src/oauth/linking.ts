@@ -56,7 +56,7 @@ export const createLinking = (deps: LinkingDeps) => {
   const linkPending = async (
     pendingLink: PendingLink,
     browserSecret: string,
-    { userId, authenticatedAtMs, amr, isStillValid }: SignInGrant,
+    { userId, authenticatedAtMs, amr, provider, isStillValid }: SignInGrant,
     caller?: Caller,
   ): Promise<SignInGrant | undefined> => {
     const { profile } = pendingLink
@@ -66,7 +66,7 @@ export const createLinking = (deps: LinkingDeps) => {
         if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
         await requirePending(transaction, pendingLink, browserSecret)
       })
-      return { ...(await signInAs(profile, userId)), authenticatedAtMs, amr }
+      return { ...(await signInAs(profile, userId)), authenticatedAtMs, amr, provider }
     } catch (error) {
       if (error instanceof GrantNoLongerValid) return undefined
       throw error

@@ -31,6 +31,7 @@ export interface SealedFlow {
   intent: AuthorizationFlow['intent']
   target: string
   userId?: string | undefined
+  acr?: 'mfa' | undefined
   entry?: { purpose: string; token: string } | undefined
   pending?: SealedPendingLink | undefined
   id: string
@@ -90,6 +91,7 @@ export const flowToSealed = (flow: AuthorizationFlow): SealedFlow => ({
   intent: flow.intent,
   target: flow.returnTo,
   userId: flow.userId,
+  ...(flow.acr && { acr: flow.acr }),
   ...(flow.entry && { entry: { purpose: flow.entry.purpose, token: flow.entry.token } }),
   pending: flow.pendingLink && pendingLinkToSealed(flow.pendingLink),
   id: flow.id,
@@ -101,6 +103,7 @@ export const flowFromSealed = (sealed: SealedFlow): AuthorizationFlow => ({
   intent: sealed.intent,
   returnTo: sealed.target,
   userId: sealed.userId,
+  ...(sealed.acr && { acr: sealed.acr }),
   ...(sealed.entry && { entry: { purpose: sealed.entry.purpose, token: sealed.entry.token } }),
   pendingLink: sealed.pending && pendingLinkFromSealed(sealed.pending),
   id: sealed.id,

@@ -124,9 +124,10 @@ const refusal = (problem: SignInProblem, { email }: ProviderProfile, accepted: r
 }
 
 /** The grant holds while the account is active and connected to this provider account. */
-const grantBy = ({ id, userId }: Identity): Omit<SignInGrant, 'authenticatedAtMs'> => ({
+const grantBy = ({ id, userId, provider }: Identity): Omit<SignInGrant, 'authenticatedAtMs'> => ({
   userId,
   amr: ['fed'],
+  provider,
   async isStillValid(transaction) {
     const user = await lockUser(transaction, userId)
     return user !== undefined && !user.disabled && (await lockIdentity(transaction, id, userId))

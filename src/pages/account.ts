@@ -87,8 +87,8 @@ const openSessionsSection = (view: AccountView): Section => ({
 })
 
 const deletionSection = (view: AccountView, focus: Focus): Section => {
-  const body =
-    recentAuthenticationOf(view) === false ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
+  const mustConfirm = view.deletion.isBehindConfirmation || recentAuthenticationOf(view) === false
+  const body = mustConfirm ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
   return { id: 'delete-account', title: texts.deleteAccount, about: texts.deleteAccountAbout, body }
 }
 

@@ -4,7 +4,7 @@ import { createLinkAccountPage } from './link-account.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
-import { createReauthenticationPage } from './reauthentication.ts'
+import { createReauthenticationPage, createStepUpImpossiblePage } from './reauthentication.ts'
 import {
   createForgotPasswordPage,
   createForgotWithoutMailPage,
@@ -63,6 +63,7 @@ export interface Pages extends Frame, VerificationPages {
   logout(view: LogoutView): string
   account(view: AccountView): string
   reauthentication(view: ReauthenticationView): string
+  stepUpImpossible(): string
   linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
@@ -95,6 +96,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     logout: createLogoutPage(layout),
     account: createAccountPage(layout, frame),
     reauthentication: createReauthenticationPage(layout),
+    stepUpImpossible: createStepUpImpossiblePage(layout),
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),

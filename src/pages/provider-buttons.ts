@@ -14,6 +14,10 @@ export const providerPath = (name: string, step?: 'link' | 'claim'): string => {
 export const intentInput = (intent: ProviderIntent | undefined): HtmlFragment | undefined =>
   intent && html`<input type="hidden" name="intent" value="${intent}">`
 
+/** How strong the confirmation must be. */
+export const acrInput = (acr: string | undefined): HtmlFragment | undefined =>
+  acr === undefined ? undefined : html`<input type="hidden" name="acr" value="${acr}">`
+
 /** The link that the user has followed: the provider is connected to its account. */
 export const entryInputs = ({ purpose, token }: NonNullable<ProviderProblemView['entry']>): HtmlFragment =>
   html`<input type="hidden" name="intent" value="${purpose}"><input type="hidden" name="token" value="${token}">`

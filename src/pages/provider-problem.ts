@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
-import { entryInputs, intentInput, pendingInput, providerPath } from './provider-buttons.ts'
+import { acrInput, entryInputs, intentInput, pendingInput, providerPath } from './provider-buttons.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
@@ -44,12 +44,12 @@ const over = ({ provider, intent }: ProviderProblemView): string | undefined => 
 }
 
 const retry = (
-  { csrfToken, returnTo, intent, entry, pending, provider }: ProviderProblemView,
+  { csrfToken, returnTo, intent, acr, entry, pending, provider }: ProviderProblemView,
   style: 'first' | 'second',
 ): HtmlFragment | undefined =>
   provider &&
   html`<form method="post" action="${providerPath(provider.name)}">
-${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
+${csrfInput(csrfToken)}${returnToInput(returnTo)}${intentInput(intent)}${acrInput(acr)}${entry && entryInputs(entry)}${pending !== undefined && pendingInput(pending)}
 <button class="${style}">${texts.tryAgainWith(provider.label)}</button>
 </form>`
 
@@ -59,12 +59,15 @@ const signup = ({ returnTo, email, signedIn }: ProviderProblemView): HtmlFragmen
     : html`<a class="first" href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** The link back to the page with the other ways to sign in. */
-const entry = ({ returnTo, email, signedIn, intent }: ProviderProblemView, isFirst: boolean): HtmlFragment => {
+const entry = (
+  { returnTo, email, signedIn, intent, confirmUrl }: ProviderProblemView,
+  isFirst: boolean,
+): HtmlFragment => {
   const style = isFirst ? 'first' : 'second'
   if (!signedIn)
     return html`<a class="${style}" href="${entryHref('/auth/login', returnTo, email)}">${isFirst ? texts.logIn : texts.logInOtherwise}</a>`
   return intent === 'confirm'
-    ? html`<a class="${style}" href="/auth/account/confirm">${texts.confirmOtherwise}</a>`
+    ? html`<a class="${style}" href="${confirmUrl ?? '/auth/account/confirm'}">${texts.confirmOtherwise}</a>`
     : html`<a class="${style}" href="/auth/account">${texts.backToAccount}</a>`
 }
 

@@ -40,6 +40,10 @@ export interface ProviderProblemView {
   problem: ProviderProblem
   /** Kept when trying again. */
   intent?: ProviderIntent | undefined
+  /** Kept when trying again: how strong the confirmation must be. */
+  acr?: string | undefined
+  /** Where there are other ways to confirm. */
+  confirmUrl?: string | undefined
   /** Kept when trying again: the link that the user has followed. */
   entry?: { purpose: 'reset' | 'undo' | 'invite'; token: string } | undefined
   /** Kept when trying again: the pending account link, if another provider was to prove ownership of the account. */

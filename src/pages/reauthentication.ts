@@ -1,14 +1,34 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
-import { csrfInput, field, formProblem, ownerInput } from './form.ts'
+import { csrfInput, field, formProblem, ownerInput, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { passkeyButton } from './passkey-button.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
-import { intentInput, orLine, providerButtons } from './provider-buttons.ts'
+import { acrInput, intentInput, orLine, providerButtons } from './provider-buttons.ts'
+import { stepUpTexts as words } from './step-up-texts.ts'
 import { texts } from './texts.ts'
 import type { ReauthenticationView } from './views.ts'
 
-const passwordForm = ({ csrfToken, email, problem, errors }: ReauthenticationView): HtmlFragment =>
-  html`<form method="post" action="/auth/account/confirm" novalidate>
-${csrfInput(csrfToken)}
+/** What the page was asked for, which each form sends back. */
+const stepUpInputs = (returnTo: string | undefined, acr: string | undefined): HtmlFragment =>
+  html`${returnToInput(returnTo)}${acrInput(acr)}`
+
+const codeField = ({ code, codeValue, problem, errors }: ReauthenticationView): HtmlFragment =>
+  field({
+    name: 'code',
+    label: code === 'recovery' ? words.recoveryCode : words.code,
+    type: 'text',
+    autocomplete: 'one-time-code',
+    hint: code === 'recovery' ? words.recoveryCodeHint : words.codeHint,
+    maxLength: 64,
+    problem: errors.code,
+    focused: Boolean(errors.code) && !errors.password && !problem,
+    ...(codeValue === undefined ? {} : { value: codeValue }),
+  })
+
+const passwordForm = (view: ReauthenticationView): HtmlFragment => {
+  const { csrfToken, email, problem, errors, code, returnTo, acr } = view
+  return html`<form method="post" action="/auth/account/confirm" novalidate>
+${csrfInput(csrfToken)}${stepUpInputs(returnTo, acr)}
 ${ownerInput(email)}
 ${field({
   name: 'password',
@@ -16,30 +36,75 @@ ${field({
   type: 'password',
   autocomplete: 'current-password',
   problem: errors.password,
-  focused: Boolean(errors.password) || !problem,
+  focused: Boolean(errors.password) || !(problem ?? errors.code),
 })}
-<button class="first">${texts.confirmButton}</button>
+${
+  code &&
+  html`${codeField(view)}
+`
+}<button class="first">${texts.confirmButton}</button>
 </form>
 `
-
-const providerWays = ({ csrfToken, hasPassword, providers }: ReauthenticationView): HtmlFragment | undefined => {
-  const hiddenInputs = intentInput('confirm')
-  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-  return buttons && html`${hasPassword && orLine()}${buttons}`
 }
 
-/** The page for re-authentication, before a change that could lock the user out. */
+const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { support, appName }: Layout) =>
+  code === 'app' &&
+  (hasPassword || providers.length > 0) &&
+  html`<details>
+<summary>${words.lost}</summary>
+<p>${support.text(words.lostAbout(appName))}</p>
+</details>
+`
+
+const passkeyWay = (view: ReauthenticationView, isOn: boolean): HtmlFragment | false => {
+  const { csrfToken, target, hasPassword, providers } = view
+  const hasOthers = hasPassword || providers.length > 0
+  const url = `/auth/passkeys/login?confirm=1&return_to=${encodeURIComponent(target.toWellFormed())}`
+  return isOn && passkeyButton({ kind: 'confirm', csrfToken, url, isMain: !hasPassword, hasOthers })
+}
+
+const providerWays = (view: ReauthenticationView): HtmlFragment | undefined => {
+  const { csrfToken, providers, code, returnTo, acr } = view
+  const hiddenInputs = html`${intentInput('confirm')}${stepUpInputs(returnTo, code ? 'mfa' : acr)}`
+  const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
+  return buttons && html`${buttons}${code && html`<p class="hint">${words.codeAfterProvider}</p>`}`
+}
+
+const aboutOf = ({ returnTo, setsUpNext }: ReauthenticationView, { appName }: Layout): string => {
+  if (setsUpNext) return words.setsUpNext
+  return returnTo === undefined || returnTo.startsWith('/auth/') ? texts.confirmAbout : words.aboutSite(appName)
+}
+
+/** The page for re-authentication: before a change that could lock the user out, and where the application asks for it. */
 export const createReauthenticationPage =
   (layout: Layout) =>
   (view: ReauthenticationView): string => {
-    const isPossible = view.hasPassword || view.providers.length > 0
+    const { email, hasPassword, problem, errors } = view
+    const passkeys = layout.passkeys && view.hasPasskeys
+    const others = [passkeyWay(view, passkeys), providerWays(view)].filter((way) => way !== false && way !== undefined)
+    const isPossible = hasPassword || others.length > 0
+    const about = isPossible ? aboutOf(view, layout) : layout.support.text(texts.confirmImpossible(layout.appName))
     return layout.panel({
       title: texts.confirm,
-      wrong: Boolean(view.problem ?? view.errors.password),
-      scripted: view.hasPassword,
+      wrong: Boolean(problem ?? errors.password ?? errors.code),
+      scripted: hasPassword,
+      passkeys,
       below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
-<p>${texts.logOutAs} <b>${view.email}</b>. ${isPossible ? texts.confirmAbout : layout.support.text(texts.confirmImpossible(layout.appName))}</p>
-${view.hasPassword && html`${passwordForm(view)}${forgotLink(layout, view)}`}${providerWays(view)}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
+      body: html`${formProblem(problem, layout.support, !(errors.password ?? errors.code))}
+<p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
+${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink(layout, view)}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,
     })
   }
+
+/** The page where an application asks for more than one factor, and the settings allow only one. */
+export const createStepUpImpossiblePage = (layout: Layout) => (): string =>
+  layout.panel({
+    title: words.impossible,
+    over: texts.errorStatus(403),
+    body: html`<p>${words.impossibleAbout(layout.appName)}</p>
+<p>${layout.support.text(words.impossibleAdvice(layout.appName))}</p>
+<div class="steps">
+<a class="first" href="${layout.homeUrl}">${texts.home(layout.appName)}</a>
+<a class="second" href="/auth/account">${texts.backToAccount}</a>
+</div>`,
+  })

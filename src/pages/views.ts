@@ -8,6 +8,7 @@ import type { SecondFactorSectionView } from './second-factor/views.ts'
 export type { FieldProblem, FormProblem } from './form-views.ts'
 export { isFieldProblem } from './form-views.ts'
 export type * from './provider-views.ts'
+export type * from './reauthentication-view.ts'
 
 export interface FormView {
   csrfToken: string
@@ -62,15 +63,6 @@ export interface LinkAccountView extends FormView {
   errors: { password?: FieldProblem | undefined }
 }
 
-/** A signed-in user re-authenticates. */
-export interface ReauthenticationView extends FormView {
-  email: string
-  hasPassword: boolean
-  /** The providers that are connected to the account. */
-  providers: readonly ProviderView[]
-  errors: { password?: FieldProblem | undefined }
-}
-
 export interface LogoutView extends FormView {
   /** `return_to`, kept in the form. */
   returnTo: string | undefined
@@ -100,8 +92,11 @@ export interface AccountView extends FormView, AccountEmailView {
   password?:
     | { errors: { current_password?: FieldProblem | undefined; new_password?: FieldProblem | undefined } }
     | undefined
-  /** Its form is collapsed unless it is open, or has an error. */
-  deletion: { error?: FieldProblem | undefined; isOpen?: boolean }
+  /**
+   * Its form is collapsed unless it is open, or has an error. `isBehindConfirmation`: there is none before the user has
+   * confirmed that it is them.
+   */
+  deletion: { error?: FieldProblem | undefined; isOpen?: boolean; isBehindConfirmation?: boolean }
   /** Undefined if no provider is configured and none is connected. */
   signIn?: SignInView | undefined
   /** Undefined where there are none. */

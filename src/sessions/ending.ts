@@ -3,11 +3,12 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
 import { endInBatches } from './end-in-batches.ts'
 import type { RecentAuthentication } from './recent-authentication.ts'
-import { deleteSession, lockSession } from './session-store.ts'
+import { lockSession } from './session-lock-store.ts'
+import { deleteSession } from './session-store.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
 
-interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication'> {
+interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
   db: Database
   cachedSessions: CachedSessions
 }
@@ -31,7 +32,10 @@ export const createEnding = (deps: EndingDeps) => {
     endSessions,
     requireSession,
     async requireRecentAuthentication(transaction, sessionId, userId) {
-      deps.requireRecentAuthentication(await requireSession(transaction, sessionId, userId))
+      await deps.requireRecentAuthentication(await requireSession(transaction, sessionId, userId), transaction)
+    },
+    async requireFactors(transaction, sessionId, userId) {
+      await deps.requireFactors(await requireSession(transaction, sessionId, userId), transaction)
     },
     // What is cached of a session has its user in it.
     userChanged: forgetSessionsOfUser,

@@ -33,6 +33,7 @@ interface NewSession {
   nowMs: number
   authenticatedAtMs: number | undefined
   amr: SignInGrant['amr']
+  provider: string | undefined
   deviceHash: string | undefined
 }
 

@@ -1,32 +1,88 @@
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { currentTimeMs } from './lifetime.ts'
-import type { SessionWithUser } from './session.ts'
+import type { SessionAuthentication } from './session.ts'
 
 /** How long an authentication counts as recent: short enough that the same person is still there. */
 const RECENT_MS = 10 * 60_000
 
-/** When the user of a session last authenticated, and the time by which that is judged. */
-type AuthenticationTime = Pick<SessionWithUser, 'authenticatedAtMs' | 'readAtMs'>
-
-export interface RecentAuthentication {
-  /** Whether the user has authenticated within the last ten minutes. */
-  isRecentlyAuthenticated(session: AuthenticationTime): boolean
-  /** `forbidden` unless that is so (OWASP ASVS 5, 7.5.1). */
-  requireRecentAuthentication(session: AuthenticationTime): void
+/** What other subjects know of the ways in which users authenticate. */
+export interface AuthenticationRules {
+  /** Whether the account has a second factor or a passkey that the settings allow. */
+  hasFactors: (queries: Queries, userId: string) => Promise<boolean>
+  /** Whether a provider asks for a second factor by itself, so that svc does not. */
+  isTrustedProvider: (name: string) => boolean
 }
 
-export const createRecentAuthentication = (clock: Clock): RecentAuthentication => {
-  const isRecentlyAuthenticated = (session: AuthenticationTime): boolean => {
+export interface RecentAuthentication {
+  /** Whether the user has authenticated within the last ten minutes, in whatever way. */
+  isRecent(session: SessionAuthentication): boolean
+  /** Whether they have proved more than one factor then: `mfa`. */
+  hasRecentMfa(session: SessionAuthentication): boolean
+  /** Whether a provider that is trusted with the second factor has proved them then. */
+  isRecentlyTrusted(session: SessionAuthentication): boolean
+  /** Whether the session may change how its user signs in (`requireRecentAuthentication`). */
+  isRecentlyAuthenticated(session: SessionAuthentication): Promise<boolean>
+  /** Whether it may not, since the account has a second factor or a passkey that was not proved then. */
+  lacksMfa(session: SessionAuthentication): Promise<boolean>
+  /**
+   * `forbidden` unless the user has authenticated within the last ten minutes (OWASP ASVS 5, 7.5.1); where the account
+   * has a second factor or a passkey, with `mfa` or by a trusted provider.
+   */
+  requireRecentAuthentication(session: SessionAuthentication, queries?: Queries): Promise<void>
+  /** The same for an account with a second factor or a passkey; nothing is required of others. */
+  requireFactors(session: SessionAuthentication, queries?: Queries): Promise<void>
+}
+
+interface RecentAuthenticationDeps extends AuthenticationRules {
+  db: Database
+  clock: Clock
+}
+
+export const createRecentAuthentication = (deps: RecentAuthenticationDeps): RecentAuthentication => {
+  const { db, clock, hasFactors, isTrustedProvider } = deps
+
+  const isRecent: RecentAuthentication['isRecent'] = (session) => {
     const { authenticatedAtMs } = session
     return authenticatedAtMs !== undefined && currentTimeMs(session, clock) - authenticatedAtMs < RECENT_MS
   }
 
+  const hasRecentMfa: RecentAuthentication['hasRecentMfa'] = (session) =>
+    session.amr.includes('mfa') && isRecent(session)
+
+  const isRecentlyTrusted: RecentAuthentication['isRecentlyTrusted'] = (session) => {
+    const { provider } = session
+    return provider !== undefined && isTrustedProvider(provider) && isRecent(session)
+  }
+
+  /** Why the session may not change how its user signs in. */
+  const findRefusal = async (session: SessionAuthentication, queries: Queries): Promise<ConfirmReason | undefined> => {
+    if (hasRecentMfa(session) || isRecentlyTrusted(session)) return undefined
+    if (await hasFactors(queries, session.userId)) return 'confirm_mfa_first'
+    return isRecent(session) ? undefined : 'confirm_first'
+  }
+
   return {
-    isRecentlyAuthenticated,
-    requireRecentAuthentication(session) {
-      if (isRecentlyAuthenticated(session)) return
-      throw new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason: 'confirm_first' })
+    isRecent,
+    hasRecentMfa,
+    isRecentlyTrusted,
+    isRecentlyAuthenticated: async (session) => (await findRefusal(session, db)) === undefined,
+    lacksMfa: async (session) => (await findRefusal(session, db)) === 'confirm_mfa_first',
+
+    async requireRecentAuthentication(session, queries = db) {
+      const reason = await findRefusal(session, queries)
+      if (reason) throw confirmFirst(reason)
+    },
+
+    async requireFactors(session, queries = db) {
+      if ((await findRefusal(session, queries)) === 'confirm_mfa_first') throw confirmFirst('confirm_mfa_first')
     },
   }
 }
+
+/** The second one where it must be with more than one factor. */
+type ConfirmReason = 'confirm_first' | 'confirm_mfa_first'
+
+const confirmFirst = (reason: ConfirmReason): AppError =>
+  new AppError('forbidden', 'Sign in again first, to confirm that it is you.', { reason })

@@ -3,7 +3,8 @@ import type { Session, SessionWithUser } from './session.ts'
 
 /** The columns of a session. Two of them have their table's name, because `users` has columns of the same name. */
 export const SESSION_COLUMNS = `sessions.id, user_id, salt, generation, replaced_at, sessions.created_at, last_seen_at,
-  expires_at, absolute_expires_at, user_agent, address, authenticated_at, amr, device_hash`
+  expires_at, absolute_expires_at, user_agent, address, authenticated_at, amr, provider,
+  device_hash`
 
 export interface SessionRow {
   id: string
@@ -19,6 +20,7 @@ export interface SessionRow {
   address: string
   authenticated_at: number | null
   amr: string | null
+  provider: string | null
   device_hash: string | null
 }
 
@@ -39,6 +41,10 @@ const WITH_USER = `SELECT ${SESSION_COLUMNS}, email, username, roles, disabled, 
   server_time() AS read_at
   FROM sessions JOIN users ON users.id = sessions.user_id`
 
+/** As it is stored: words with spaces between them. */
+export const toAmr = ({ amr }: Pick<SessionRow, 'amr'>): Session['amr'] =>
+  amr ? (amr.split(' ') as Session['amr']) : []
+
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,
   userId: row.user_id,
@@ -52,7 +58,8 @@ export const toSession = (row: SessionRow): Session => ({
   userAgent: row.user_agent,
   address: row.address,
   authenticatedAtMs: row.authenticated_at ?? undefined,
-  amr: row.amr ? (row.amr.split(' ') as Session['amr']) : [],
+  amr: toAmr(row),
+  provider: row.provider ?? undefined,
   deviceHash: row.device_hash ?? undefined,
 })
 
@@ -83,29 +90,11 @@ export const findSession = async (db: Queries, id: string): Promise<SessionWithU
   return row && toSessionWithUser(row)
 }
 
-/**
- * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
- * is that of every transaction that locks both: two that wait for each other would have to be repeated.
- */
-export const lockSession = async (
-  db: Queries,
-  id: string,
-  userId: string,
-): Promise<Pick<SessionWithUser, 'authenticatedAtMs' | 'readAtMs'> | undefined> => {
-  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
-  const row = await db.get<Pick<SessionWithUserRow, 'authenticated_at' | 'read_at'>>(
-    'SELECT authenticated_at, server_time() AS read_at FROM sessions WHERE id = ? AND user_id = ? FOR SHARE',
-    id,
-    userId,
-  )
-  return row && { authenticatedAtMs: row.authenticated_at ?? undefined, readAtMs: row.read_at ?? undefined }
-}
-
 export const insertSession = (db: Queries, session: Session): Promise<number> =>
   db.run(
     `INSERT INTO sessions (id, user_id, salt, generation, replaced_at, created_at, last_seen_at, expires_at,
-       absolute_expires_at, user_agent, address, authenticated_at, amr, device_hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       absolute_expires_at, user_agent, address, authenticated_at, amr, provider, device_hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     session.id,
     session.userId,
     session.salt,
@@ -119,6 +108,7 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.address,
     session.authenticatedAtMs ?? null,
     session.amr.length > 0 ? session.amr.join(' ') : null,
+    session.provider ?? null,
     session.deviceHash ?? null,
   )
 
@@ -136,15 +126,6 @@ export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session)
     session.id,
     session.generation - 1,
   )
-
-/** Locks a session from before browsers were recognised, and its user; false where there is none such. */
-export const lockUnrecognisedSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
-  if (!(await lockSession(db, id, userId))) return false
-  return (await db.get('SELECT id FROM sessions WHERE id = ? AND device_hash IS NULL', id)) !== undefined
-}
-
-export const updateDeviceHash = (db: Queries, id: string, deviceHash: string): Promise<number> =>
-  db.run('UPDATE sessions SET device_hash = ? WHERE id = ?', deviceHash, id)
 
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)

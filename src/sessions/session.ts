@@ -35,6 +35,8 @@ export interface Session {
   authenticatedAtMs: number | undefined
   /** What they proved then; empty where it is not known. */
   amr: readonly AuthenticationMethod[]
+  /** The provider by which they did, as the settings name it. */
+  provider: string | undefined
   /** Of the browser's secret; undefined for a session from before browsers were recognised. */
   deviceHash: string | undefined
 }
@@ -55,6 +57,12 @@ export interface SessionWithUser extends Session {
   readAtMs: number | undefined
 }
 
+/** When and how the user of a session last authenticated, and the time by which that is judged. */
+export type SessionAuthentication = Pick<
+  SessionWithUser,
+  'userId' | 'authenticatedAtMs' | 'amr' | 'provider' | 'readAtMs'
+>
+
 /** Who is signed in, in which session. */
 export interface AuthenticatedSession {
   sessionId: string
@@ -68,12 +76,14 @@ export interface AuthenticatedSession {
   authenticatedAtMs: number | undefined
   /** What they proved then (RFC 8176); empty where it is not known. */
   amr: readonly AuthenticationMethod[]
+  /** The provider by which they did, as the settings name it. */
+  provider: string | undefined
   /** When the session ends unless it is refreshed. */
   expiresAtMs: number
   /** The time of the database's server as the row was read; undefined where there is no server. */
   readAtMs: number | undefined
-  /** Whether its browser was recognised as it began; false for a session that is older than that. */
-  isBrowserRecognised: boolean
+  /** Of the secret of its browser; undefined for a session from before browsers were recognised. */
+  deviceHash: string | undefined
   /** The user as JSON, ready to be sent (`GET /auth/api/v1/user`). */
   userJson: string
 }
@@ -93,8 +103,7 @@ export const toCachedSession = (session: SessionWithUser): CachedSession => ({
 })
 
 const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession => {
-  const { id, userId, authenticatedAtMs, amr, expiresAtMs, readAtMs, user } = session
-  const isBrowserRecognised = session.deviceHash !== undefined
+  const { id, userId, authenticatedAtMs, amr, provider, deviceHash, expiresAtMs, readAtMs, user } = session
   const { email, emailVerified, username, roles, disabled, createdAtMs } = user
   const userJson = JSON.stringify({
     id: userId,
@@ -114,9 +123,10 @@ const toAuthenticatedSession = (session: SessionWithUser): AuthenticatedSession 
     createdAtMs,
     authenticatedAtMs,
     amr,
+    provider,
     expiresAtMs,
     readAtMs,
-    isBrowserRecognised,
+    deviceHash,
     userJson,
   }
 }

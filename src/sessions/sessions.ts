@@ -8,8 +8,12 @@ import { createCachedSessions } from './cached-sessions.ts'
 import { createEnding } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
 import { currentTimeMs, type Device, type Lifetimes } from './lifetime.ts'
-import { lockUnrecognisedSession, updateDeviceHash } from './session-store.ts'
-import { createRecentAuthentication, type RecentAuthentication } from './recent-authentication.ts'
+import { lockUnrecognisedSession, updateDeviceHash } from './session-lock-store.ts'
+import {
+  type AuthenticationRules,
+  createRecentAuthentication,
+  type RecentAuthentication,
+} from './recent-authentication.ts'
 import { createSessionRefresh, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
 import type { AuthenticatedSession, Session } from './session.ts'
@@ -84,7 +88,7 @@ interface SessionList {
   count: number
 }
 
-interface SessionsDeps {
+interface SessionsDeps extends AuthenticationRules {
   db: Database
   log: Log
   clock: Clock
@@ -102,7 +106,7 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const refreshTokens = createRefreshTokens(deps.rootSecret)
   const issueTokens = createIssueTokens({ ...deps, refreshTokens })
   const cachedSessions = createCachedSessions(db)
-  const recentAuthentication = createRecentAuthentication(clock)
+  const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
   const { replaceSessions, findSuccessor, deleteReplaced } = createReplacement(shared)
   const ending = createEnding(shared)

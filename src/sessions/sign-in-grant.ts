@@ -19,6 +19,8 @@ export interface SignInGrant {
   authenticatedAtMs: number | undefined
   /** What was proved then, and nothing older; empty where it is not known. */
   amr: readonly AuthenticationMethod[]
+  /** The provider by which they authenticated, as the settings name it. */
+  provider?: string | undefined
   /**
    * Asked in the transaction that starts the session. Checking a password or asking a provider is slow: the account may
    * have been disabled, its password changed or the provider disconnected since.
@@ -38,8 +40,13 @@ export interface SessionRules {
   endSessions: (transaction: Transaction, userId: string, exceptSessionId?: string) => Promise<number>
   /** To be called first in a transaction. `unauthorized` when the session has ended; else it lasts until the commit. */
   requireSession: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
-  /** The same, and `forbidden` unless the user has authenticated within the last ten minutes. */
+  /**
+   * The same, and `forbidden` unless the user has authenticated within the last ten minutes; where the account has a
+   * second factor or a passkey, with `mfa` or by a provider that is trusted with it.
+   */
   requireRecentAuthentication: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /** As `requireRecentAuthentication` for an account with a second factor or a passkey, else as `requireSession`. */
+  requireFactors: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** To be called in a transaction that changes the row of a user, and before the row is deleted. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
 }

@@ -6,7 +6,9 @@ import type { CachedSessions } from './cached-sessions.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import { createSessionLimit } from './session-limit.ts'
+import { lockSession } from './session-lock-store.ts'
 import { findSession, insertSession } from './session-store.ts'
+import type { SessionAuthentication } from './session.ts'
 import type { SignInGrant } from './sign-in-grant.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { lockUserOfSession } from './user-sessions-store.ts'
@@ -20,6 +22,8 @@ export interface StartOptions {
   mayStart?: ((transaction: Transaction) => Promise<boolean>) | undefined
   /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
   recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
+  /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
+  keepsMfaOf?: string | undefined
 }
 
 interface StartDeps {
@@ -38,12 +42,19 @@ export const createStart = (deps: StartDeps) => {
   const { db, clock, lifetimes, defaultAudience, issueTokens, replaceSessions } = deps
   const endAboveLimit = createSessionLimit(deps)
 
+  /** By the time of the database's server, where there is one. */
+  const proved = (grant: SignInGrant, user: { readAtMs: number | undefined }): Authentication => {
+    const { authenticatedAtMs, amr, provider } = grant
+    return { authenticatedAtMs: authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock), amr, provider }
+  }
+
   return async (
-    { userId, authenticatedAtMs, amr, isStillValid }: SignInGrant,
+    grant: SignInGrant,
     device: Device,
-    { replaces = [], also, mayStart, recogniseBrowser }: StartOptions = {},
+    { replaces = [], also, mayStart, recogniseBrowser, keepsMfaOf }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
+    const { userId, isStillValid } = grant
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
       if (!user || !(await isStillValid(transaction))) return undefined
@@ -51,8 +62,9 @@ export const createStart = (deps: StartDeps) => {
       if (mayStart && !(await mayStart(transaction))) return undefined
       const deviceHash = await recogniseBrowser?.(transaction)
       const nowMs = currentTimeMs(user, clock)
-      const serverTimeMs = authenticatedAtMs && byServerTime(authenticatedAtMs, user, clock)
-      const row = newSession({ id, userId, device, nowMs, authenticatedAtMs: serverTimeMs, amr, deviceHash }, lifetimes)
+      const kept = keepsMfaOf === undefined ? undefined : await lockSession(transaction, keepsMfaOf, userId)
+      const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proved(grant, user)
+      const row = newSession({ id, userId, device, nowMs, ...authentication, deviceHash }, lifetimes)
       await insertSession(transaction, row)
       await replaceSessions(transaction, replaces, id, nowMs)
       await endAboveLimit(transaction, { id, userId, nowMs })
@@ -61,3 +73,11 @@ export const createStart = (deps: StartDeps) => {
     return session && issueTokens(session, defaultAudience)
   }
 }
+
+type Authentication = Pick<SessionAuthentication, 'authenticatedAtMs' | 'amr' | 'provider'>
+
+const authenticationOf = ({ authenticatedAtMs, amr, provider }: Authentication): Authentication => ({
+  authenticatedAtMs,
+  amr,
+  provider,
+})

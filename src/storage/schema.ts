@@ -82,6 +82,7 @@ export const TABLES: readonly Table[] = [
       'authenticated_at',
       'device_hash',
       'amr',
+      'provider',
     ],
     integerColumns: [
       'generation',

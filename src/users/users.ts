@@ -59,7 +59,8 @@ export interface Users {
   changeOrSetPassword(id: string, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome>
   changeUsername(id: string, entered: string, sessionId: string, caller?: Caller): Promise<void>
   /**
-   * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated.
+   * `unauthorized` when the password is wrong; `forbidden` when there is none and the user has not just authenticated,
+   * or an account with a second factor or a passkey has not just been proved with `mfa`.
    */
   deleteOwn(id: string, confirmation: DeletionConfirmation, caller?: Caller): Promise<void>
 
@@ -120,6 +121,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     forgetMessages,
     requireSession,
     requireRecentAuthentication,
+    requireFactors,
     userChanged,
   } = deps
   const { create, createVerified, ...registration } = createRegistration(deps)
@@ -173,12 +175,12 @@ export const createUsers = (deps: UsersDeps): Users => {
 
     async deleteOwn(id, { password, sessionId }, caller) {
       const user = await requireUserById(db, id)
+      const rule = hasPassword(user) ? requireFactors : requireRecentAuthentication
+      const requirePermission = (transaction: Transaction) => rule(transaction, sessionId, id)
+      // First, too: a password that is typed before the user is sent to confirm would be lost.
+      await db.inTransaction(requirePermission)
       if (hasPassword(user)) await requireOwnPassword(user, password, 'password', caller)
-      const requirePermission = hasPassword(user) ? requireSession : requireRecentAuthentication
-      await remove(id, {
-        requirePermission: (transaction) => requirePermission(transaction, sessionId, id),
-        caller,
-      })
+      await remove(id, { requirePermission, caller })
     },
 
     delete: (id) => remove(id),

@@ -42,6 +42,7 @@ export const newSession = (userId: string, given: Partial<Session> = {}): Sessio
   address: '203.0.113.7',
   authenticatedAtMs: T0,
   amr: ['pwd'],
+  provider: undefined,
   deviceHash: undefined,
   ...given,
 })

@@ -76,6 +76,7 @@ const OPTIONAL = new Set([
   'idempotent_requests.status',
   'idempotent_requests.answer_sealed',
   'sessions.amr',
+  'sessions.provider',
   'users.user_handle',
   'passkeys.last_used_at',
 ])

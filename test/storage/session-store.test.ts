@@ -5,13 +5,8 @@ import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-s
 import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
-import {
-  deleteSession,
-  findSession,
-  insertSession,
-  lockSession,
-  updateRotatedSession,
-} from '../../src/sessions/session-store.ts'
+import { deleteSession, findSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
+import { lockSession } from '../../src/sessions/session-lock-store.ts'
 import {
   countSessionsOfUser,
   deleteSessionOfUser,

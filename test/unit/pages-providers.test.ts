@@ -204,8 +204,20 @@ test('the page for reclaiming an account says what that ends', () => {
   assert.deepEqual(ends(false), always)
 })
 
+/** What the page of re-authentication shows where nothing but a recent sign-in is asked for. */
+const NO_STEP_UP = {
+  csrfToken: 'token',
+  hasPasskeys: false,
+  code: undefined,
+  returnTo: undefined,
+  acr: undefined,
+  target: '/auth/account?done=confirmed',
+  setsUpNext: false,
+  errors: {},
+}
+
 test('re-authentication offers the password or a connected provider', () => {
-  const view = { csrfToken: 'token', email: 'sam@example.com', hasPassword: true, providers: [google], errors: {} }
+  const view = { ...NO_STEP_UP, email: 'sam@example.com', hasPassword: true, providers: [google] }
   const byPassword = { action: '/auth/account/confirm', fields: { csrf_token: 'token', password: undefined } }
   const byGoogle = { action: '/auth/oauth/google', fields: { csrf_token: 'token', intent: 'confirm' } }
   assert.deepEqual(formsOf(pages.reauthentication(view)), [byPassword, byGoogle])
@@ -322,7 +334,7 @@ test('a well-known provider has an icon; another provider has a button without o
     assert.doesNotMatch(asset?.body ?? '', /script|href|url\(h/)
   }
   for (const name of ['corp', 'password', 'constructor', '']) assert.equal(pages.iconOf(name), undefined, name)
-  const confirm = { csrfToken: 'token', email: '', hasPassword: false, errors: {} }
+  const confirm = { ...NO_STEP_UP, email: '', hasPassword: false }
   const page = pages.reauthentication({ ...confirm, providers: [{ name: 'corp', label: '<corp' }] })
   assert.match(page, /<button class="second"><span class="tile" aria-hidden="true">&lt;<\/span>Continue with &lt;corp</)
   assert.doesNotMatch(page, /<img/)

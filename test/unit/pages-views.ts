@@ -66,7 +66,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
   const withoutPassword: SignInView = { ...signIn, hasPassword: false, linked: [{ ...linked, removable: false }] }
   const shown = { csrfToken: text, email: text, hasPassword: true, providers, errors: {} }
-  const reauthentication: ReauthenticationView = shown
+  const reauthentication: ReauthenticationView = {
+    ...shown,
+    hasPasskeys: true,
+    code: 'app',
+    codeValue: text,
+    returnTo: text,
+    acr: text,
+    target: text,
+    setsUpNext: false,
+  }
   const linkAccount: LinkAccountView = {
     ...shown,
     provider,

@@ -15,7 +15,7 @@ export const createAccountEmail = ({ mail, recovery, sessions, emailDomains }: R
         requested: await requests.findRequested(session.userId),
         mailIsOn: mail.isOn,
         canConfirm: mail.isOn && recovery.verification.mode !== 'off' && !session.emailVerified,
-        isRecentlyAuthenticated: sessions.isRecentlyAuthenticated(session),
+        isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
       }
       return { email, newEmail: { value: '' } }
     },

@@ -50,7 +50,7 @@ export const createAccount = (deps: PageDeps) => {
     ...(await accountEmail.forAccountPage(session)),
     username: usernames ? { value: session.username } : undefined,
     password: passwords ? { errors: {} } : undefined,
-    deletion: {},
+    deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, session),
   })
@@ -107,7 +107,8 @@ export const createAccount = (deps: PageDeps) => {
     const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
     if (password.outcome === 'first_set') return done('password_set')
     const { grant, apply: also } = password
-    const response = await startSession(deps, context, { grant, returnTo: pathAfter('password'), facts, also })
+    const change = { grant, returnTo: pathAfter('password'), facts, also, keepsMfaOf: sessionId }
+    const response = await startSession(deps, context, change)
     if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return response
   }

@@ -1,64 +1,123 @@
-import { AppError } from '../../lib/errors.ts'
+import { monotonicClock } from '../../lib/time.ts'
 import type { ReauthenticationView } from '../../pages/pages.ts'
+import type { AccountFactors } from '../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
-import { type HttpResponse, page } from '../response.ts'
+import { type HttpResponse, page, redirect } from '../response.ts'
+import { confirmPath, readStepUp, type StepUp, targetOf } from '../step-up.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
+import { createRedirectLoops } from './redirect-loops.ts'
+import { confirmByPassword } from './second-factor/confirm-by-password.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
-import { startSession } from './start-session.ts'
 
-/** `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1). */
+/** Set up there, the second factor is asked for here. */
+const setUpPath = (stepUp: StepUp): string =>
+  `/auth/account/second-factor?return_to=${encodeURIComponent(confirmPath(stepUp))}`
+
+const isOfAccount = (returnTo: string | undefined): boolean =>
+  returnTo === undefined || returnTo.startsWith('/auth/account')
+
+const codeOf = ({ codes, recoveryCodes }: AccountFactors): ReauthenticationView['code'] => {
+  if (codes) return 'app'
+  return recoveryCodes > 0 ? 'recovery' : undefined
+}
+
+const hasOne = ({ codes, passkeys }: AccountFactors): boolean => codes || passkeys > 0
+
+/**
+ * `/auth/account/confirm`: signing in again before a change of the ways to sign in (OWASP ASVS 5, 7.5.1), and whenever
+ * the application asks for a fresh or stronger sign-in.
+ */
 export const createReauthentication = (deps: PageDeps) => {
-  const { users, pages, limits, accountLog } = deps
+  const { sessions, secondFactors, passkeys, pages, limits, accountLog } = deps
   const signInMethods = createSignInMethods(deps)
+  const countReturn = createRedirectLoops(monotonicClock)
 
-  const view = async (context: RequestContext, session: AuthenticatedSession): Promise<ReauthenticationView> => ({
-    csrfToken: context.csrfToken,
-    email: session.email,
-    ...(await signInMethods.forReauthentication(session)),
-    errors: {},
-  })
-
-  const reauthenticate = async (
+  const view = async (
     context: RequestContext,
-    { email, userId }: AuthenticatedSession,
-    password: string,
-    facts: EventFacts,
-  ): Promise<HttpResponse> => {
-    const result = await users.authenticate(email, password, context)
-    const grant = 'refusal' in result || result.userId !== userId ? undefined : result
-    const returnTo = '/auth/account?done=confirmed'
-    const response = grant && (await startSession(deps, context, { grant, returnTo, facts }))
-    if (response) return response
-    throw new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })
+    session: AuthenticatedSession,
+    stepUp: StepUp,
+  ): Promise<ReauthenticationView> => {
+    const factors = await secondFactors.find(session.userId)
+    // Without an address to return to, it is for changes on the account page, which need both.
+    const asksForBoth = stepUp.acr === 'mfa' || stepUp.returnTo === undefined
+    return {
+      csrfToken: context.csrfToken,
+      email: session.email,
+      ...stepUp,
+      target: targetOf(stepUp),
+      ...(await signInMethods.forReauthentication(session)),
+      code: asksForBoth ? codeOf(factors) : undefined,
+      hasPasskeys: factors.passkeys > 0,
+      setsUpNext: stepUp.acr === 'mfa' && !hasOne(factors),
+      errors: {},
+    }
   }
 
-  const attempt = (context: RequestContext, session: AuthenticatedSession, password: string): Promise<HttpResponse> => {
+  /** Whether the session is what was asked for. A page of the account takes a trusted provider in place of `mfa`. */
+  const isEnough = (session: AuthenticatedSession, { acr, returnTo }: StepUp): boolean => {
+    if (acr !== 'mfa') return sessions.isRecent(session)
+    return sessions.hasRecentMfa(session) || (isOfAccount(returnTo) && sessions.isRecentlyTrusted(session))
+  }
+
+  /** Where the user goes who has nothing to prove here; undefined where the page is for them. */
+  const findWayOn = async (session: AuthenticatedSession, stepUp: StepUp): Promise<string | undefined> => {
+    const { returnTo, acr } = stepUp
+    if (isEnough(session, stepUp)) {
+      if (returnTo === undefined) return acr && targetOf(stepUp)
+      // An application that wants an even newer sign-in sends the browser back at once: then the page asks for one.
+      const outcome = countReturn(session.sessionId, returnTo, monotonicClock.elapsedMs())
+      return outcome === 'return' ? returnTo : undefined
+    }
+    const needsFirst = acr === 'mfa' && sessions.isRecent(session) && !hasOne(await secondFactors.find(session.userId))
+    return needsFirst ? setUpPath(stepUp) : undefined
+  }
+
+  const submitPassword = (context: RequestContext, session: AuthenticatedSession, stepUp: StepUp) => {
     const { userId, sessionId } = session
     const event: EventFacts = { event: 'reauthentication', method: 'password', userId, sessionId }
     return accountLog.recordOutcome(context, event, (facts) =>
-      limits.attempt(passwordFormLimits(userId), () => reauthenticate(context, session, password, facts)),
+      limits.attempt(passwordFormLimits(userId), () => confirmByPassword(deps, context, { session, stepUp, facts })),
     )
   }
 
   const showAgain = async (context: RequestContext, refusal: Refusal, session: AuthenticatedSession): Promise<string> =>
-    pages.reauthentication({ ...(await view(context, session)), ...refusal })
+    pages.reauthentication({
+      ...(await view(context, session, readStepUp(context, deps))),
+      ...refusal,
+      // One that was refused is of no use any longer.
+      codeValue: refusal.errors.code ? undefined : context.form.get('code'),
+    })
+
+  /** 403 where nobody can prove more than a password or a provider. */
+  const requirePossible = ({ acr }: StepUp): HttpResponse | undefined =>
+    acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, pages.stepUpImpossible()) : undefined
 
   return {
     showAgain,
 
-    show: async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> =>
-      page(200, pages.reauthentication(await view(context, session))),
+    async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const stepUp = readStepUp(context, deps)
+      const impossible = requirePossible(stepUp)
+      if (impossible) return impossible
+      const wayOn = await findWayOn(session, stepUp)
+      return wayOn === undefined
+        ? page(200, pages.reauthentication(await view(context, session, stepUp)))
+        : redirect(wayOn)
+    },
 
-    submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
-      const password = context.form.get('password') ?? ''
-      return orShowAgain(
-        context,
-        () => attempt(context, session, password),
-        (refusal) => showAgain(context, refusal, session),
+    async submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      const stepUp = readStepUp(context, deps)
+      return (
+        requirePossible(stepUp) ??
+        orShowAgain(
+          context,
+          () => submitPassword(context, session, stepUp),
+          (refusal) => showAgain(context, refusal, session),
+        )
       )
     },
   }

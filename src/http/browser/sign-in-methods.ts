@@ -21,7 +21,7 @@ export const createSignInMethods = ({ users, oauth, sessions, pages, passwords, 
       if (providers.length === 0 && linked.length === 0) return undefined
       return {
         hasPassword: passwords ? hasPassword : undefined,
-        isRecentlyAuthenticated: sessions.isRecentlyAuthenticated(session),
+        isRecentlyAuthenticated: await sessions.isRecentlyAuthenticated(session),
         linked: linked.map(({ id, provider, email, createdAtMs, removable }) => {
           const { label, iconUrl } = providerView(provider)
           return { id, label, iconUrl, email, linkedAtMs: createdAtMs, removable }

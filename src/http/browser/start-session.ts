@@ -31,6 +31,8 @@ export interface NewSession {
   also?: StartOptions['also']
   mayStart?: StartOptions['mayStart']
   browser?: BrowserRecognition
+  /** The session whose authentication stays, where it has `mfa`. */
+  keepsMfaOf?: string | undefined
 }
 
 /** Where the browser goes, once everything is committed. */
@@ -45,7 +47,7 @@ export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
   context: RequestContext,
-  { grant, returnTo, facts, also, mayStart, browser = 'announced' }: NewSession,
+  { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   facts.userId = userId
@@ -58,7 +60,7 @@ export const startSession = async (
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
-    deps.sessions.start(grant, context.device, { replaces, also, mayStart, recogniseBrowser: recognise }),
+    deps.sessions.start(grant, context.device, { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf }),
   )
   if (!tokens) return undefined
   facts.sessionId = tokens.sessionId

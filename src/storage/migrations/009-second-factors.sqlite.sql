@@ -3,6 +3,9 @@
 -- What the user proved when they last authenticated: values of RFC 8176, with spaces between them; null: not known.
 ALTER TABLE sessions ADD COLUMN amr TEXT;
 
+-- The provider by which they did, as the settings name it; null where there was none.
+ALTER TABLE sessions ADD COLUMN provider TEXT;
+
 -- What authenticators know the user by: 32 random bytes as base64url; null before the first passkey.
 ALTER TABLE users ADD COLUMN user_handle TEXT;
 

@@ -14,7 +14,8 @@ import {
   requireCallbackParameters,
 } from './callback-parameters.ts'
 import { enterByLink } from './enter-by-link.ts'
-import { startSession } from '../start-session.ts'
+import { ACCOUNT_PATH, type StepUp } from '../../step-up.ts'
+import { confirmByProvider } from '../second-factor/confirm-by-provider.ts'
 import { orProblemPage, type RetryParams } from './problem-page.ts'
 import { requireSignedIn } from './provider-route.ts'
 import {
@@ -51,9 +52,7 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
     if (!session) return signIn(context, callback, profile)
     if (flow.intent === 'confirm') {
       const grant = await oauth.signInAs(profile, session.userId)
-      return requireStarted(
-        await startSession(deps, context, { grant, returnTo: `${flow.returnTo}?done=confirmed`, facts }),
-      )
+      return requireStarted(await confirmByProvider(deps, context, { session, grant, stepUp: stepUpOf(flow), facts }))
     }
     await oauth.link(profile, session, context)
     return redirect(`${flow.returnTo}?done=linked`)
@@ -62,12 +61,13 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
   /** Only the browser that the flow belongs to gets its pending link or its link back, to try again. */
   const retryParamsOf = ({ flow, problem }: ReadState, browserSecret: string | undefined): RetryParams => {
     if (!flow) return { provider, returnTo: deps.homeUrl }
-    const { returnTo, pendingLink, entry } = flow
+    const { returnTo, pendingLink, entry, acr } = flow
     const isOfBrowser = browserSecret && !problem
     return {
       provider,
       returnTo,
       intent: flow.intent === 'link' || flow.intent === 'confirm' ? flow.intent : undefined,
+      acr,
       entry: isOfBrowser && isEntryPurpose(entry?.purpose) ? { ...entry, purpose: entry.purpose } : undefined,
       linkRequest:
         pendingLink && isOfBrowser ? oauth.sealLinkRequest({ pendingLink, returnTo }, browserSecret) : undefined,
@@ -105,3 +105,9 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
     },
   }
 }
+
+/** What a confirmation is for. */
+const stepUpOf = ({ returnTo, acr }: AuthorizationFlow): StepUp => ({
+  returnTo: returnTo === ACCOUNT_PATH ? undefined : returnTo,
+  acr,
+})

@@ -33,7 +33,7 @@ export const enterByLink = async (
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (proof) => {
     const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor: undefined, caller: context })
-    const grant = { ...entered.grant, amr: ['fed'] as const }
+    const grant = { ...entered.grant, amr: ['fed'] as const, provider: profile.provider }
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     // The account is disabled, and its address is the owner's all the same.

@@ -6,6 +6,7 @@ import { statusOf } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
+import { ACCOUNT_PATH, confirmPath, type StepUp } from '../../step-up.ts'
 import { signupWays } from '../../signup-ways.ts'
 import { stayAtLogin } from '../stay-at-login.ts'
 
@@ -15,6 +16,8 @@ export interface RetryParams {
   provider: ProviderView | undefined
   returnTo: string
   intent?: 'link' | 'confirm' | undefined
+  /** For `confirm`. */
+  acr?: StepUp['acr']
   /** The link that the user has followed. */
   entry?: ProviderProblemView['entry']
   /** Sealed: the provider that is connected once the user has proved the account. */
@@ -48,18 +51,20 @@ export const orProblemPage = async (
 const problemPage = async (
   deps: PageDeps,
   context: RequestContext,
-  { provider, returnTo, intent, entry, linkRequest }: RetryParams,
+  { provider, returnTo, intent, acr, entry, linkRequest }: RetryParams,
   error: AppError,
   problem: SignInProblem,
 ): Promise<HttpResponse> => {
   const { pages, findCurrentSession } = deps
   const signedIn = (await findCurrentSession(context)) !== undefined
   // A user who presses "back" after the sign-in comes here again, and is signed in already.
-  if (problem === 'used' && signedIn) return redirect(returnTo)
+  if (problem === 'used' && signedIn) return redirect(intent === 'confirm' ? confirmationPath(returnTo, acr) : returnTo)
   const { retryAfterSeconds } = error
   const view = {
     csrfToken: context.csrfToken,
-    returnTo: returnToParameter(returnTo, deps),
+    returnTo: intent === 'confirm' ? returnTo : returnToParameter(returnTo, deps),
+    acr,
+    confirmUrl: confirmPath({ returnTo: returnTo === ACCOUNT_PATH ? undefined : returnTo, acr }),
     provider,
     problem,
     intent,
@@ -75,6 +80,10 @@ const problemPage = async (
   }
   return page(statusOf(error.code), pages.providerProblem(view), retryAfterSeconds)
 }
+
+/** The page goes on at once where the user has confirmed already. */
+const confirmationPath = (returnTo: string, acr: StepUp['acr']): string =>
+  returnTo === ACCOUNT_PATH ? ACCOUNT_PATH : confirmPath({ returnTo, acr })
 
 const MAX_CAUSE_LENGTH = 500
 

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
 import type { HttpResponse } from '../../response.ts'
 import { requireLink } from '../recovery/link-token.ts'
+import { ACCOUNT_PATH, readStepUp } from '../../step-up.ts'
 import { requestedReturnTo } from '../start-session.ts'
 import { stayNoLonger } from '../stay-at-login.ts'
 import { orProblemPage, type RetryParams } from './problem-page.ts'
@@ -22,9 +23,6 @@ const readIntent = ({ get }: RequestContext['form']): Intent => {
   throw new AppError('invalid_request', message, { field: 'intent' })
 }
 
-const retryOf = ({ form }: RequestContext, intent: Intent): Pick<RetryParams, 'intent' | 'entry'> =>
-  isEntryPurpose(intent) ? { entry: { purpose: intent, token: form.get('token') ?? '' } } : { intent }
-
 /** What the form of a provider's button asks for. */
 interface Start {
   returnTo: string
@@ -39,9 +37,24 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
     const session = await requireSignedIn(deps, context)
-    if (intent === 'link') sessions.requireRecentAuthentication(session)
-    return { provider: provider.name, intent, returnTo: '/auth/account', userId: session.userId }
+    const flow = { provider: provider.name, intent, userId: session.userId, returnTo: ACCOUNT_PATH }
+    if (intent === 'confirm') return { ...flow, ...confirmationOf(context) }
+    await sessions.requireRecentAuthentication(session)
+    return flow
   }
+
+  const confirmationOf = (context: RequestContext): Pick<NewAuthorizationFlow, 'returnTo' | 'acr'> => {
+    const { returnTo = ACCOUNT_PATH, acr } = readStepUp(context, deps)
+    return { returnTo, acr }
+  }
+
+  const retryParamsOf = (context: RequestContext, { returnTo, intent, link }: Start): RetryParams => ({
+    provider,
+    returnTo,
+    ...(isEntryPurpose(intent) ? { entry: { purpose: intent, token: context.form.get('token') ?? '' } } : { intent }),
+    ...(intent === 'confirm' && confirmationOf(context)),
+    linkRequest: link?.request && context.form.get('pending'),
+  })
 
   const newSignInFlow = (returnTo: string, link: ReadLinkRequest | undefined): NewAuthorizationFlow => {
     if (!link) return { provider: provider.name, intent: 'sign_in', returnTo }
@@ -71,7 +84,7 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     const token = context.form.get('pending')
     const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
     const start = { returnTo, intent, link }
-    const retryParams = { provider, returnTo, ...retryOf(context, intent), linkRequest: link?.request && token }
+    const retryParams = retryParamsOf(context, start)
     stayNoLonger(deps, context)
     return orProblemPage(deps, context, retryParams, () =>
       countProviderFailure(requestMetrics, provider.name, () =>

@@ -25,7 +25,7 @@ export const createAddPasskey = (deps: PageDeps) => {
     session: AuthenticatedSession,
     facts: EventFacts,
   ): Promise<HttpResponse> => {
-    sessions.requireRecentAuthentication(session)
+    await sessions.requireRecentAuthentication(session)
     const checked = await passkeys.checkRegistration({
       userId: session.userId,
       response: context.json,
@@ -44,7 +44,7 @@ export const createAddPasskey = (deps: PageDeps) => {
     options: (context: RequestContext): Promise<HttpResponse> =>
       answerScript(context, async () => {
         const session = await requireSession(context)
-        sessions.requireRecentAuthentication(session)
+        await sessions.requireRecentAuthentication(session)
         const options = await passkeys.registrationOptions(session.userId, passkeyBrowser(deps, context))
         return json(200, JSON.stringify(options))
       }),

@@ -1,6 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import { requiresReauthentication, statusOf, toErrorJson } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
+import { confirmPathFor } from '../../step-up.ts'
 import { type HttpResponse, json } from '../../response.ts'
 
 /**
@@ -21,6 +22,6 @@ export const answerScript = async (
 }
 
 const headersOf = (error: AppError): string[] | undefined => {
-  if (requiresReauthentication(error)) return ['location', '/auth/account/confirm']
+  if (requiresReauthentication(error)) return ['location', confirmPathFor(error)]
   return error.reason === 'passkey_unknown' ? ['x-svc-passkey', 'unknown'] : undefined
 }

@@ -41,8 +41,8 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     link: Link,
     { own, facts }: { own: AuthenticatedSession | undefined; facts: EventFacts },
   ): Promise<HttpResponse> => {
-    const { authenticatedAtMs, amr = [] } = own ?? {}
-    const grant = { ...verification.grantFor(link), authenticatedAtMs, amr }
+    const { authenticatedAtMs, amr = [], provider } = own ?? {}
+    const grant = { ...verification.grantFor(link), authenticatedAtMs, amr, provider }
     const also = verification.verifyIn(link)
     const signIn = { way: 'verification', grant, facts, also, browser: 'silent' } as const
     const response = own

@@ -101,7 +101,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const shown = await showCodes(context, session)
       if (shown) return shown
-      sessions.requireRecentAuthentication(session)
+      await sessions.requireRecentAuthentication(session)
       return page(200, pages.secondFactor(await view(context, session)))
     },
 
@@ -111,7 +111,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       const { event, run } = actionOf(context)
       const { userId, sessionId } = session
       // Before any hash: what follows is refused in its transaction as well.
-      sessions.requireRecentAuthentication(session)
+      await sessions.requireRecentAuthentication(session)
       return orShowAgain(
         context,
         () =>

@@ -1,0 +1,72 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { AccountFactors, CheckedCode } from '../../../second-factor/second-factors.ts'
+import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
+import { startSession } from '../start-session.ts'
+
+interface Confirmation {
+  session: AuthenticatedSession
+  stepUp: StepUp
+  facts: EventFacts
+}
+
+interface Entered {
+  password: string
+  /** Undefined where the form has no such field. */
+  code: string | undefined
+}
+
+const hasCodes = ({ codes, recoveryCodes }: AccountFactors): boolean => codes || recoveryCodes > 0
+
+/**
+ * Authenticates by the password, with a code or recovery code where there is one, and starts a session in place of that
+ * of the request. The code is checked after the password, so that it tells nobody anything who does not know that.
+ */
+export const confirmByPassword = async (
+  deps: PageDeps,
+  context: RequestContext,
+  { session, stepUp, facts }: Confirmation,
+): Promise<HttpResponse> => {
+  const { userId, email } = session
+  const entered = { password: context.form.get('password') ?? '', code: context.form.get('code') }
+  const asksForCode = hasCodes(await deps.secondFactors.find(userId))
+  requireFilled(entered, asksForCode && (stepUp.acr === 'mfa' || entered.code !== undefined))
+  const result = await deps.users.authenticate(email, entered.password, context)
+  if ('refusal' in result || result.userId !== userId) throw wrongPassword()
+  const checked = asksForCode ? await checkCode(deps, context, session, entered.code) : undefined
+  const grant = withCode(result, checked)
+  // Without a factor, the page leads on to setting one up.
+  const returnTo = stepUp.acr === 'mfa' && !checked ? confirmPath(stepUp) : targetOf(stepUp)
+  const response = await startSession(deps, context, { grant, returnTo, facts, also: checked?.apply })
+  if (!response) throw wrongPassword()
+  return response
+}
+
+/** Wrong codes are counted by the browser of the session: who logs in again gets no further tries. */
+const checkCode = (
+  { secondFactors }: PageDeps,
+  context: RequestContext,
+  { userId, sessionId, deviceHash }: AuthenticatedSession,
+  code: string | undefined,
+): Promise<CheckedCode> | undefined => {
+  if (!code) return undefined
+  const { network } = context
+  const counted = deviceHash === undefined ? sessionId : `${userId}/${deviceHash}`
+  const place = { kind: 'reauthentication', sessionId: counted, network } as const
+  return secondFactors.checkCode({ userId, code, place }, context)
+}
+
+const withCode = (grant: SignInGrant, checked: CheckedCode | undefined): SignInGrant =>
+  checked ? { ...grant, amr: [...grant.amr, ...(checked.factor === 'otp' ? (['otp'] as const) : []), 'mfa'] } : grant
+
+const requireFilled = ({ password, code = '' }: Entered, needsCode: boolean): void => {
+  if (!needsCode || password === '' || code.trim() !== '') return
+  throw new AppError('unprocessable', 'Enter the code.', { field: 'code', reason: 'code_missing' })
+}
+
+const wrongPassword = (): AppError =>
+  new AppError('unauthorized', 'This is not your password.', { field: 'password', reason: 'password_wrong' })

@@ -1,0 +1,29 @@
+import type { AuthenticatedSession, SignInGrant } from '../../../sessions/sessions.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
+import { startSession } from '../start-session.ts'
+
+interface Confirmation {
+  session: AuthenticatedSession
+  /** What the provider has proved. */
+  grant: SignInGrant
+  stepUp: StepUp
+  facts: EventFacts
+}
+
+/**
+ * Ends a confirmation by a provider with a session in place of that of the request. Where more is asked for than the
+ * provider has proved, the page of confirmation leads on. Undefined when the grant is no longer valid.
+ */
+export const confirmByProvider = (
+  deps: PageDeps,
+  context: RequestContext,
+  { grant, stepUp, facts }: Confirmation,
+): Promise<HttpResponse | undefined> => {
+  const isMissing = stepUp.acr === 'mfa' && !grant.amr.includes('mfa')
+  const returnTo = isMissing ? confirmPath(stepUp) : targetOf(stepUp)
+  return startSession(deps, context, { grant, returnTo, facts })
+}

@@ -1,0 +1,41 @@
+import type { Queries } from '../storage/database.ts'
+import type { SessionAuthentication } from './session.ts'
+import { type SessionRow, toAmr } from './session-store.ts'
+
+type LockedRow = Pick<SessionRow, 'user_id' | 'authenticated_at' | 'amr' | 'provider'> & { read_at: number | null }
+
+/**
+ * Locks a session, and its user before it, until the transaction ends; undefined when the session has ended. The order
+ * is that of every transaction that locks both: two that wait for each other would have to be repeated.
+ */
+export const lockSession = async (
+  db: Queries,
+  id: string,
+  userId: string,
+): Promise<SessionAuthentication | undefined> => {
+  await db.get('SELECT id FROM users WHERE id = ? FOR UPDATE', userId)
+  const row = await db.get<LockedRow>(
+    `SELECT user_id, authenticated_at, amr, provider, server_time() AS read_at FROM sessions
+     WHERE id = ? AND user_id = ? FOR SHARE`,
+    id,
+    userId,
+  )
+  return (
+    row && {
+      userId: row.user_id,
+      authenticatedAtMs: row.authenticated_at ?? undefined,
+      amr: toAmr(row),
+      provider: row.provider ?? undefined,
+      readAtMs: row.read_at ?? undefined,
+    }
+  )
+}
+
+/** Locks a session from before browsers were recognised, and its user; false where there is none such. */
+export const lockUnrecognisedSession = async (db: Queries, id: string, userId: string): Promise<boolean> => {
+  if (!(await lockSession(db, id, userId))) return false
+  return (await db.get('SELECT id FROM sessions WHERE id = ? AND device_hash IS NULL', id)) !== undefined
+}
+
+export const updateDeviceHash = (db: Queries, id: string, deviceHash: string): Promise<number> =>
+  db.run('UPDATE sessions SET device_hash = ? WHERE id = ?', deviceHash, id)
