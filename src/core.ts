@@ -345,11 +345,17 @@ export const createCore = (deps: CoreDeps): Core => {
     secondFactors,
     secretRotation: onDemand(
       async () => {
-        const { createSecretRotation } = await import('./sessions/keys/secret-rotation.ts')
-        return createSecretRotation({ db, clock, rootSecret, signingKeys })
+        const [{ createSecretRotation }, { createSecretResealing }, { createSecretSealing }] = await Promise.all([
+          import('./sessions/keys/secret-rotation.ts'),
+          import('./second-factor/secret-resealing.ts'),
+          import('./second-factor/secret-sealing.ts'),
+        ])
+        const appSecrets = createSecretResealing({ db, sealing: createSecretSealing(rootSecret) })
+        return createSecretRotation({ db, clock, rootSecret, signingKeys, appSecrets })
       },
       'status',
       'rotate',
+      'reseal',
     ),
     sessions,
     users,

@@ -103,6 +103,7 @@ export const createService = async ({
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
+  let resealing: Promise<void> | undefined
   const server = createServer({
     ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
     rootSecret,
@@ -133,6 +134,7 @@ export const createService = async ({
       secretTimer = setInterval(rootSecret.refresh, POLL_SECRET_EVERY_MS).unref()
       // What cannot be loaded is tried again by the request that needs it.
       preloadTimer = setTimeout(() => preload().catch(() => {}), PRELOAD_AFTER_MS).unref()
+      if (rootSecret.hasPrevious) resealing = resealSecrets(core, log)
       await core.webhooks.start()
       await core.mail.start()
       cleanup.start()
@@ -152,11 +154,22 @@ export const createService = async ({
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
         cleanup.stop(),
+        resealing,
       ]
       await withTimeout(STOP_PATIENCE_MS, Promise.all(ends), undefined)
       await metrics?.stop()
       await db.close()
     },
+  }
+}
+
+/** Seals with the root secret of today what is left under the previous one, while the service answers requests. */
+const resealSecrets = async ({ secretRotation }: Core, log: Log): Promise<void> => {
+  try {
+    const count = await secretRotation.reseal()
+    if (count > 0) log.info({ count }, 'secrets of authenticator apps were sealed with the new root secret')
+  } catch (error) {
+    log.warn({ err: error }, 'secrets of authenticator apps are not sealed with the new root secret yet')
   }
 }
 

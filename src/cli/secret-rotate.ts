@@ -41,7 +41,8 @@ const ROTATE_BY_HAND = `the root secret comes from SVC_SECRET, which only you ca
   1. Create a new secret: openssl rand -hex 32
   2. With several replicas: keep SVC_SECRET, set SVC_SECRET_PREVIOUS to the new secret, and restart them one after the other.
   3. Set SVC_SECRET to the new secret and SVC_SECRET_PREVIOUS to the old one, and restart them one after the other.
-  4. When svc secret status says that no session needs the old one, remove SVC_SECRET_PREVIOUS and restart.`
+  4. When svc secret status says that no session and no authenticator app needs the old one, remove SVC_SECRET_PREVIOUS
+     and restart.`
 
 const rotatedText = ({ current, previous }: SecretLocations, { sessions, neededUntilMs }: SecretStatus): string => `\
 ${current} contains a new root secret, and ${previous} the previous one.

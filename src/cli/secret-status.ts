@@ -44,10 +44,19 @@ const toRecord = ({ current, previous }: SecretLocations, status: SecretStatus):
   ['previous needed', status.hasPrevious ? neededText(status) : 'no'],
 ]
 
-const neededText = ({ sessions, neededUntilMs }: SecretStatus): string =>
-  neededUntilMs === undefined
-    ? 'by no session: it can be removed'
-    : `by ${sessions === 1 ? 'one session' : `up to ${sessions} sessions`}, until ${toMinute(neededUntilMs)} UTC at most`
+const neededText = (status: SecretStatus): string =>
+  neededBy(status).join('; ') || 'by no session and no authenticator app: it can be removed'
+
+const neededBy = ({ sessions, neededUntilMs, apps }: SecretStatus): string[] => [
+  ...(apps === 0
+    ? []
+    : [`by ${apps === 1 ? 'one authenticator app' : `${apps} authenticator apps`}, until a service starts`]),
+  ...(neededUntilMs === undefined
+    ? []
+    : [
+        `by ${sessions === 1 ? 'one session' : `up to ${sessions} sessions`}, until ${toMinute(neededUntilMs)} UTC at most`,
+      ]),
+]
 
 export const statusToJson = ({ current, previous }: SecretLocations, status: SecretStatus) => ({
   secret: current,
@@ -55,6 +64,7 @@ export const statusToJson = ({ current, previous }: SecretLocations, status: Sec
   rotated_at: timestampOf(status.rotatedAtMs),
   sessions: status.sessions,
   needed_until: timestampOf(status.neededUntilMs),
+  authenticator_apps: status.apps,
 })
 
 const timestampOf = (timeMs: number | undefined): string | null => (timeMs === undefined ? null : toTimestamp(timeMs))

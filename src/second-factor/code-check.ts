@@ -10,6 +10,7 @@ import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
 import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
+import { createWrongCodeNotice } from './wrong-code-notice.ts'
 
 /** What a user has entered to prove that they hold a second factor. */
 export interface EnteredCode {
@@ -46,6 +47,7 @@ export interface CodeCheckDeps {
 export const createCodeCheck = (deps: CodeCheckDeps) => {
   const { db, clock, passwords, sealing, notify, acceptsCodes } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
+  const noteWrongCode = createWrongCodeNotice(deps)
 
   const checkOneTimeCode = async ({ userId, code, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode) => {
     const setUp = acceptsCodes ? await findSetUp(db, userId) : undefined
@@ -96,7 +98,10 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
       await takeBack()
       throw error
     }
-    if (!checked) throw wrongCode()
+    if (!checked) {
+      if (place.kind === 'login') await noteWrongCode(userId, caller)
+      throw wrongCode()
+    }
     await takeBack()
     return checked
   }

@@ -6,6 +6,7 @@ import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
+import { updateUpdatedAt } from '../users/user-store.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
@@ -83,6 +84,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
         if ((await deleteSetUp(transaction, userId, 0)) === 0) throw notSetUp()
         await deleteUselessRecoveryCodes(transaction, userId)
+        await updateUpdatedAt(transaction, userId, clock.now())
         await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
         await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
       }),

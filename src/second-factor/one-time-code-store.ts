@@ -92,3 +92,27 @@ export const discountInARow = (db: Queries, userId: string): Promise<number> =>
 /** With a new password, codes are accepted in unknown browsers again. */
 export const forgetWrongCodes = (db: Queries, userId: string): Promise<number> =>
   db.run('UPDATE one_time_codes SET wrong_in_a_row = 0 WHERE user_id = ? AND wrong_in_a_row > 0', userId)
+
+/** A secret as it is stored, and the same sealed again. */
+export interface SealedSecret {
+  userId: string
+  sealed: string
+  again: string
+}
+
+/** Secrets that were made at `sinceMs` or later, in the order of their users, from the one after `after`. */
+export const findSetUpsAfter = (
+  db: Queries,
+  { after, limit, sinceMs }: { after: string; limit: number; sinceMs: number },
+): Promise<Pick<SealedSecret, 'userId' | 'sealed'>[]> =>
+  db.all(
+    `SELECT user_id AS "userId", secret_sealed AS sealed FROM one_time_codes
+     WHERE user_id > ? AND created_at >= ? ORDER BY user_id LIMIT ?`,
+    after,
+    sinceMs,
+    limit,
+  )
+
+/** Changes nothing where the app was replaced in the meantime. */
+export const replaceSealed = (db: Queries, { userId, sealed, again }: SealedSecret): Promise<number> =>
+  db.run('UPDATE one_time_codes SET secret_sealed = ? WHERE user_id = ? AND secret_sealed = ?', again, userId, sealed)

@@ -7,6 +7,7 @@ import { createSealedTokens } from '../lib/sealed-token.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
+import { updateUpdatedAt } from '../users/user-store.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
@@ -119,6 +120,7 @@ export const createSetUp = (deps: SetUpDeps) => {
         recoveryCodes: recoveryCodes?.codes,
         async apply(transaction, { sessionId }) {
           await store(transaction, { userId, secretSealed, createdAtMs: nowMs, lastUsedStep }, own.replaces)
+          await updateUpdatedAt(transaction, userId, nowMs)
           if (recoveryCodes && !(await recoveryCodes.insert(transaction))) throw factorChanged()
           await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
           await notify(transaction, userId, { kind: 'second_factor_set_up', setUpAtMs: nowMs }, caller)

@@ -11,6 +11,13 @@ interface SecretRotationDeps {
   clock: Clock
   rootSecret: RootSecret
   signingKeys: Pick<SigningKeys, 'prepare' | 'reseal'>
+  /** What else is sealed with the root secret for as long as it is stored: the secrets of authenticator apps. */
+  appSecrets: {
+    /** Resolves to how many were sealed with the previous root secret. */
+    reseal: () => Promise<number>
+    /** How many are, of those that were made at `sinceMs` or later. */
+    count: (queries: Queries, sinceMs?: number) => Promise<number>
+  }
 }
 
 /** Whether the previous root secret is still needed. Times in milliseconds since 1970. */
@@ -22,6 +29,8 @@ export interface SecretStatus {
   sessions: number
   /** When the last of them ends unless it is refreshed. */
   neededUntilMs: number | undefined
+  /** Authenticator apps whose secret is sealed with the previous root secret. */
+  apps: number
 }
 
 /** How long a running service may take to notice a rotation, and how far two clocks may differ. */
@@ -31,15 +40,20 @@ const TAKEN_OVER_WITHIN_MS = 60_000
 export interface SecretRotation {
   status(): Promise<SecretStatus>
   /**
-   * Puts a new root secret in place by `change` and seals the signing keys with it. `conflict` when sessions still need
+   * Puts a new root secret in place by `change`, and seals the signing keys and the secrets of authenticator apps with
+   * it. `conflict` when sessions still need
    * the previous root secret, which `change` overwrites, unless that is forced. A kill at any moment leaves a pair of
    * root secrets that opens everything.
    */
   rotate(change: () => void, options: { isForced: boolean }): Promise<SecretStatus>
+  /** Seals with the current root secret what is left under the previous one; resolves to how many secrets of apps. */
+  reseal(): Promise<number>
 }
 
-export const createSecretRotation = ({ db, clock, rootSecret, signingKeys }: SecretRotationDeps): SecretRotation => {
-  const read = async (queries: Queries): Promise<SecretStatus> => {
+export const createSecretRotation = (deps: SecretRotationDeps): SecretRotation => {
+  const { db, clock, rootSecret, signingKeys, appSecrets } = deps
+
+  const read = async (queries: Queries): Promise<Omit<SecretStatus, 'apps'>> => {
     const nowMs = clock.now()
     const rotatedAtMs = await findResealedAt(queries)
     const { hasPrevious } = rootSecret
@@ -57,11 +71,20 @@ export const createSecretRotation = ({ db, clock, rootSecret, signingKeys }: Sec
     if (sessions > 0 && !isForced) throw stillNeeded(sessions, neededUntilMs)
   }
 
+  const status = async (): Promise<SecretStatus> => ({
+    ...(await read(db)),
+    apps: rootSecret.hasPrevious ? await appSecrets.count(db) : 0,
+  })
+
   return {
-    status: () => read(db),
+    status,
+    reseal: async () => (rootSecret.hasPrevious ? appSecrets.reseal() : 0),
 
     async rotate(change, { isForced }) {
       await signingKeys.prepare()
+      const startedMs = clock.now()
+      // Those of a rotation that was interrupted: what seals them is about to be overwritten, even where that is forced.
+      await appSecrets.reseal()
       let isChanged = false
       await db.inTransaction(async (transaction) => {
         await lockKeys(transaction)
@@ -72,12 +95,15 @@ export const createSecretRotation = ({ db, clock, rootSecret, signingKeys }: Sec
           // in between.
           if (resealed > 0) throw tooSoon()
           await requireReplaceable(transaction, isForced)
+          // A service that has not loaded the last rotation yet may have sealed more in the meantime.
+          if ((await appSecrets.count(transaction, startedMs - TAKEN_OVER_WITHIN_MS)) > 0) throw tooSoon()
           change()
           isChanged = true
           await signingKeys.reseal(transaction)
         }
       })
-      return read(db)
+      await appSecrets.reseal()
+      return status()
     },
   }
 }
