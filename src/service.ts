@@ -103,7 +103,7 @@ export const createService = async ({
   let isStopping = false
   let secretTimer: NodeJS.Timeout | undefined
   let preloadTimer: NodeJS.Timeout | undefined
-  let resealing: Promise<void> | undefined
+  let resealing = Promise.resolve()
   const server = createServer({
     ...serverDeps(serving, createFrame(frameSettings(config, core.baseUrl))),
     rootSecret,
