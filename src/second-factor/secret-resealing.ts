@@ -2,12 +2,12 @@ import type { Database, Queries } from '../storage/database.ts'
 import { findSetUpsAfter, replaceSealed, type SealedSecret } from './one-time-code-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 
-/** Few enough that a transaction is short, and other requests have their turn in between. */
+/** Few enough that a transaction is short, and other requests have their turn. */
 const BATCH = 200
 
 /** Seals the secrets of apps with the current root secret, so that the previous one can go. */
 export interface SecretResealing {
-  /** Resolves to how many were sealed with the previous root secret. Others work on meanwhile. */
+  /** Resolves to how many were sealed with the previous root secret. Other requests have their turn in between. */
   reseal(): Promise<number>
   /** How many are sealed with the previous root secret, of those that were made at `sinceMs` or later. */
   count(queries: Queries, sinceMs?: number): Promise<number>

@@ -98,7 +98,7 @@ test('a rotation seals every secret again, and those that an interrupted one has
   for (const app of apps) assert.ok(await accepts(later, app))
 })
 
-test('what a service that does not know the last rotation has sealed meanwhile stops the next one', async (t) => {
+test('what a service that does not know the last rotation has sealed in between stops the next one', async (t) => {
   const { db } = await freshDatabase(t)
   const stale = await processWith(db, { current: first })
   await pass(2 * MINUTE_MS)
