@@ -114,5 +114,5 @@ export const findSetUpsAfter = (
   )
 
 /** Changes nothing where the app was replaced in the meantime. */
-export const replaceSealed = (db: Queries, { userId, sealed, again }: SealedSecret): Promise<number> =>
+export const replaceSealedSecret = (db: Queries, { userId, sealed, again }: SealedSecret): Promise<number> =>
   db.run('UPDATE one_time_codes SET secret_sealed = ? WHERE user_id = ? AND secret_sealed = ?', again, userId, sealed)

@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../storage/database.ts'
-import { findSetUpsAfter, replaceSealed, type SealedSecret } from './one-time-code-store.ts'
+import { findSetUpsAfter, replaceSealedSecret, type SealedSecret } from './one-time-code-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
 
 /** Few enough that a transaction is short, and other requests have their turn. */
@@ -39,7 +39,7 @@ export const createSecretResealing = ({ db, sealing }: { db: Database; sealing: 
     reseal: () =>
       eachBatch(db, 0, (outdated) =>
         db.inTransaction(async (transaction) => {
-          for (const secret of outdated) await replaceSealed(transaction, secret)
+          for (const secret of outdated) await replaceSealedSecret(transaction, secret)
         }),
       ),
 
