@@ -13,13 +13,14 @@ import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import type { UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
-import { deleteIdentity, findIdentitiesOfUser } from './oauth/identity-store.ts'
+import { deleteIdentity, findIdentitiesOfUser, lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
+import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { countPasskeysOfUser, deletePasskey, deletePasskeysSince } from './passkeys/passkey-store.ts'
@@ -86,6 +87,7 @@ export interface Core extends Pick<Bootstrapped, 'db'> {
   userImport(): Promise<UserImport>
   userExport(): Promise<UserExport>
   knownBrowsers: KnownBrowsers
+  pendingSignIns: PendingSignIns
   webhooks: Webhooks
   /**
    * Sixteen hexadecimal digits that stand for an email in the log: only the root secret leads from one to the other.
@@ -269,6 +271,7 @@ export const createCore = (deps: CoreDeps): Core => {
     notify,
     ...sessions.rules,
   })
+  const pendingSignIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
   const loadDirectory = once(async () => {
     const { createUserDirectory } = await import('./directory/directory.ts')
     return createUserDirectory({
@@ -334,7 +337,8 @@ export const createCore = (deps: CoreDeps): Core => {
     emailDomains,
     loadDirectory,
     signingKeys,
-    knownBrowsers: createKnownBrowsers({ clock }),
+    knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs }),
+    pendingSignIns,
     mail,
     notify,
     oauth,

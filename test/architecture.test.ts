@@ -33,7 +33,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   passkeys: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'storage/used-tokens.ts', 'users'],
   browsers: ['lib', 'sessions/sign-in-grant.ts', 'storage/database.ts'],
   directory: ['lib', 'recovery', 'sessions/sign-in-grant.ts', 'storage/database.ts', 'users'],
-  'second-factor': ['lib', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
+  'second-factor': [
+    'lib',
+    'sessions/sign-in-grant.ts',
+    'storage/counters.ts',
+    'storage/database.ts',
+    'storage/used-tokens.ts',
+    'users',
+  ],
   mail: ['lib', 'storage/database.ts', 'storage/leases.ts'],
   recovery: ['lib', 'mail', 'sessions/sign-in-grant.ts', 'storage/counters.ts', 'storage/database.ts', 'users'],
   http: [

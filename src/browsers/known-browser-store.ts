@@ -40,6 +40,30 @@ export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: num
     limit,
   )
 
+/** Until when a browser that the account knows is trusted; null: it is not. Undefined for a browser that it does not know. */
+export const findTrust = async (
+  db: Pick<Queries, 'get'>,
+  browser: KnownBrowser,
+): Promise<number | null | undefined> => {
+  const row = await db.get<{ trusted_until: number | null }>(
+    'SELECT trusted_until FROM known_browsers WHERE id = ?',
+    idOf(browser),
+  )
+  return row?.trusted_until
+}
+
+export const updateTrust = (db: Queries, browser: KnownBrowser, untilMs: number): Promise<number> =>
+  db.run('UPDATE known_browsers SET trusted_until = ? WHERE id = ?', untilMs, idOf(browser))
+
+export const countTrusted = async (db: Pick<Queries, 'get'>, userId: string, nowMs: number): Promise<number> => {
+  const row = await db.get<{ count: number }>(
+    'SELECT COUNT(*) AS count FROM known_browsers WHERE user_id = ? AND trusted_until > ?',
+    userId,
+    nowMs,
+  )
+  return row?.count ?? 0
+}
+
 /** No browser is known to the account any longer. */
 export const deleteKnownBrowsers = (db: Queries, userId: string): Promise<number> =>
   db.run('DELETE FROM known_browsers WHERE user_id = ?', userId)

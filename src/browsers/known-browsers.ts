@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Transaction } from '../storage/database.ts'
-import { deleteKnownBrowsersAbove, insertKnownBrowser, markSeen, renameBrowser } from './known-browser-store.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
+import {
+  countTrusted,
+  deleteKnownBrowsersAbove,
+  endTrust,
+  findTrust,
+  insertKnownBrowser,
+  markSeen,
+  renameBrowser,
+  updateTrust,
+} from './known-browser-store.ts'
 
 /** More than anyone uses; of more, those that were seen last stay known. */
 const MAX_KNOWN = 20
@@ -25,9 +34,48 @@ export interface KnownBrowsers {
   recordSignIn(transaction: Transaction, userId: string, secret: string | undefined): Promise<RecognisedBrowser>
   /** The browser of a signup: it becomes known once the address of the account is verified. */
   introduce(secret: string | undefined): RecognisedBrowser
+
+  // Trust, which spares the second factor after a password or a provider.
+  /** How long it lasts; 0: it is never offered. */
+  readonly trustMs: number
+  /** The browser with this secret, where the account knows it. */
+  find(userId: string, secret: string | undefined, queries?: Pick<Queries, 'get'>): Promise<FoundBrowser | undefined>
+  /** After a right code, in the transaction that has recorded the sign-in. */
+  trust(transaction: Transaction, userId: string, deviceHash: string): Promise<unknown>
+  countTrusted(userId: string): Promise<number>
+  /** Resolves to how many were trusted. */
+  endTrust(userId: string): Promise<number>
 }
 
-export const createKnownBrowsers = ({ clock }: { clock: Clock }): KnownBrowsers => ({
+interface FoundBrowser {
+  deviceHash: string
+  isTrusted: boolean
+}
+
+interface KnownBrowsersDeps {
+  db: Database
+  clock: Clock
+  trustMs: number
+}
+
+export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): KnownBrowsers => ({
+  trustMs,
+
+  async find(userId, secret, queries = db) {
+    if (secret === undefined) return undefined
+    const deviceHash = hashSecret(secret)
+    const trustedUntilMs = await findTrust(queries, { userId, deviceHash })
+    if (trustedUntilMs === undefined) return undefined
+    // With trust switched off, that of earlier sign-ins no longer counts.
+    return { deviceHash, isTrusted: trustMs > 0 && (trustedUntilMs ?? 0) > clock.now() }
+  },
+
+  trust: (transaction, userId, deviceHash) => updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs),
+
+  countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
+
+  endTrust: (userId) => endTrust(db, userId),
+
   async recordSignIn(transaction, userId, held) {
     const nowMs = clock.now()
     if (held !== undefined) {

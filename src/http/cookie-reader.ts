@@ -10,6 +10,7 @@ export interface RequestCookies {
   oauth: string | undefined
   device: string | undefined
   link: string | undefined
+  pending: string | undefined
   /** Every cookie that came once, even if another one came twice. */
   single: Readonly<Partial<Record<CookieRole, string>>>
   repeated: CookieRole[]
@@ -60,7 +61,7 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
     const bringsRefresh = Boolean(found.refresh)
     if (bringsRefresh && isConfirmed?.(found) === false) delete found.refresh
     const csrf = found.csrf || undefined
-    const { access, refresh, oauth, device, link } = repeated.length > 0 ? {} : found
+    const { access, refresh, oauth, device, link, pending } = repeated.length > 0 ? {} : found
     return {
       access: access || undefined,
       refresh: refresh || undefined,
@@ -69,6 +70,7 @@ export const createCookieReader = ({ cookieTable, isConfirmed }: CookieReaderDep
       oauth: oauth || undefined,
       device: isToken(device) ? device : undefined,
       link: isToken(link) ? link : undefined,
+      pending: pending || undefined,
       single: found,
       repeated,
     }
@@ -87,6 +89,7 @@ const NO_COOKIES: RequestCookies = {
   oauth: undefined,
   device: undefined,
   link: undefined,
+  pending: undefined,
   single: {},
   repeated: NONE,
 }

@@ -19,6 +19,8 @@ export interface CookieWriter {
   link: (browserSecret: string, lifetimeMs: number) => string
   /** Until the page that shows the recovery codes; without a value it is gone. */
   codes: (sealed: string | undefined) => string
+  /** Lasts as long as what is sealed in it; without one, it is cleared. */
+  pending: (sealed?: string, lifetimeMs?: number) => string
   /**
    * Expires all cookies of a name that came twice: ours, those on the parent paths of the request, and those of the
    * parent domains. A cookie with the prefix `__Host-` can exist for this host and the path `/` only.
@@ -69,6 +71,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
 
     device: (secret) => write('device', secret, FOUR_HUNDRED_DAYS_SECONDS),
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
+    pending: (sealed = '', lifetimeMs = 0) => write('pending', sealed, Math.ceil(lifetimeMs / 1000)),
 
     codes: (sealed) => write('codes', sealed ?? '', sealed === undefined ? 0 : SHOWN_CODES_SECONDS),
 

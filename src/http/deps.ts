@@ -11,6 +11,7 @@ import type { Pages, ProviderView } from '../pages/pages.ts'
 import type { Passkeys } from '../passkeys/passkeys.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import type { SecondFactors } from '../second-factor/second-factors.ts'
+import type { PendingSignIns } from '../second-factor/pending-sign-ins.ts'
 import type { SigningKeys } from '../sessions/keys/signing-keys.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { EmailDomains } from '../users/email-domains.ts'
@@ -60,6 +61,9 @@ export interface ServerDeps {
   secondFactors: SecondFactors
   passkeys: Passkeys
   knownBrowsers: KnownBrowsers
+  pendingSignIns: PendingSignIns
+  /** Whether a second factor is asked for where there is one, or even required of those who sign in with a password. */
+  secondFactorMode: 'off' | 'optional' | 'required'
   notify: Notify
   mail: Mail
   recovery: Recovery

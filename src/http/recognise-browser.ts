@@ -18,6 +18,13 @@ interface Recognition {
   setCookie: () => void
 }
 
+interface RecognisedUser {
+  userId: string
+  browser: BrowserRecognition
+  /** Whether the user has asked, after a right code, not to be asked for one here again. */
+  trusts?: boolean
+}
+
 export interface RecognitionDeps {
   knownBrowsers: KnownBrowsers
   notify: Notify
@@ -28,7 +35,7 @@ export interface RecognitionDeps {
 export const createRecognition = (
   { knownBrowsers, notify, cookieWriter }: RecognitionDeps,
   context: RequestContext,
-  { userId, browser }: { userId: string; browser: BrowserRecognition },
+  { userId, browser, trusts = false }: RecognisedUser,
 ): Recognition => {
   const held = context.cookies.device
   let recognised: RecognisedBrowser | undefined
@@ -43,6 +50,8 @@ export const createRecognition = (
       if (browser === 'announced' && !wasKnown) {
         await notify(transaction, userId, { kind: 'new_browser', deviceHash }, context)
       }
+      if (trusts && browser !== 'not_yet' && knownBrowsers.trustMs > 0)
+        await knownBrowsers.trust(transaction, userId, deviceHash)
       return deviceHash
     },
 

@@ -77,15 +77,16 @@ export const passkeyFailure = (thrown: unknown): Exclude<PasskeyOutcome, 'succee
   return code === 'rate_limited' || code === 'unavailable' ? code : 'failed'
 }
 
-/** Runs `action`, and counts how it ended. */
+/** Runs `action`, and counts how it ended; not where `isOver` says that it goes on. */
 export const countOutcome = async <T, Kind>(
   action: () => Promise<T>,
   failure: (thrown: unknown) => Kind,
   count: ((outcome: Kind | 'succeeded') => void) | undefined,
+  isOver: (result: T) => boolean = () => true,
 ): Promise<T> => {
   try {
     const result = await action()
-    count?.('succeeded')
+    if (isOver(result)) count?.('succeeded')
     return result
   } catch (error) {
     count?.(failure(error))

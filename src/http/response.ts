@@ -16,7 +16,13 @@ export interface ContentResponse {
 }
 
 /** What a handler returns. */
-export type HttpResponse = ContentResponse | { redirect: string }
+export type HttpResponse = ContentResponse | Redirect
+
+interface Redirect {
+  redirect: string
+  /** A sign-in goes on there: it is counted at its end. */
+  isUnfinished?: true
+}
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
@@ -35,6 +41,9 @@ export const json = (status: number, body: string): ContentResponse => ({
 
 /** Done; there is nothing to say about it. */
 export const noContent: ContentResponse = { status: 204, contentType: '', body: '' }
+
+/** Whether no sign-in goes on after it, which waits for a second factor. */
+export const isFinished = (response: HttpResponse): boolean => !('isUnfinished' in response)
 
 /** 303 (RFC 9110 section 15.4.4): the browser requests the location by `GET`. */
 export const redirect = (location: string): HttpResponse => ({ redirect: location })

@@ -25,7 +25,8 @@ import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
-  const { login, signup, logout, account, reauthentication, secondFactor, welcome } = createPageHandlers(deps)
+  const { login, loginCode, signup, logout, account, reauthentication, secondFactor, welcome } =
+    createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
   const passkeys = createPasskeyHandlers(deps)
@@ -39,6 +40,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth',                         guard: 'none',                         responseKind: 'html', handle: createHome(deps) },
     { method: 'GET',  path: '/auth/login',                   guard: 'none',                         responseKind: 'html', handle: login.show },
     { method: 'POST', path: '/auth/login',                   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: login.submit, showAgain: login.showAgain },
+    { method: 'GET',  path: '/auth/login/code',              guard: 'none',                         responseKind: 'html', handle: loginCode.show },
+    { method: 'POST', path: '/auth/login/code',              guard: 'none',          csrf: 'token', responseKind: 'html', handle: loginCode.submit, showAgain: loginCode.showAgain },
     { method: 'GET',  path: '/auth/login/redirect',          guard: 'none',                         responseKind: 'html', handle: createLoginRedirect(deps) },
     { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', handle: signup.show },
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: signup.submit, showAgain: signup.showAgain },

@@ -3,6 +3,7 @@ import type { Log } from './log.ts'
 /** Names of account events. They are public: logs contain them (docs/operate.md#account-events). */
 export const ACCOUNT_EVENTS = [
   'login',
+  'second_factor_request',
   'signup',
   'signup_request',
   'logout',

@@ -23,6 +23,14 @@ export interface LinkingDeps extends Pick<SessionRules, 'requireSession'>, Conne
   consume: (transaction: Transaction, pendingLink: PendingLink, browserSecret: string) => Promise<boolean>
 }
 
+/** What proves that an account is the user's. */
+export interface AccountProof {
+  grant: SignInGrant
+  /** More work for the transaction that connects. */
+  also?: ((transaction: Transaction) => Promise<unknown>) | undefined
+  caller?: Caller | undefined
+}
+
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
 export const createLinking = (deps: LinkingDeps) => {
   const { signInAs, requireUnexpired, consume, requireSession, applySecurityEvent } = deps
@@ -56,17 +64,19 @@ export const createLinking = (deps: LinkingDeps) => {
   const linkPending = async (
     pendingLink: PendingLink,
     browserSecret: string,
-    { userId, authenticatedAtMs, amr, provider, isStillValid }: SignInGrant,
-    caller?: Caller,
+    { grant, also, caller }: AccountProof,
   ): Promise<SignInGrant | undefined> => {
     const { profile } = pendingLink
+    const { userId, isStillValid, authenticatedAtMs, amr } = grant
+    requireUnexpired(pendingLink)
     try {
       await linkIf(profile, { userId, caller }, async (transaction) => {
         await lockUserToChange(transaction, userId)
         if (!(await isStillValid(transaction))) throw new GrantNoLongerValid()
+        await also?.(transaction)
         await requirePending(transaction, pendingLink, browserSecret)
       })
-      return { ...(await signInAs(profile, userId)), authenticatedAtMs, amr, provider }
+      return { ...(await signInAs(profile, userId)), authenticatedAtMs, amr, provider: grant.provider }
     } catch (error) {
       if (error instanceof GrantNoLongerValid) return undefined
       throw error
@@ -78,16 +88,6 @@ export const createLinking = (deps: LinkingDeps) => {
       linkIf(profile, { userId, sessionId, caller }, (transaction) => requireSession(transaction, sessionId, userId)),
 
     linkPending,
-
-    async linkPendingBy(
-      profile: ProviderProfile,
-      pendingLink: PendingLink,
-      browserSecret: string,
-      caller?: Caller,
-    ): Promise<SignInGrant | undefined> {
-      requireUnexpired(pendingLink)
-      return linkPending(pendingLink, browserSecret, await signInAs(profile, pendingLink.userId), caller)
-    },
 
     async reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant> {
       const { profile, userId } = pendingLink

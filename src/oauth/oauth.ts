@@ -17,12 +17,14 @@ import type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 import { createDisconnection, type Disconnection, type LinkedIdentity } from './disconnection.ts'
 import { signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
+import type { AccountProof } from './linking.ts'
 import { createPendingLinks, type ReadLinkRequest } from './pending-link.ts'
 import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
 import type { LimitSignup } from './first-sign-in.ts'
+import { createProviderFactor, type ProviderFactor } from './provider-factor.ts'
 import type { SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
@@ -30,6 +32,7 @@ export type { AuthorizationFlow, LinkRequest, NewAuthorizationFlow, PendingLink 
 export type { Disconnection, LinkedIdentity } from './disconnection.ts'
 export type { ExistingAccount } from './existing-account.ts'
 export type { ReadLinkRequest } from './pending-link.ts'
+export { amrOf } from './provider-factor.ts'
 export type { ProviderProfile } from './profile.ts'
 export { FLOW_LIFETIME_MS, type ReadState } from './state.ts'
 
@@ -52,6 +55,8 @@ export interface OAuth {
   // Signing in.
   /** Decides by the policy in sign-in-policy.ts; a problem is thrown. */
   signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult>
+  /** Whether a sign-in by this profile spares our second factor. */
+  factorOf(profile: ProviderProfile): ProviderFactor
   /** `forbidden` when the profile is not connected to this user. */
   signInAs(profile: ProviderProfile, userId: string): Promise<SignInGrant>
 
@@ -65,19 +70,7 @@ export interface OAuth {
   /** Where a provider is named, a request for another one is `unreadable`. */
   readLinkRequest(token: string | undefined, browserSecret: string | undefined, provider?: string): ReadLinkRequest
   /** The grant proves the account; undefined when it is no longer valid. */
-  linkPending(
-    pendingLink: PendingLink,
-    browserSecret: string,
-    grant: SignInGrant,
-    caller?: Caller,
-  ): Promise<SignInGrant | undefined>
-  /** The profile, of a provider that is connected already, proves the account. */
-  linkPendingBy(
-    profile: ProviderProfile,
-    pendingLink: PendingLink,
-    browserSecret: string,
-    caller?: Caller,
-  ): Promise<SignInGrant | undefined>
+  linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
   reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant>
 
@@ -121,6 +114,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
   const providerNames = deps.providers.map(({ name }) => name)
   /** A provider may still be connected to an account after it was removed from the settings. */
   const labelOf = (name: string) => deps.providers.find((it) => it.name === name)?.label ?? presetOf(name).label
+  const factorOf = createProviderFactor(deps)
   const flows = createAuthorizationFlows(deps)
   const pendingLinks = createPendingLinks({ ...deps, lifetimeMs: FLOW_LIFETIME_MS })
   const { createPendingLink, sealLinkRequest, isPending, readLinkRequest } = pendingLinks
@@ -134,7 +128,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
 
   const loadSignIns = once(async (): Promise<ProviderSignIns> => {
     const { createProviderSignIns } = await import('./provider-sign-ins.ts')
-    return createProviderSignIns({ ...deps, ...pendingLinks, labelOf, providerNames })
+    return createProviderSignIns({ ...deps, ...pendingLinks, factorOf, labelOf, providerNames })
   })
   const { requireLinkedProvider, ...signIns } = signInsOnDemand(loadSignIns)
 
@@ -175,6 +169,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     },
 
     readState: flows.readState,
+    factorOf,
 
     async finish(flow, callbackParams, browserSecret) {
       const { loadProvider, settings } = requireConfigured(flow.provider)
@@ -205,24 +200,11 @@ const providerOnDemand = (deps: ProviderDeps) =>
   })
 
 interface ProviderSignIns
-  extends Pick<
-    OAuth,
-    'requireAccount' | 'signIn' | 'signInAs' | 'linkPending' | 'linkPendingBy' | 'reclaim' | 'link' | 'offer'
-  > {
+  extends Pick<OAuth, 'requireAccount' | 'signIn' | 'signInAs' | 'linkPending' | 'reclaim' | 'link' | 'offer'> {
   /** Refuses a provider that cannot prove the account, since it is not connected to it. */
   requireLinkedProvider(provider: string, userId: string): Promise<void>
 }
 
 /** Loaded with the first sign-in. */
 const signInsOnDemand = (load: () => Promise<ProviderSignIns>) =>
-  onDemand(
-    load,
-    'requireAccount',
-    'requireLinkedProvider',
-    'signIn',
-    'signInAs',
-    'linkPending',
-    'linkPendingBy',
-    'reclaim',
-    'link',
-  )
+  onDemand(load, 'requireAccount', 'requireLinkedProvider', 'signIn', 'signInAs', 'linkPending', 'reclaim', 'link')

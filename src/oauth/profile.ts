@@ -20,6 +20,8 @@ export interface ProviderProfile {
   name: string
   /** When the user last signed in at the provider; undefined when the provider does not say. */
   signedInAtMs: number | undefined
+  /** When the provider has asked them for a second factor, as its ID token says. */
+  secondFactorAtMs?: number | undefined
 }
 
 /** The connection of a provider account to a user, as it is stored. */
@@ -77,6 +79,10 @@ const isVerified = (claims: Claims, email: Email, { kind, trustsEmail }: Provide
 }
 
 const isSame = (text: unknown, email: Email): boolean => readEmail(textOf(text))?.lower === email.lower
+
+/** Values of `amr` (RFC 8176) and `auth_time` of an ID token. */
+export const secondFactorTime = ({ amr, auth_time }: Claims): number | undefined =>
+  Array.isArray(amr) && amr.includes('mfa') ? timeOf(auth_time) : undefined
 
 /** Milliseconds from seconds since 1970, fractions included (RFC 7519 section 2, NumericDate). */
 const timeOf = (value: unknown): number | undefined => {

@@ -13,6 +13,7 @@ interface SealedProfile {
   hostedDomain?: string | undefined
   name: string
   signedInAtMs?: number | undefined
+  secondFactorAtMs?: number | undefined
 }
 
 interface SealedPendingLink {
@@ -47,6 +48,7 @@ const profileToSealed = (profile: ProviderProfile): SealedProfile => ({
   hostedDomain: profile.hostedDomain,
   name: profile.name,
   signedInAtMs: profile.signedInAtMs,
+  ...(profile.secondFactorAtMs !== undefined && { secondFactorAtMs: profile.secondFactorAtMs }),
 })
 
 const profileFromSealed = (sealed: SealedProfile): ProviderProfile => ({
@@ -58,6 +60,7 @@ const profileFromSealed = (sealed: SealedProfile): ProviderProfile => ({
   hostedDomain: sealed.hostedDomain,
   name: sealed.name,
   signedInAtMs: sealed.signedInAtMs,
+  ...(sealed.secondFactorAtMs !== undefined && { secondFactorAtMs: sealed.secondFactorAtMs }),
 })
 
 const pendingLinkToSealed = ({ id, profile, userId, profileFetchedAtMs }: PendingLink): SealedPendingLink => ({

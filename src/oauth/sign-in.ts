@@ -9,6 +9,7 @@ import { createFirstSignIn, type FirstSignInDeps, type LimitSignup } from './fir
 import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
 import type { ProviderProfile } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
+import { amrOf, type ProviderFactor } from './provider-factor.ts'
 import { decideSignIn, type SignInFacts } from './sign-in-policy.ts'
 
 export interface SignInDeps extends FirstSignInDeps {
@@ -17,6 +18,7 @@ export interface SignInDeps extends FirstSignInDeps {
   /** What can prove that an account is the user's. */
   describeAccount: (account: UserRecord) => Promise<ExistingAccount>
   markVerified: MarkVerified
+  factorOf: (profile: ProviderProfile) => ProviderFactor
 }
 
 /** `account`: the user must first prove that this account is theirs. */
@@ -67,6 +69,11 @@ export const createSignIn = (deps: SignInDeps) => {
     return { outcome: decideSignIn(facts), connection, account }
   }
 
+  const grantOf = (profile: ProviderProfile, { identity }: Connection) => ({
+    ...grantBy(identity),
+    amr: amrOf(deps.factorOf(profile)),
+  })
+
   const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)
 
   return {
@@ -83,7 +90,7 @@ export const createSignIn = (deps: SignInDeps) => {
           await verifyEmail(profile, connection)
           // A new account holds nothing yet that a re-authentication would have to protect.
           const authenticatedAtMs = event === 'login' ? profile.signedInAtMs : clock.now()
-          return { grant: { ...grantBy(connection.identity), authenticatedAtMs }, event }
+          return { grant: { ...grantOf(profile, connection), authenticatedAtMs }, event }
         } else if (account) {
           return { account: await describeAccount(account) }
         }
@@ -94,7 +101,7 @@ export const createSignIn = (deps: SignInDeps) => {
       const connection = await findConnection(profile)
       if (connection?.account === 'disabled') throw signInProblem('disabled')
       if (connection?.identity.userId !== userId) throw signInProblem('other_account')
-      return { ...grantBy(connection.identity), authenticatedAtMs: profile.signedInAtMs }
+      return { ...grantOf(profile, connection), authenticatedAtMs: profile.signedInAtMs }
     },
   }
 }
@@ -124,10 +131,10 @@ const refusal = (problem: SignInProblem, { email }: ProviderProfile, accepted: r
 }
 
 /** The grant holds while the account is active and connected to this provider account. */
-const grantBy = ({ id, userId, provider }: Identity): Omit<SignInGrant, 'authenticatedAtMs'> => ({
+const grantBy = ({ id, userId, provider }: Identity): Omit<SignInGrant, 'authenticatedAtMs' | 'amr'> => ({
   userId,
-  amr: ['fed'],
   provider,
+  identityId: id,
   async isStillValid(transaction) {
     const user = await lockUser(transaction, userId)
     return user !== undefined && !user.disabled && (await lockIdentity(transaction, id, userId))

@@ -10,7 +10,11 @@ import type { LoginView } from './views.ts'
 
 type Focus = 'email' | 'password' | 'problem' | 'notice'
 
-const NOTICES = { deleted: texts.noticeDeleted, signed_out: texts.noticeSignedOut }
+const NOTICES = {
+  deleted: texts.noticeDeleted,
+  signed_out: texts.noticeSignedOut,
+  sign_in_ended: texts.noticeSignInEnded,
+}
 
 const noticeOf = ({ notice }: LoginView): string | undefined => notice && NOTICES[notice]
 

@@ -1,6 +1,7 @@
 import { createAccountPage } from './account.ts'
 import { createFrame, type Frame, type FrameSettings } from './frame.ts'
 import { createLinkAccountPage } from './link-account.ts'
+import { createLoginCodePage, type LoginCodeView } from './login-code.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
@@ -49,6 +50,7 @@ import type {
 export { type AccountDone, isAccountDone } from './account-done.ts'
 export type { Asset } from './assets.ts'
 export type * from './passkey-views.ts'
+export type { LoginCodeView } from './login-code.ts'
 export type * from './recovery/email-views.ts'
 export type * from './recovery/verification-views.ts'
 export type * from './recovery/views.ts'
@@ -59,6 +61,7 @@ export { isFieldProblem } from './views.ts'
 /** All pages. Each function takes a view and returns a whole document. */
 export interface Pages extends Frame, VerificationPages {
   login(view: LoginView): string
+  loginCode(view: LoginCodeView): string
   signup(view: SignupView): string
   logout(view: LogoutView): string
   account(view: AccountView): string
@@ -92,6 +95,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
   return {
     ...frame,
     login: createLoginPage(layout, frame.passkeyIcon),
+    loginCode: createLoginCodePage(layout),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
     account: createAccountPage(layout, frame),

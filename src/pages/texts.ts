@@ -93,6 +93,7 @@ export const texts = {
   or: 'or',
   noticeDeleted: 'Your account was deleted.',
   noticeSignedOut: 'You are logged out.',
+  noticeSignInEnded: 'Your login was not finished in time, or something has changed since. Please begin again.',
 
   signUp: 'Create your account',
   signUpButton: 'Create account',

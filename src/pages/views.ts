@@ -27,7 +27,7 @@ export interface LoginView extends EntryView {
   /** Whether there is a form with a password, and not the providers alone. */
   passwords: boolean
   errors: { email?: FieldProblem | undefined; password?: FieldProblem | undefined }
-  notice?: 'deleted' | 'signed_out' | undefined
+  notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | undefined
   signupOpen: boolean
 }
 

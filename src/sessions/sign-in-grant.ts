@@ -21,6 +21,8 @@ export interface SignInGrant {
   amr: readonly AuthenticationMethod[]
   /** The provider by which they authenticated, as the settings name it. */
   provider?: string | undefined
+  /** The connection of a provider that has proved the account. */
+  identityId?: string | undefined
   /**
    * Asked in the transaction that starts the session. Checking a password or asking a provider is slow: the account may
    * have been disabled, its password changed or the provider disconnected since.

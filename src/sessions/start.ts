@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
@@ -19,7 +19,7 @@ export interface StartOptions {
   /** More work for the transaction of the start, first of all. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
   /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
-  mayStart?: ((transaction: Transaction) => Promise<boolean>) | undefined
+  mayStart?: ((transaction: Queries) => Promise<boolean>) | undefined
   /** Recognises the browser, in the transaction of the start; resolves to the hash of its secret. */
   recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
   /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */

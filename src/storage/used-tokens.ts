@@ -17,6 +17,9 @@ export const spendToken = async (db: Pick<Queries, 'run'>, { id, expiresAtMs }: 
   return inserted > 0
 }
 
+export const isSpent = async (db: Pick<Queries, 'get'>, id: string): Promise<boolean> =>
+  (await db.get('SELECT id FROM used_tokens WHERE id = ?', id)) !== undefined
+
 /** Cleanup: deletes the marks of tokens that have expired; resolves to how many. */
 export const deleteExpiredTokens = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
   db.run('DELETE FROM used_tokens WHERE expires_at <= ?', nowMs)

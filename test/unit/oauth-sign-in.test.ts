@@ -54,6 +54,7 @@ test('a user whose account another tab creates between two queries is signed in,
     emailDomains: createEmailDomains([]),
     describeAccount: () => assert.fail('no account is to be linked'),
     markVerified: () => assert.fail('the email is verified already'),
+    factorOf: () => 'asked',
   })
   const result = await signIn(profile, () => assert.fail('it is no signup'))
   assert.ok('grant' in result, 'signed in')

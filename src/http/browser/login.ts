@@ -5,7 +5,7 @@ import type { LoginView } from '../../pages/pages.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RequestContext } from '../request-context.ts'
 import { countOutcome, loginFailure } from '../request-metrics.ts'
-import { type HttpResponse, page } from '../response.ts'
+import { type HttpResponse, isFinished, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
 import { carriedEmail } from './carried-email.ts'
@@ -16,11 +16,14 @@ import { completeSignIn } from './second-factor/complete-sign-in.ts'
 import { requestedReturnTo } from './start-session.ts'
 import { createStraightOn } from './straight-on.ts'
 
-const NOTICES = { deleted: 'deleted', signed_out: 'signed_out' } as const
+const NOTICES: readonly string[] = ['deleted', 'signed_out', 'sign_in_ended'] satisfies LoginView['notice'][]
+
+const isNotice = (text: string | undefined): text is NonNullable<LoginView['notice']> =>
+  text !== undefined && NOTICES.includes(text)
 
 const noticeOf = (context: RequestContext): LoginView['notice'] => {
   const done = context.query.get('done')
-  return done === 'deleted' || done === 'signed_out' ? NOTICES[done] : undefined
+  return isNotice(done) ? done : undefined
 }
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */
@@ -62,7 +65,7 @@ export const createLogin = (deps: EntryDeps) => {
   }
 
   const logInAndCount = (context: RequestContext, form: LoginForm): Promise<HttpResponse> =>
-    countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin)
+    countOutcome(() => logIn(context, form), loginFailure, requestMetrics?.countLogin, isFinished)
 
   const showAgain = (context: RequestContext, refusal: Refusal): string => {
     const returnTo = requestedReturnTo(context, deps)

@@ -5,6 +5,7 @@ import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, noContent, page, redirect } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import type { Refusal } from './form-problems.ts'
+import { readPending } from './second-factor/pending.ts'
 import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
@@ -30,6 +31,9 @@ export const createLogout = (deps: PageDeps) => {
       // A login in another tab may have replaced this session a moment ago: its new session ends too.
       if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
       for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
+      const pending = readPending(deps, context)
+      if (pending) await deps.pendingSignIns.end(pending)
+      if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
       context.signOut()
       stayAtLogin(deps, context)
       return prefersJson(context.headers) ? noContent : redirect(returnTo)

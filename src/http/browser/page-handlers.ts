@@ -14,6 +14,10 @@ export const createPageHandlers = (deps: RouteDeps) => {
   })
   return {
     login: onDemand(async () => (await import('./login.ts')).createLogin(await forEntry()), ...FORM),
+    loginCode: onDemand(
+      async () => (await import('./second-factor/login-code.ts')).createLoginCode(await withPages(deps)),
+      ...FORM,
+    ),
     signup: onDemand(async () => (await import('./signup.ts')).createSignup(await forEntry()), ...FORM),
     logout: onDemand(async () => (await import('./logout.ts')).createLogout(await withPages(deps)), ...FORM),
     account: createAccountHandlers(deps),

@@ -33,6 +33,8 @@ export interface NewSession {
   browser?: BrowserRecognition
   /** The session whose authentication stays, where it has `mfa`. */
   keepsMfaOf?: string | undefined
+  /** Whether the browser is trusted from now on: only after a right code. */
+  trusts?: boolean
 }
 
 /** Where the browser goes, once everything is committed. */
@@ -47,7 +49,7 @@ export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
   context: RequestContext,
-  { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf }: NewSession,
+  { grant, returnTo, facts, also, mayStart, browser = 'announced', keepsMfaOf, trusts = false }: NewSession,
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   facts.userId = userId
@@ -57,6 +59,7 @@ export const startSession = async (
   const { recognise, setCookie } = createRecognition(deps, context, {
     userId,
     browser: isSignedIn && browser === 'announced' ? 'silent' : browser,
+    trusts,
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
@@ -66,5 +69,7 @@ export const startSession = async (
   facts.sessionId = tokens.sessionId
   context.setSessionCookies(tokens)
   setCookie()
+  // Another sign-in that waited here is over: this one has replaced it.
+  if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
   return redirect(await resolveReturnTo(returnTo))
 }

@@ -1,7 +1,7 @@
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../../lib/time.ts'
 import { signInProblem } from '../errors.ts'
-import { type Claims, type ProviderProfile, readClaims } from '../profile.ts'
+import { type Claims, type ProviderProfile, readClaims, secondFactorTime } from '../profile.ts'
 import { exchangeCode } from './authorization-code.ts'
 import type { ProviderSettings } from './presets.ts'
 import type { AuthorizationRequest } from './provider.ts'
@@ -24,7 +24,12 @@ export const fetchOpenidProfile = async (callback: Callback): Promise<ProviderPr
   const { callbackParams, request, settings, clock } = callback
   const claims = await fetchClaims(callback)
   const profile = readClaims({ ...claims, ...appleName(callbackParams, settings) }, String(claims.iss), settings)
-  return { ...profile, signedInAtMs: signInTime(profile, request, clock.now()) }
+  const nowMs = clock.now()
+  return {
+    ...profile,
+    signedInAtMs: signInTime(profile.signedInAtMs, request, nowMs),
+    secondFactorAtMs: pastTime(secondFactorTime(claims), nowMs),
+  }
 }
 
 const fetchClaims = async ({ configuration, callbackParams, request, settings }: Callback): Promise<Claims> => {
@@ -42,18 +47,22 @@ const fetchClaims = async ({ configuration, callbackParams, request, settings }:
   const { email_verified: _, ...claims } = idToken
   const { fetchUserInfo } = await import('openid-client')
   const userInfo = await fetchUserInfo(configuration, tokens.access_token, idToken.sub)
-  return { ...userInfo, auth_time: undefined, ...claims }
+  return { ...userInfo, auth_time: undefined, amr: undefined, ...claims }
 }
 
-/** A user who was asked to sign in again has done so just now. A time in the future is as good as none. */
+/** A time in the future is as good as none. */
+const pastTime = (timeMs: number | undefined, nowMs: number): number | undefined => {
+  if (timeMs === undefined || timeMs > nowMs + CLOCK_TOLERANCE_MS) return undefined
+  return Math.min(timeMs, nowMs)
+}
+
+/** A user who was asked to sign in again has done so just now. */
 const signInTime = (
-  { signedInAtMs }: ProviderProfile,
+  signedInAtMs: number | undefined,
   { signInNotBeforeMs }: AuthorizationRequest,
   nowMs: number,
 ): number | undefined => {
-  if (signInNotBeforeMs !== undefined) return nowMs
-  if (signedInAtMs === undefined || signedInAtMs > nowMs + CLOCK_TOLERANCE_MS) return undefined
-  return Math.min(signedInAtMs, nowMs)
+  return signInNotBeforeMs === undefined ? pastTime(signedInAtMs, nowMs) : nowMs
 }
 
 /** OpenID Connect Core section 3.1.3.7, point 5; the library looks only where there are several audiences. */

@@ -6,7 +6,7 @@ import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
-import { type HttpResponse, redirect } from '../../response.ts'
+import { type HttpResponse, isFinished, redirect } from '../../response.ts'
 import {
   findState,
   MAX_CALLBACK_LENGTH,
@@ -83,7 +83,8 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
     return accountLog.recordOutcome(context, event, async (facts) => {
       if (problem || !flow || !browserSecret) throw signInProblem(problem ?? 'unreadable')
       const response = await finish(context, { flow, browserSecret, facts })
-      requestMetrics?.countProviderSignIn(provider.name, facts.reason ? 'proof_asked' : 'succeeded')
+      if (isFinished(response))
+        requestMetrics?.countProviderSignIn(provider.name, facts.reason ? 'proof_asked' : 'succeeded')
       return response
     })
   }

@@ -1,5 +1,5 @@
 import { signInProblem } from '../../../oauth/errors.ts'
-import type { AuthorizationFlow, ProviderProfile } from '../../../oauth/oauth.ts'
+import { amrOf, type AuthorizationFlow, type ProviderProfile } from '../../../oauth/oauth.ts'
 import { isEntryPurpose } from '../../../recovery/provider-entry.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -33,7 +33,7 @@ export const enterByLink = async (
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (proof) => {
     const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor: undefined, caller: context })
-    const grant = { ...entered.grant, amr: ['fed'] as const, provider: profile.provider }
+    const grant = { ...entered.grant, amr: amrOf(oauth.factorOf(profile)), provider: profile.provider }
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     // The account is disabled, and its address is the owner's all the same.

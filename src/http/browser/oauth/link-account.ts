@@ -5,6 +5,8 @@ import type { HttpResponse } from '../../response.ts'
 import { orShowAgain } from '../form-problems.ts'
 import { limitLogin } from '../login-limits.ts'
 import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { createGate } from '../second-factor/gate.ts'
+import { startSession } from '../start-session.ts'
 import { createProofPage, type LinkForm, type ProofPage } from './proof-page.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
 import { requireStarted } from './sign-in-by-provider.ts'
@@ -20,14 +22,19 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   const { askForProof, show, showAgain, handleForm, render } = createProofPage(deps)
 
   const checkPassword = async (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> => {
-    const { pendingLink, returnTo } = form.request
+    const { browserSecret, request } = form
+    const { pendingLink, returnTo } = request
     const { userId } = pendingLink
+    const signIn = { way: 'password', returnTo, facts } as const
     const result = await users.authenticate(form.account.email, context.form.get('password') ?? '', context)
-    const isOwner = !('refusal' in result) && result.userId === userId
-    const grant = isOwner && (await oauth.linkPending(pendingLink, form.browserSecret, result, context))
+    if ('refusal' in result || result.userId !== userId) throw wrongPassword()
+    const gate = createGate(deps, context, { ...signIn, grant: result, connect: { pendingLink, browserSecret } })
+    const grant = await oauth.linkPending(pendingLink, browserSecret, { grant: gate.guard(result), caller: context })
+    const nextPage = grant ? undefined : await gate.findNextPage()
+    if (nextPage) return nextPage
     if (!grant) throw wrongPassword()
     accountLog.record(context, { event: 'provider_connect', method: provider.name, userId })
-    const response = await completeSignIn(deps, context, { way: 'password', grant, returnTo, facts })
+    const response = await startSession(deps, context, { ...signIn, grant })
     if (!response) throw wrongPassword()
     return response
   }

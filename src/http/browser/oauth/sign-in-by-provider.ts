@@ -1,10 +1,11 @@
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { AuthorizationFlow, PendingLink, ProviderProfile } from '../../../oauth/oauth.ts'
-import type { SignInGrant } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { completeSignIn } from '../second-factor/complete-sign-in.ts'
+import { createGate } from '../second-factor/gate.ts'
+import { startSession } from '../start-session.ts'
 import type { ProofPage } from './proof-page.ts'
 import type { ProviderRouteDeps } from './provider-route.ts'
 
@@ -28,33 +29,37 @@ export interface SignInByProviderDeps extends ProviderRouteDeps {
 export const createSignInByProvider = (deps: SignInByProviderDeps) => {
   const { oauth, limits, accountLog, askForProof } = deps
 
+  const wayOf = (profile: ProviderProfile) =>
+    oauth.factorOf(profile) === 'asked' ? ('provider' as const) : ('trusted_provider' as const)
+
   /** The user has proved with this provider that the account is theirs: the pending provider is connected to it. */
   const linkPending = async (
     context: RequestContext,
-    pendingLink: PendingLink,
+    { flow: { returnTo }, browserSecret, facts }: Callback,
     profile: ProviderProfile,
-    browserSecret: string,
-  ): Promise<SignInGrant | undefined> => {
-    const grant = await oauth.linkPendingBy(profile, pendingLink, browserSecret, context)
+    pendingLink: PendingLink,
+  ): Promise<HttpResponse | undefined> => {
     const { userId, profile: pending } = pendingLink
-    if (grant) accountLog.record(context, { event: 'provider_connect', method: pending.provider, userId })
-    return grant
+    const proof = await oauth.signInAs(profile, userId)
+    const signIn = { way: wayOf(profile), returnTo, facts }
+    const gate = createGate(deps, context, { ...signIn, grant: proof, connect: { pendingLink, browserSecret } })
+    const grant = await oauth.linkPending(pendingLink, browserSecret, { grant: gate.guard(proof), caller: context })
+    if (!grant) return gate.findNextPage()
+    accountLog.record(context, { event: 'provider_connect', method: pending.provider, userId })
+    return startSession(deps, context, { ...signIn, grant })
   }
 
   return async (context: RequestContext, callback: Callback, profile: ProviderProfile): Promise<HttpResponse> => {
     const { flow, browserSecret, facts } = callback
     const { returnTo, pendingLink } = flow
-    if (pendingLink) {
-      const grant = await linkPending(context, pendingLink, profile, browserSecret)
-      return requireStarted(grant && (await completeSignIn(deps, context, { way: 'provider', grant, returnTo, facts })))
-    }
+    if (pendingLink) return requireStarted(await linkPending(context, callback, profile, pendingLink))
     const result = await oauth.signIn(profile, (signUp) =>
       limits.attempt([['signupOfAddress', context.network]], signUp),
     )
     if ('grant' in result) {
       facts.event = result.event
       const browser = result.event === 'login' ? 'announced' : 'silent'
-      const signIn = { way: 'provider', grant: result.grant, returnTo, facts, browser, provesEmail: true } as const
+      const signIn = { way: wayOf(profile), grant: result.grant, returnTo, facts, browser, provesEmail: true } as const
       return requireStarted(await completeSignIn(deps, context, signIn))
     }
     const { account } = result

@@ -3,18 +3,25 @@ import { newToken } from '../../cookies.ts'
 import type { RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 
+/** The secret by which this browser is told from others; it is set again, so that it lasts as long as what it is for. */
+export const holdBrowserSecret = (
+  { cookieWriter, recovery }: Pick<RouteDeps, 'cookieWriter' | 'recovery'>,
+  context: RequestContext,
+  atLeastMs = 0,
+): string => {
+  const secret = context.cookies.link ?? newToken()
+  context.setCookies([cookieWriter.link(secret, Math.max(recovery.askingBrowserMs, atLeastMs))])
+  return secret
+}
+
 /**
  * Marks the browser that asks for a link, and returns the hash by which it is recognised, for the link's details. A
  * browser keeps its secret, so that an earlier link still finds it.
  */
 export const markAskingBrowser = (
-  { cookieWriter, recovery }: Pick<RouteDeps, 'cookieWriter' | 'recovery'>,
+  deps: Pick<RouteDeps, 'cookieWriter' | 'recovery'>,
   context: RequestContext,
-): string => {
-  const secret = context.cookies.link ?? newToken()
-  context.setCookies([cookieWriter.link(secret, recovery.askingBrowserMs)])
-  return hashToken(secret)
-}
+): string => hashToken(holdBrowserSecret(deps, context))
 
 /** Whether this browser asked for the link. Anybody can open a link, and in any browser. */
 export const isAskingBrowser = ({ cookies }: RequestContext, { details }: Pick<Link, 'details'>): boolean =>

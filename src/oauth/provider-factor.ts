@@ -1,0 +1,30 @@
+import type { Clock } from '../lib/time.ts'
+import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+import type { ProviderProfile } from './profile.ts'
+import type { ProviderSettings } from './providers/presets.ts'
+
+/**
+ * What a sign-in with a provider says about a second factor. `asked`: nothing, and ours is asked for. `spared`: the
+ * operator trusts the provider with it. `proved`: the ID token says that the provider has asked for one just now.
+ */
+export type ProviderFactor = 'asked' | 'spared' | 'proved'
+
+/** As long as a sign-in counts as recent. */
+const FRESH_MS = 600_000
+
+interface ProviderFactorDeps {
+  clock: Clock
+  providers: readonly Pick<ProviderSettings, 'name' | 'secondFactor'>[]
+}
+
+export const createProviderFactor =
+  ({ clock, providers }: ProviderFactorDeps) =>
+  ({ provider, secondFactorAtMs }: Pick<ProviderProfile, 'provider' | 'secondFactorAtMs'>): ProviderFactor => {
+    const setting = providers.find(({ name }) => name === provider)?.secondFactor
+    if (setting === 'trusted') return 'spared'
+    const isFresh = secondFactorAtMs !== undefined && clock.now() - secondFactorAtMs < FRESH_MS
+    return setting === 'claims' && isFresh ? 'proved' : 'asked'
+  }
+
+export const amrOf = (factor: ProviderFactor): readonly AuthenticationMethod[] =>
+  factor === 'proved' ? ['fed', 'mfa'] : ['fed']
