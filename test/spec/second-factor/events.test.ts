@@ -17,7 +17,7 @@ import { runCommandOf, setPassword } from '../../support/service/operator-comman
 import { openOperator } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 
-const service = await startService({ env: { SVC_BASE_URL: 'http://localhost:8080' } })
+const service = await startService()
 const database = await openDatabase(service)
 const core = await openOperator(service)
 const deps = { service, core, database }

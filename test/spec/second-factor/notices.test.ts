@@ -1,0 +1,155 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { currentUser, loggedIn, newPerson } from '../../support/client/accounts.ts'
+import { assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
+import { createUserAgent } from '../../support/client/user-agent.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
+import { addPasskey, logInWithPasskey } from '../../support/passkeys/passkeys.ts'
+import { openReset, resetBy, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
+import { SECOND_FACTOR_PAGE, setUpApp } from '../../support/second-factor/app-set-up.ts'
+import { setUpApp as storeApp, storePasskey } from '../../support/second-factor/guarded-account.ts'
+import { openOperator } from '../../support/service/replicas.ts'
+import { startService } from '../../support/service/service.ts'
+
+const smtp = await startSmtpServer()
+const env = { ...smtp.env, SVC_MAIL_NOTICES: 'off', SVC_EMAIL_VERIFICATION: 'off', SVC_RATE_LIMIT: 'off' }
+const service = await startService({ env })
+const database = await openDatabase(service)
+const core = await openOperator(service)
+
+const newAgent = () => createUserAgent(service)
+
+/** The message to an address with this in its subject, once it has come. */
+const noticeFor = async (email: string, subject: RegExp) => {
+  for (let arrived = 1; ; arrived += 1) {
+    await smtp.receivedFor(email, arrived)
+    const found = smtp.mails.find((mail) => mail.to === email && subject.test(mail.subject))
+    if (found) return found
+  }
+}
+
+const purposesTo = async (email: string): Promise<string[]> => {
+  const rows = await database.rows('SELECT purpose FROM mail_messages WHERE recipient = ? ORDER BY id', email)
+  return rows.map(({ purpose }) => String(purpose))
+}
+
+const newUser = async () => {
+  const person = newPerson()
+  const { id } = await core.users.create({ ...person, emailVerified: true })
+  return { id, person, agent: await loggedIn(service, person) }
+}
+
+const pathOf = (link: string): string => link.slice(service.url.length)
+
+describe('users are told what happens to their passkeys', () => {
+  test('one that was added; "This wasn’t me" removes it, and the recovery codes that came with it', async () => {
+    const { id, person, agent } = await newUser()
+    const authenticator = createAuthenticator({ origin: service.url })
+    const { name } = await addPasskey(agent, authenticator)
+    const { link, text } = await noticeFor(person.email, /A passkey was added/)
+    assert.match(text, new RegExp(name))
+    assert.match(text, /127\.0\.0\.1|::1/)
+    const browser = newAgent()
+    const shown = await browser.get(pathOf(link))
+    assertPage(shown)
+    assert.match(shown.text, new RegExp(`passkey “${name}”`))
+    assert.equal((await logInWithPasskey(newAgent(), authenticator)).status, 200)
+
+    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    assert.equal(pressed.status, 303)
+    await assertSignedOut(agent)
+    assert.equal((await logInWithPasskey(newAgent(), authenticator)).status, 401)
+    assert.deepEqual(await database.rows('SELECT id FROM recovery_codes WHERE user_id = ?', id), [])
+    await noticeFor(person.email, /A passkey was removed/)
+    const token = tokenOf(`${service.url}${pressed.location}`)
+    assert.doesNotMatch((await openReset(browser, token)).text, /name="code"/)
+    assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
+  })
+
+  test('one that was removed', async () => {
+    const { person, agent } = await newUser()
+    const authenticator = createAuthenticator({ origin: service.url })
+    const { id } = await addPasskey(agent, authenticator)
+    const owner = newAgent()
+    assert.equal((await logInWithPasskey(owner, authenticator)).status, 200)
+    assert.equal((await owner.post('/auth/account/passkeys', { passkey_id: id, remove: '1' })).status, 303)
+    const { links } = await noticeFor(person.email, /A passkey was removed/)
+    assert.deepEqual(links.map(pathOf), ['/auth/password/forgot'])
+  })
+})
+
+describe('users are told what happens to their second factor', () => {
+  test('an app that was set up; "This wasn’t me" removes it, and the recovery codes that came with it', async () => {
+    const { id, person, agent } = await newUser()
+    await setUpApp(agent, Date.now())
+    const { link } = await noticeFor(person.email, /asks for codes now/)
+    const browser = newAgent()
+    assert.match((await browser.get(pathOf(link))).text, /An authenticator app was set up/)
+    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    await noticeFor(person.email, /no longer asks for codes/)
+    for (const table of ['one_time_codes', 'recovery_codes'])
+      assert.deepEqual(await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, id), [])
+    const token = tokenOf(`${service.url}${pressed.location}`)
+    assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
+    assertPage(await newAgent().get(pathOf(link)), 410)
+  })
+
+  test('"This wasn’t me" about a passkey leaves an app from before, and the next link asks for its code', async () => {
+    const { id, person } = await newUser()
+    const app = await storeApp(core, { userId: id, email: person.email })
+    const passkeyId = await storePasskey(core, id, 'Thief')
+    await core.db.inTransaction((transaction) =>
+      core.notify(transaction, id, { kind: 'passkey_added', passkeyId, name: 'Thief', addedAtMs: Date.now() + 1 }),
+    )
+    const { link } = await noticeFor(person.email, /A passkey was added/)
+    const browser = newAgent()
+    const pressed = await browser.post('/auth/account/not-me', { token: tokenOf(link) })
+    const token = tokenOf(`${service.url}${pressed.location}`)
+    assert.match((await openReset(browser, token)).text, /name="code"/)
+    assertPage(await resetBy(browser, token, `new ${person.password}`), 422)
+    assertRedirect(await resetBy(browser, token, `new ${person.password}`, { code: app.nextCode() }), '/')
+  })
+
+  test('recovery codes that were used or replaced, and an app that was removed', async () => {
+    const { id, person, agent } = await newUser()
+    const { recoveryCodes } = await setUpApp(agent, Date.now())
+    const code = recoveryCodes[0] ?? ''
+    const browser = newAgent()
+    assertRedirect(await resetBy(browser, await resetTokenOf(service, id), `new ${person.password}`, { code }), '/')
+    assert.match((await noticeFor(person.email, /A recovery code of your/)).text, /9 are left/)
+    await browser.post(SECOND_FACTOR_PAGE, { recovery_codes: 'new' })
+    await noticeFor(person.email, /has new recovery codes/)
+    await browser.post(SECOND_FACTOR_PAGE, { remove: '1' })
+    await noticeFor(person.email, /no longer asks for codes/)
+  })
+
+  test('three wrong codes, once a day', async () => {
+    const { id, person } = await newUser()
+    const app = await storeApp(core, { userId: id, email: person.email })
+    const token = await resetTokenOf(service, id)
+    const tryCode = () => resetBy(newAgent(), token, `new ${person.password}`, { code: '000000' })
+    for (let count = 0; count < 2; count += 1) assertPage(await tryCode(), 401)
+    assert.ok(!(await purposesTo(person.email)).includes('wrong_codes'))
+    for (let count = 0; count < 6; count += 1) assertPage(await tryCode(), 401)
+    assert.equal((await purposesTo(person.email)).filter((purpose) => purpose === 'wrong_codes').length, 1)
+    await noticeFor(person.email, /Wrong codes/)
+    assertRedirect(await resetBy(newAgent(), token, `new ${person.password}`, { code: app.nextCode() }), '/')
+  })
+
+  test('a second factor that an operator has reset, and nothing where there was none', async () => {
+    const { id, person, agent } = await newUser()
+    await setUpApp(agent, Date.now())
+    await storePasskey(core, id)
+    await core.users.resetSecondFactors(id, { passkeys: true })
+    const { text } = await noticeFor(person.email, /The second factor of your .* was reset/)
+    assert.match(text, /authenticator app, all recovery codes and the passkey “Phone”/)
+    assert.match(text, /The people who run/)
+    const before = await purposesTo(person.email)
+    await core.users.resetSecondFactors(id, { passkeys: true })
+    assert.deepEqual(await purposesTo(person.email), before)
+    assert.equal((await currentUser(await loggedIn(service, person))).id, id)
+  })
+})
