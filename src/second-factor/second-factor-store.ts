@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { updateUpdatedAt } from '../users/user-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { deleteRecoveryCodes } from './recovery-code-store.ts'
 
@@ -63,10 +64,11 @@ export const deleteUselessRecoveryCodes = (db: Queries, userId: string): Promise
 /** Deletes the authenticator app and the recovery codes of a user that were made at `sinceMs` or later. */
 export const deleteCodesSince = async (
   db: Queries,
-  userId: string,
-  sinceMs: number,
+  { userId, sinceMs, nowMs }: { userId: string; sinceMs: number; nowMs: number },
 ): Promise<{ codes: boolean; recoveryCodes: number }> => {
   const codes = await deleteSetUp(db, userId, sinceMs)
+  // The server API shows whether there is an app.
+  if (codes > 0) await updateUpdatedAt(db, userId, nowMs)
   const recoveryCodes = await deleteRecoveryCodes(db, userId, sinceMs)
   return { codes: codes > 0, recoveryCodes: recoveryCodes + (await deleteUselessRecoveryCodes(db, userId)) }
 }

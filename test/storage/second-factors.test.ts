@@ -250,10 +250,11 @@ describe('what an event deletes', () => {
       )
       assert.deepEqual(await Promise.all(tried), results)
     }
+    const deleteSince = (sinceMs: number) => deleteCodesSince(db, { userId, sinceMs, nowMs: clock.now() })
     const none = { codes: false, recoveryCodes: 0, passkeys: 0 }
     assert.deepEqual(await core.secondFactors.find(userId, db, beforeMs), none)
-    assert.deepEqual(await deleteCodesSince(db, userId, afterMs), { codes: false, recoveryCodes: 0 })
-    assert.deepEqual(await deleteCodesSince(db, userId, beforeMs), { codes: true, recoveryCodes: 10 })
+    assert.deepEqual(await deleteSince(afterMs), { codes: false, recoveryCodes: 0 })
+    assert.deepEqual(await deleteSince(beforeMs), { codes: true, recoveryCodes: 10 })
     assert.deepEqual(await core.secondFactors.find(userId), none)
   })
 
