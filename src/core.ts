@@ -21,7 +21,6 @@ import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
-import type { Transaction } from './storage/database.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { countPasskeysOfUser, deletePasskey, deletePasskeysSince } from './passkeys/passkey-store.ts'
@@ -161,8 +160,6 @@ export const createCore = (deps: CoreDeps): Core => {
   const limits = createMailLimits({ clock, enabled: config.rateLimit })
   const tellsOfNewBrowsers = config.mailNotices
   const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames: config.usernames })
-  const removeCodes = (transaction: Transaction, userId: string, sinceMs: number) =>
-    deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endPendingSignIns,
@@ -173,7 +170,8 @@ export const createCore = (deps: CoreDeps): Core => {
       disconnectSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
     removePasskeys: (transaction, userId, sinceMs) =>
       deletePasskeysSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
-    removeCodes,
+    removeCodes: (transaction, userId, sinceMs) =>
+      deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
     forgetWrongCodes,
   })
   const { announceUpdate } = webhooks
@@ -220,7 +218,8 @@ export const createCore = (deps: CoreDeps): Core => {
       await deleteUselessRecoveryCodes(transaction, userId)
       return removed
     },
-    removeCodes,
+    removeCodes: (transaction, userId, sinceMs) =>
+      deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
     acceptsPasswords: config.passwords,
     async hasFactor({ userId, madeBeforeMs }, queries) {
       const { codes, passkeys } = await secondFactors.find(userId, queries, madeBeforeMs)
