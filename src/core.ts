@@ -319,6 +319,7 @@ export const createCore = (deps: CoreDeps): Core => {
       'checkRegistration',
       'add',
       'list',
+      'accepted',
       'rename',
       'remove',
     ),

@@ -8,12 +8,12 @@ import type { AccountView } from './views.ts'
 export type Focus = 'email' | 'username' | 'current_password' | 'new_password' | 'password' | 'name' | undefined
 
 /** The first field that is wrong. */
-export const focusOf = ({ newEmail, username, password, passkeys, deletion }: AccountView): Focus => {
+export const focusOf = ({ newEmail, username, password, refusedPasskeyName, deletion }: AccountView): Focus => {
   if (newEmail.error) return 'email'
   if (username?.error) return 'username'
   if (password?.errors.current_password) return 'current_password'
   if (password?.errors.new_password) return 'new_password'
-  if (passkeys?.refused?.problem) return 'name'
+  if (refusedPasskeyName?.problem) return 'name'
   return deletion.error ? 'password' : undefined
 }
 

@@ -2,7 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field } from './form.ts'
 import { passkeyButton } from './passkey-button.ts'
 import { passkeyTexts as texts } from './passkey-texts.ts'
-import type { PasskeysView, PasskeyView } from './passkey-views.ts'
+import type { PasskeysView, PasskeyView, RefusedNameView } from './passkey-views.ts'
 import { providerIcon } from './provider-buttons.ts'
 import { texts as commonTexts } from './texts.ts'
 import { agoOf, dayOf } from './time-text.ts'
@@ -11,12 +11,13 @@ interface Shown {
   csrfToken: string
   nowMs: number
   passkeys: PasskeysView
+  refusedPasskeyName?: RefusedNameView | undefined
 }
 
 const ACTION = '/auth/account/passkeys'
 
 /** The new name is named in the ID, since there is one such field for each passkey. */
-const nameForm = ({ id, name }: PasskeyView, { csrfToken, passkeys: { refused } }: Shown): HtmlFragment => {
+const nameForm = ({ id, name }: PasskeyView, { csrfToken, refusedPasskeyName: refused }: Shown): HtmlFragment => {
   const own = refused?.id === id ? refused : undefined
   return html`<details${own !== undefined && html` open`}>
 <summary class="quiet">${texts.rename}<span class="unseen"> ${name}</span></summary>
@@ -84,7 +85,7 @@ export const passkeysSection = (shown: Shown, iconUrl: string): HtmlFragment => 
   const { csrfToken, passkeys } = shown
   const { list, accepted } = passkeys
   const add = passkeyButton({ kind: 'add', csrfToken, url: '/auth/account?done=passkey_added' })
-  return html`<div class="ways-in"${accepted && html` data-passkeys="${JSON.stringify(accepted)}"`}>
+  return html`<div class="passkeys"${accepted && html` data-passkeys="${JSON.stringify(accepted)}"`}>
 ${
   list.length > 0 &&
   html`<ul class="sessions logins">

@@ -13,7 +13,6 @@ const FIELD_PROBLEMS = [
   'password_wrong',
   'username_invalid',
   'username_taken',
-  'passkey_name_invalid',
   'code_missing',
   'passkey_challenge',
   'passkey_unreadable',
@@ -22,6 +21,7 @@ const FIELD_PROBLEMS = [
   'code_wrong',
   'first_code_wrong',
   'set_up_expired',
+  'passkey_name',
 ] as const
 
 /** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */

@@ -14,6 +14,7 @@ const NOTICES = {
   deleted: texts.noticeDeleted,
   signed_out: texts.noticeSignedOut,
   sign_in_ended: texts.noticeSignInEnded,
+  check_mail: texts.noticeCheckMail,
 }
 
 const noticeOf = ({ notice }: LoginView): string | undefined => notice && NOTICES[notice]

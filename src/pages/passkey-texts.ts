@@ -26,7 +26,7 @@ export const passkeyDone = {
   passkey_removed: 'The passkey was removed. It no longer logs you in here, and every other session was logged out.',
 }
 
-export const passkeyNameInvalid = 'Use 1 to 64 characters.'
+export const passkeyNameProblem = 'Use 1 to 64 characters, in one line.'
 
 /** The other texts about passkeys. */
 export const passkeyTexts = {

@@ -21,6 +21,11 @@ export interface PasskeysView {
   isOffered: boolean
   /** What the browser is told, so that it offers none of those that were removed (WebAuthn section 5.1.10.3). */
   accepted: { rpId: string; userId: string; allAcceptedCredentialIds: readonly string[] } | undefined
-  /** A new name that was refused. */
-  refused?: { id: string; name: string; problem: FieldProblem | undefined } | undefined
+}
+
+/** A new name of a passkey that was refused. */
+export interface RefusedNameView {
+  id: string
+  name: string
+  problem: FieldProblem | undefined
 }

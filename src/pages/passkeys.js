@@ -3,9 +3,8 @@
 
 const places = [...document.querySelectorAll('[data-passkey]')]
 
-// A challenge is good for five minutes, and the dialog of the browser takes up to one.
-const FRESH_MS = 4 * 60_000
 const PATIENCE_MS = 20_000
+const LOOK_EVERY_MS = 30_000
 
 /** An error with a text for users. */
 class Problem extends Error {}
@@ -62,7 +61,8 @@ const forget = async (credentialId, rpId) => {
   }
 }
 
-const wordsOfRefusal = (status, error) => {
+const wordsOfRefusal = (status, error, used) => {
+  if (status === 403 && !used) return texts.outdated
   if (status === 429) return texts.tooMany
   if (status >= 500) return texts.unavailable
   return error?.message ?? texts.unavailable
@@ -88,20 +88,24 @@ const post = async ({ dataset }, url, body, used) => {
     return where ? go(where) : content
   }
   if (used && answer.headers.get('x-svc-passkey') === 'unknown') await forget(used.id, used.rpId)
-  throw new Problem(used?.words?.[answer.status] ?? wordsOfRefusal(answer.status, content?.error))
+  throw new Problem(used?.words?.[answer.status] ?? wordsOfRefusal(answer.status, content?.error, used))
 }
 
 // What the service is told beside the members of the standard: the link by which the user has come.
 const linkOf = ({ dataset }) => (dataset.link ? JSON.parse(dataset.link) : {})
 
+// What the service was asked last: options to sign in with. The challenge in them is good for as long as their timeout.
 let asked
-/** Options to sign in with: those that the service gave before, as long as the challenge in them is fresh. */
-const requestOptions = async (place) => {
-  if (!asked || Date.now() - asked.at > FRESH_MS) {
+/** Whether this part of their time is not over yet. */
+const isFresh = (part) => asked !== undefined && Date.now() - asked.at < part * asked.options.timeout
+
+/** Options to sign in with, and the time that is left for it. */
+const requestOptions = async (place, freshPart) => {
+  if (!isFresh(freshPart)) {
     const at = Date.now()
     asked = { at, options: await post(place, '/auth/passkeys/login/options', {}) }
   }
-  return asked.options
+  return { ...asked.options, timeout: asked.options.timeout - (Date.now() - asked.at) }
 }
 
 let current
@@ -158,9 +162,13 @@ const say = (place, text, isProblem = false) => {
   status.after(problem)
 }
 
+// The dialog of the browser needs some of the time.
+const AUTOFILL_PART = 0.8
+const BUTTON_PART = 0.5
+
 /** A signature for the challenge, as JSON. A challenge is good once. */
 const sign = async (place, mediation) => {
-  const options = await requestOptions(place)
+  const options = await requestOptions(place, mediation ? AUTOFILL_PART : BUTTON_PART)
   // The button was pressed in the meantime.
   if (mediation && busy) throw new Problem()
   const publicKey = withBytes(options)
@@ -214,22 +222,28 @@ const attempt = async (place, action) => {
   void autofill()
 }
 
-const autofillPlace = places.find(({ dataset }) => dataset.passkey === 'log-in')
+const autofillPlace =
+  document.querySelector('[autocomplete~="webauthn"]') && places.find(({ dataset }) => dataset.passkey === 'log-in')
+let canAutofill = false
 let renewal
 /** Offers passkeys among the suggestions of the field for the email, with a new challenge before the last one ends. */
 const autofill = async () => {
-  if (!autofillPlace || busy || document.hidden || !document.querySelector('[autocomplete~="webauthn"]')) return
-  clearTimeout(renewal)
-  renewal = setTimeout(() => void autofill(), FRESH_MS + 1000)
+  if (!canAutofill || busy || document.hidden) return
+  clearInterval(renewal)
+  renewal = setInterval(() => isFresh(AUTOFILL_PART) || autofill(), LOOK_EVERY_MS)
   let signed
   try {
-    if (!(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
     signed = await sign(autofillPlace, 'conditional')
   } catch {
     // The user has asked for nothing, and reads nothing about it.
     return
   }
   await attempt(autofillPlace, () => send(autofillPlace, signed))
+}
+
+const begin = async () => {
+  canAutofill = (await PublicKeyCredential.isConditionalMediationAvailable?.()) ?? false
+  await autofill()
 }
 
 const isSupported = Boolean(globalThis.PublicKeyCredential && navigator.credentials)
@@ -245,11 +259,9 @@ for (const place of places) {
 }
 
 if (isSupported) {
-  void autofill()
-  document.addEventListener('visibilitychange', () => {
-    if (!asked || Date.now() - asked.at > FRESH_MS) void autofill()
-  })
-  // Another form is on its way: a dialog over it would be in the way.
+  if (autofillPlace) void begin()
+  document.addEventListener('visibilitychange', () => isFresh(AUTOFILL_PART) || autofill())
+  // A form is on its way, and no dialog is to come before it.
   document.addEventListener('submit', stop)
   // Tells the browser which passkeys the account has, so that it stops to offer those that were removed.
   const kept = document.querySelector('[data-passkeys]')?.dataset.passkeys

@@ -1,6 +1,6 @@
 import { providerProblems } from './provider-texts.ts'
-import { passkeyNameInvalid } from './passkey-texts.ts'
 import { codeProblems } from './second-factor/texts.ts'
+import { passkeyNameProblem } from './passkey-texts.ts'
 import type { NamedProblem } from './form-views.ts'
 
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`
@@ -27,8 +27,8 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_wrong: 'That password is wrong.',
   username_invalid: 'Use 3 to 30 characters: letters from a to z, digits, _ and -.',
   username_taken: 'This username is taken. Choose another.',
-  passkey_name_invalid: passkeyNameInvalid,
   ...codeProblems,
+  passkey_name: passkeyNameProblem,
 }
 
 interface Failure {
@@ -94,6 +94,8 @@ export const texts = {
   noticeDeleted: 'Your account was deleted.',
   noticeSignedOut: 'You are logged out.',
   noticeSignInEnded: 'Your login was not finished in time, or something has changed since. Please begin again.',
+  noticeCheckMail:
+    'First confirm your email address: we have sent you a message. Open the link in it, and you are logged in.',
 
   signUp: 'Create your account',
   signUpButton: 'Create account',

@@ -1,7 +1,7 @@
 import type { AccountDone } from './account-done.ts'
 import type { AccountEmailView } from './account-email-view.ts'
 import type { FieldProblem, FormProblem } from './form-views.ts'
-import type { PasskeysView } from './passkey-views.ts'
+import type { PasskeysView, RefusedNameView } from './passkey-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
 import type { SecondFactorSectionView } from './second-factor/views.ts'
 
@@ -27,7 +27,7 @@ export interface LoginView extends EntryView {
   /** Whether there is a form with a password, and not the providers alone. */
   passwords: boolean
   errors: { email?: FieldProblem | undefined; password?: FieldProblem | undefined }
-  notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | undefined
+  notice?: 'deleted' | 'signed_out' | 'sign_in_ended' | 'check_mail' | undefined
   signupOpen: boolean
 }
 
@@ -103,6 +103,7 @@ export interface AccountView extends FormView, AccountEmailView {
   passkeys?: PasskeysView | undefined
   /** Undefined where there is nothing to set up, and nothing set up. */
   secondFactor?: SecondFactorSectionView | undefined
+  refusedPasskeyName?: RefusedNameView | undefined
 }
 
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */

@@ -12,6 +12,7 @@ import {
   type NewPasskeyRequest,
   type PasskeyRegistrationDeps,
 } from './registration.ts'
+import { findPasskeysOfUser, findUserHandle } from './passkey-store.ts'
 import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
 
 export type { Passkey } from './passkey.ts'
@@ -43,10 +44,21 @@ export interface Passkeys {
 
   // The passkeys of a user.
   list(userId: string): Promise<OwnPasskey[]>
+  /**
+   * What a browser is told so that it offers none that was removed (`AllAcceptedCredentialsOptions`, section 5.1.10.3).
+   * Undefined for a user whom no authenticator knows.
+   */
+  accepted(userId: string): Promise<AcceptedPasskeys | undefined>
   /** `not_found`, or `forbidden` without a recent sign-in. Resolves to the name as it is stored. */
   rename(session: OwnSession, id: string, name: unknown): Promise<string>
   /** The same, and `conflict` for the last way to sign in. */
   remove(session: OwnSession, id: string, caller?: Caller): Promise<Passkey>
+}
+
+interface AcceptedPasskeys {
+  rpId: string
+  userId: string
+  allAcceptedCredentialIds: string[]
 }
 
 interface AssertionCheck {
@@ -73,5 +85,13 @@ export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
     registrationOptions: registration.options,
     checkRegistration: registration.check,
     ...createOwnPasskeys(deps),
+
+    async accepted(userId) {
+      const userHandle = await findUserHandle(deps.db, userId)
+      if (userHandle === undefined) return undefined
+      const passkeys = await findPasskeysOfUser(deps.db, userId)
+      const allAcceptedCredentialIds = passkeys.map(({ credentialId }) => credentialId)
+      return { rpId: relyingParty.id, userId: userHandle, allAcceptedCredentialIds }
+    },
   }
 }

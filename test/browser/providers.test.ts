@@ -261,7 +261,7 @@ test('a user without a password connects, re-authenticates, disconnects, sets a 
   const { password } = newPerson()
   await visitor.submit('/auth/account/password', { new_password: password })
   assert.equal(visitor.path(), `${account}?done=password_set`)
-  assert.ok(await page.locator('[role="status"]').isVisible(), 'it is announced')
+  assert.ok(await page.locator('.done[role="status"]').isVisible(), 'it is announced')
   await visitor.submit('/auth/logout', {})
   await visitor.open(loginToShop)
   await visitor.submit('/auth/login', { email, password })
@@ -298,12 +298,12 @@ test('a user without a password deletes the account, after re-authentication', a
   await stale.goto(account)
   await makeStale(email)
   // The page was opened before, so it still has the form.
-  await stale.locator('summary').click()
+  await stale.locator('summary.second').click()
   await click(stale, 'form[action="/auth/account/delete"] button')
   assert.equal(new URL(stale.url()).pathname, '/auth/account/confirm')
   await signInBy(stale, 'github')
   await visitor.open(account)
-  await page.locator('summary').click()
+  await page.locator('summary.second').click()
   await click(page, 'form[action="/auth/account/delete"] button')
   assert.equal(visitor.path(), '/auth/login?done=deleted')
   assert.deepEqual(await database.rows('SELECT id FROM users WHERE email = ?', email), [])
@@ -507,8 +507,8 @@ test('the button on a page from before another tab signed in leads to return_to'
   assert.ok(other.url() === `${service.url}/other` || (await next.count()) > 0, await other.locator('main').innerText())
 })
 
-test('without passwords, login goes straight on to the only provider; after a logout it waits for a press', async (t) => {
-  const lonely = await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off' } })
+test('without passwords and passkeys, login goes straight on to the only provider; after a logout it waits for a press', async (t) => {
+  const lonely = await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off', SVC_PASSKEYS: 'off' } })
   const visitor = await newWindow(t, { at: lonely })
   const { page } = visitor
   corp.person = newOpenIdUser()

@@ -233,7 +233,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'name of a passkey refused': (pages) =>
       pages.account({
         ...account,
-        passkeys: { ...passkeys, refused: { id: passkey.id, name: text, problem: 'passkey_name_invalid' } },
+        passkeys,
+        refusedPasskeyName: { id: passkey.id, name: text, problem: 'passkey_name' },
       }),
     're-authentication': (pages) => pages.reauthentication(reauthentication),
     're-authentication by provider': (pages) => pages.reauthentication({ ...reauthentication, hasPassword: false }),

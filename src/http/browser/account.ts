@@ -12,6 +12,8 @@ import { createAccountEmail } from './account-email.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { findSecondFactorSection } from './second-factor/account-section.ts'
+import { createChangePasskey, refusedName } from './passkeys/change-passkey.ts'
+import { findPasskeySection } from './passkeys/passkey-section.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
@@ -53,6 +55,7 @@ export const createAccount = (deps: PageDeps) => {
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, session),
+    passkeys: await findPasskeySection(deps, session),
   })
 
   const recordOutcome = <T>(
@@ -90,6 +93,7 @@ export const createAccount = (deps: PageDeps) => {
     })),
     password: shown((_context, { errors }) => ({ password: { errors } })),
     deletion: shown((_context, { errors }) => ({ deletion: { error: errors.password, isOpen: true } })),
+    passkey: shown(refusedName),
     button: shown(() => ({})),
   }
 
@@ -160,6 +164,8 @@ export const createAccount = (deps: PageDeps) => {
         showAgain: showAgain.password,
       })
     },
+
+    changePasskey: createChangePasskey(deps, showAgain.passkey),
 
     /** Ends one session, or all but this one. */
     async endSessions(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {

@@ -16,7 +16,12 @@ import { completeSignIn } from './second-factor/complete-sign-in.ts'
 import { requestedReturnTo } from './start-session.ts'
 import { createStraightOn } from './straight-on.ts'
 
-const NOTICES: readonly string[] = ['deleted', 'signed_out', 'sign_in_ended'] satisfies LoginView['notice'][]
+const NOTICES: readonly string[] = [
+  'deleted',
+  'signed_out',
+  'sign_in_ended',
+  'check_mail',
+] satisfies LoginView['notice'][]
 
 const isNotice = (text: string | undefined): text is NonNullable<LoginView['notice']> =>
   text !== undefined && NOTICES.includes(text)

@@ -39,7 +39,25 @@ export const createPageHandlers = (deps: RouteDeps) => {
 const createAccountHandlers = (deps: RouteDeps) => {
   const load = once(async () => (await import('./account.ts')).createAccount(await withPages(deps)))
   return {
-    ...onDemand(load, 'show', 'changeEmail', 'changeUsername', 'changePassword', 'endSessions', 'unlink', 'delete'),
-    showAgain: onDemand(async () => (await load()).showAgain, 'email', 'username', 'password', 'button', 'deletion'),
+    ...onDemand(
+      load,
+      'show',
+      'changeEmail',
+      'changeUsername',
+      'changePassword',
+      'changePasskey',
+      'endSessions',
+      'unlink',
+      'delete',
+    ),
+    showAgain: onDemand(
+      async () => (await load()).showAgain,
+      'email',
+      'username',
+      'password',
+      'passkey',
+      'button',
+      'deletion',
+    ),
   }
 }

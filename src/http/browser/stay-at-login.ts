@@ -6,13 +6,11 @@ import type { RequestContext } from '../request-context.ts'
 export const STAYS = 'stay'
 
 /** The provider to which login goes straight on, since there is no other way to log in. */
-export const findOnlyProvider = ({
-  passwords,
-  providers,
-}: Pick<RouteDeps, 'passwords' | 'providers'>): ProviderView | undefined =>
-  passwords || providers.length > 1 ? undefined : providers[0]
+export const findOnlyProvider = ({ passwords, passkeys, providers }: Ways): ProviderView | undefined =>
+  passwords || passkeys.isOn || providers.length > 1 ? undefined : providers[0]
 
-type StayDeps = Pick<RouteDeps, 'passwords' | 'providers' | 'cookieWriter'>
+type Ways = Pick<RouteDeps, 'passwords' | 'passkeys' | 'providers'>
+type StayDeps = Ways & Pick<RouteDeps, 'cookieWriter'>
 
 /**
  * After a logout or an error, the login page is shown until the user presses its button. Otherwise the next page of the

@@ -12,7 +12,9 @@ import { returnFromProvider, signInBy } from '../../support/provider/provider-si
 import { disableUser } from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
-const service = await startServiceWith({ corp }, { env: { SVC_PASSWORDS: 'off' } })
+/** The only way to log in. */
+const ALONE = { SVC_PASSWORDS: 'off', SVC_PASSKEYS: 'off' }
+const service = await startServiceWith({ corp }, { env: ALONE })
 
 /** What a browser sends when a whole tab opens an address. */
 const NAVIGATION = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' }
@@ -107,7 +109,7 @@ describe('never after a logout or an error, until the button is pressed', () => 
 
   test('while the provider is down: a page that says so, and a button', async (t) => {
     const away = await startOpenIdProvider({ t })
-    const lonely = await startServiceWith({ away }, { t, env: { SVC_PASSWORDS: 'off' } })
+    const lonely = await startServiceWith({ away }, { t, env: ALONE })
     await away.stop()
     const agent = createUserAgent(lonely)
     const answer = await open(agent, '/auth/login?return_to=%2Fkept')
@@ -129,7 +131,7 @@ test('a browser that comes again and again is shown the page: no loop', async ()
 })
 
 test('each time counts as a start at a provider', async (t) => {
-  const limited = await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off', SVC_RATE_LIMIT: 'on' } })
+  const limited = await startServiceWith({ corp }, { t, env: { ...ALONE, SVC_RATE_LIMIT: 'on' } })
   for (let time = 1; time <= 300; time += 1) assertGoesOn(await open(createUserAgent(limited)))
   const agent = createUserAgent(limited)
   assertErrorPage(await open(agent), 429)
@@ -137,11 +139,12 @@ test('each time counts as a start at a provider', async (t) => {
   assertErrorPage(await agent.post('/auth/oauth/corp'), 429)
 })
 
-test('with passwords, or with two providers, the login page is shown', async (t) => {
+test('with passwords, with passkeys, or with two providers, the login page is shown', async (t) => {
   const github = await startGitHubServer({ t })
   for (const started of [
-    await startServiceWith({ corp }, { t }),
-    await startServiceWith({ corp, github }, { t, env: { SVC_PASSWORDS: 'off' } }),
+    await startServiceWith({ corp }, { t, env: { SVC_PASSKEYS: 'off' } }),
+    await startServiceWith({ corp }, { t, env: { SVC_PASSWORDS: 'off' } }),
+    await startServiceWith({ corp, github }, { t, env: ALONE }),
   ]) {
     const agent = createUserAgent(started)
     const answer = await open(agent)

@@ -11,8 +11,4 @@ export const createPasskeyHandlers = (deps: RouteDeps) => ({
     ...SCRIPT,
   ),
   register: onDemand(async () => (await import('./add-passkey.ts')).createAddPasskey(await withPages(deps)), ...SCRIPT),
-  account: onDemand(
-    async () => (await import('./account-passkeys.ts')).createAccountPasskeys(await withPages(deps)),
-    'submit',
-  ),
 })

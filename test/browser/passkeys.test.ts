@@ -1,0 +1,336 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { after, describe, test } from 'node:test'
+import { decodeJwt } from 'jose'
+import { addAuthenticator } from '../support/browser/authenticator.ts'
+import { launchChrome } from '../support/browser/chrome.ts'
+import { type BrowserWindow, logInInWindow, openWindow, signUpInWindow, violations } from '../support/browser/window.ts'
+import { newPerson, type Person } from '../support/client/accounts.ts'
+import { turnedClock } from '../support/clock/turned-clock.ts'
+import { startService } from '../support/service/service.ts'
+
+const clock = turnedClock()
+const service = await startService({ clock })
+const browser = await launchChrome()
+after(async () => {
+  await browser.close()
+  const failures = service.logLines().filter(({ level }) => level === 'error')
+  assert.deepEqual(failures, [], 'the service made no mistake')
+})
+
+const ACCOUNT = '/auth/account'
+const LOGIN = '/auth/login?return_to=%2Fshop'
+
+type Visitor = BrowserWindow & { person: Person }
+
+const newWindow = async (t: TestContext, { scripts = true, isExpected = /^$/ } = {}) => {
+  const visitor = await openWindow(browser, service, { scripts })
+  visitor.page.setDefaultTimeout(10_000)
+  t.after(async () => {
+    await visitor.context.close()
+    assert.deepEqual(
+      visitor.complaints.filter((complaint) => !isExpected.test(complaint)),
+      [],
+      'no error in the console, nothing blocked by the policy',
+    )
+  })
+  return visitor
+}
+
+/** A refused request of the script is an error in the console. */
+const REFUSAL = /status of 4\d\d/
+
+/** Signs up, and opens the account page. */
+const signedUp = async (t: TestContext, options?: Parameters<typeof newWindow>[1]): Promise<Visitor> => {
+  const visitor = await newWindow(t, options)
+  const person = newPerson()
+  await visitor.open('/auth/signup')
+  await signUpInWindow(visitor, person)
+  await visitor.open(ACCOUNT)
+  return { ...visitor, person }
+}
+
+const button = ({ page }: BrowserWindow) => page.locator('[data-passkey] button')
+const problem = ({ page }: BrowserWindow) => page.locator('[data-passkey] .problem')
+const names = ({ page }: BrowserWindow) => page.locator('section[aria-labelledby="passkeys"] li b').allInnerTexts()
+
+/** Adds a passkey on the account page, which is open. */
+const add = async (visitor: BrowserWindow) => {
+  await Promise.all([visitor.page.waitForURL(/(?:done=passkey_added|second-factor)/), button(visitor).click()])
+  await visitor.open(ACCOUNT)
+}
+
+/** Confirms with the passkey who the user is, and is on the account page. */
+const confirm = async (visitor: BrowserWindow) => {
+  await visitor.open('/auth/account/confirm')
+  await Promise.all([visitor.page.waitForURL(/done=confirmed/), button(visitor).click()])
+}
+
+const logOut = async (visitor: BrowserWindow) => {
+  await visitor.open(ACCOUNT)
+  await visitor.submit('/auth/logout', {})
+}
+
+const amr = async ({ context }: BrowserWindow): Promise<unknown> => {
+  const { value = '' } = (await context.cookies()).find(({ name }) => name === 'svc_access') ?? {}
+  return decodeJwt(value).amr
+}
+
+const assertProblem = async (visitor: BrowserWindow, text: RegExp) => {
+  await problem(visitor).waitFor()
+  assert.match(await problem(visitor).innerText(), text)
+  assert.equal(await problem(visitor).getAttribute('role'), 'alert')
+}
+
+describe('a passkey of the device, synced', () => {
+  test('a user adds it after a login with a password, and the login page signs them in with it by itself', async (t) => {
+    const visitor = await signedUp(t)
+    await addAuthenticator(visitor.page, { synced: true })
+    assert.match(await visitor.page.locator('main > .about', { hasText: 'password' }).innerText(), /Add a passkey/)
+    await add(visitor)
+    const [name] = await names(visitor)
+    assert.ok(name)
+    const section = await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText()
+    assert.match(section, /Synced between your devices/)
+    assert.match(section, /not used yet/)
+    await logOut(visitor)
+    await Promise.all([visitor.page.waitForURL('**/shop'), visitor.open(LOGIN)])
+    assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
+    await visitor.open(ACCOUNT)
+    assert.match(await visitor.page.locator('section[aria-labelledby="passkeys"]').innerText(), /last used just now/)
+  })
+
+  test('a challenge is renewed before it ends, and a form with a password is sent while the browser offers passkeys', async (t) => {
+    const visitor = await signedUp(t)
+    const device = await addAuthenticator(visitor.page, { synced: true })
+    await add(visitor)
+    await device.setPresent(false)
+    await logOut(visitor)
+    await visitor.page.clock.install()
+    const nextChallenge = async (action: () => Promise<unknown>): Promise<string> => {
+      const [response] = await Promise.all([visitor.page.waitForResponse(/login\/options$/), action()])
+      return ((await response.json()) as { challenge: string }).challenge
+    }
+    const pass = async (minutes: number) => {
+      await clock.turnTo(clock.aheadMs() + minutes * 60_000)
+      await visitor.page.clock.fastForward(minutes * 60_000)
+    }
+    const challenges = [await nextChallenge(() => visitor.open(LOGIN)), await nextChallenge(() => pass(4.5))]
+    challenges.push(await nextChallenge(() => pass(4.5)))
+    assert.equal(new Set(challenges).size, 3)
+    await logInInWindow(visitor, visitor.person)
+    assert.equal(visitor.path(), '/shop')
+    assert.deepEqual(await amr(visitor), ['pwd'])
+    await logOut(visitor)
+    await nextChallenge(() => visitor.open(LOGIN))
+    await device.setPresent(true)
+    await Promise.all([visitor.page.waitForURL('**/shop'), pass(4.5)])
+    assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
+  })
+})
+
+describe('a security key', () => {
+  test('with the keyboard alone, a user adds it, and signs in with the button', async (t) => {
+    const visitor = await signedUp(t)
+    const { page } = visitor
+    const key = await addAuthenticator(page, { platform: false })
+    const pressOn = async (text: string) => {
+      for (let tabs = 0; tabs < 40; tabs++) {
+        await page.keyboard.press('Tab')
+        const isThere = `document.activeElement.matches('button') && document.activeElement.textContent === '${text}'`
+        if (await page.evaluate(isThere)) return page.keyboard.press('Enter')
+      }
+      throw new Error(`no way to "${text}"`)
+    }
+    await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
+    await visitor.open(ACCOUNT)
+    assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /Kept on one device/)
+    // A browser that has no suggestions for the field.
+    await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+    await logOut(visitor)
+    await visitor.open(LOGIN)
+    await Promise.all([page.waitForURL('**/shop'), pressOn('Log in with a passkey')])
+    assert.deepEqual(await amr(visitor), ['hwk', 'mfa'])
+    assert.equal((await key.ids()).length, 1)
+  })
+
+  test('one without a PIN can neither be added nor used, and the page says what it lacks', async (t) => {
+    const visitor = await signedUp(t)
+    const key = await addAuthenticator(visitor.page, { platform: false, canVerify: false })
+    await button(visitor).click()
+    await assertProblem(visitor, /No passkey was added|screen lock/)
+    assert.deepEqual(await key.ids(), [])
+    assert.equal(await visitor.page.evaluate('document.activeElement.textContent'), 'Add a passkey')
+    await key.remove()
+    const wrongFinger = await addAuthenticator(visitor.page)
+    await wrongFinger.setVerified(false)
+    await button(visitor).click()
+    await assertProblem(visitor, /No passkey was added/)
+    await wrongFinger.setVerified(true)
+    await add(visitor)
+    await wrongFinger.setVerified(false)
+    await visitor.page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+    await logOut(visitor)
+    await visitor.open(LOGIN)
+    await button(visitor).click()
+    await assertProblem(visitor, /^Nothing was done/)
+  })
+})
+
+test('two passkeys: the same device adds no second one; names change; the removed one signs nobody in, and the browser forgets it', async (t) => {
+  const visitor = await signedUp(t, { isExpected: REFUSAL })
+  const { page } = visitor
+  const first = await addAuthenticator(page)
+  await add(visitor)
+  assert.equal(await button(visitor).count(), 0, 'from now on, a password alone does not do')
+  await confirm(visitor)
+  await button(visitor).click()
+  await assertProblem(visitor, /already has a passkey/)
+  const lost = await first.stored()
+  await first.setPresent(false)
+  const second = await addAuthenticator(page, { platform: false })
+  await add(visitor)
+  assert.equal((await names(visitor)).length, 2)
+
+  const row = page.locator('section[aria-labelledby="passkeys"] li').first()
+  await row.locator('summary').click()
+  await row.locator('input[name="name"]').fill('x'.repeat(65))
+  await row.locator('form button').first().click()
+  await page.locator('input[aria-invalid]').waitFor()
+  assert.equal(await page.evaluate('document.activeElement.name'), 'name')
+  assert.match(await page.locator('[role="alert"]').innerText(), /1 to 64/)
+  await page.locator('input[aria-invalid]').fill('Büro <b>&')
+  await Promise.all([page.waitForURL(/done=passkey_renamed/), page.keyboard.press('Enter')])
+  assert.ok((await names(visitor)).includes('Büro <b>&'))
+
+  await visitor.open(ACCOUNT)
+  const remove = page
+    .locator('section[aria-labelledby="passkeys"] li', { hasText: 'Büro' })
+    .locator('button[name="remove"]')
+  await Promise.all([page.waitForURL(/done=passkey_removed/), remove.click()])
+  assert.equal((await names(visitor)).length, 1)
+  await page.waitForLoadState('load')
+  const left = async () => [...(await first.ids()), ...(await second.ids())]
+  for (let tries = 0; (await left()).length > 1 && tries < 50; tries += 1) await page.waitForTimeout(50)
+  assert.equal((await left()).length, 1, 'the browser has forgotten the one that was removed')
+
+  await second.remove()
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+  await logOut(visitor)
+  await first.restore(lost)
+  await first.setPresent(true)
+  await visitor.open(LOGIN)
+  await button(visitor).click()
+  await assertProblem(visitor, /does not log you in here/)
+  for (let tries = 0; (await first.ids()).length > 0 && tries < 50; tries += 1) await page.waitForTimeout(50)
+  assert.deepEqual(await first.ids(), [], 'the browser has forgotten what nobody knows')
+})
+
+test('the page says so in the words of people when there is no passkey, no network, no answer, or another address', async (t) => {
+  const visitor = await newWindow(t, { isExpected: /./ })
+  const { page } = visitor
+  await addAuthenticator(page)
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+  await visitor.open('/auth/login')
+  await button(visitor).click()
+  await assertProblem(visitor, /there is no passkey for this site here/)
+  assert.equal(await button(visitor).getAttribute('aria-disabled'), null)
+  const answers: [object, RegExp][] = [
+    [{ status: 429, json: { error: {} } }, /^Too many attempts/],
+    [{ status: 503, json: { error: {} } }, /not your fault/],
+    [{ status: 403, json: { error: {} } }, /out of date/],
+    [{ status: 200, body: '<h1>Welcome to our hotel</h1>' }, /network did not answer/],
+  ]
+  for (const [answer, text] of answers) {
+    await page.route('**/login/options', (route) => route.fulfill(answer))
+    await visitor.open('/auth/login')
+    await button(visitor).click()
+    await assertProblem(visitor, text)
+    await page.unroute('**/login/options')
+  }
+  await visitor.open('/auth/login')
+  await visitor.context.setOffline(true)
+  await button(visitor).click()
+  await assertProblem(visitor, /network did not answer/)
+  await visitor.context.setOffline(false)
+  await visitor.open(`http://127.0.0.1:${service.port}/auth/login`)
+  await button(visitor).click()
+  await assertProblem(visitor, /under this address/)
+})
+
+test('a browser that knows no passkeys shows the other ways on the login page, and says so on the account page', async (t) => {
+  const visitor = await signedUp(t)
+  await visitor.page.addInitScript('delete globalThis.PublicKeyCredential')
+  await visitor.open(ACCOUNT)
+  assert.match(await visitor.page.locator('[data-passkey]').innerText(), /^This browser can’t use passkeys/)
+  await logOut(visitor)
+  await visitor.open(LOGIN)
+  assert.equal(await visitor.page.locator('[data-passkey]').isVisible(), false)
+  await logInInWindow(visitor, visitor.person)
+  assert.equal(visitor.path(), '/shop')
+})
+
+test('with scripts off, each page says what passkeys need, and all else works', async (t) => {
+  const visitor = await signedUp(t, { scripts: false })
+  const { page } = visitor
+  assert.match(await page.locator('section[aria-labelledby="passkeys"]').innerText(), /allow scripts/)
+  assert.equal(await button(visitor).isVisible(), false)
+  await visitor.submit('/auth/logout', {})
+  await visitor.open(LOGIN)
+  assert.match(await page.locator('main').innerText(), /To log in with a passkey, allow scripts/)
+  assert.equal(await button(visitor).isVisible(), false)
+})
+
+const assertUsable = async (visitor: BrowserWindow) => {
+  const { page } = visitor
+  assert.deepEqual(await violations(page), [])
+  await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
+  const hidden = await page.evaluate(`[...document.querySelectorAll('[data-passkey] button, .problem')].filter(
+    (one) => getComputedStyle(one).color === getComputedStyle(one).backgroundColor).length`)
+  assert.equal(hidden, 0)
+  await page.emulateMedia({ forcedColors: 'none' })
+  await page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+  assert.ok(Number(overflow) <= 0, page.url())
+  await page.setViewportSize({ width: 1280, height: 720 })
+}
+
+describe('an accessibility check, light and dark, in forced colours, and no wider than a small phone', () => {
+  test('the login page, the account page with and without passkeys, with a form open, and with a problem', async (t) => {
+    const visitor = await signedUp(t)
+    const { page } = visitor
+    await addAuthenticator(page, { synced: true })
+    await page.locator('summary', { hasText: 'What is a passkey?' }).waitFor()
+    assert.equal(await page.locator('details[open] p', { hasText: 'A passkey logs you in' }).isVisible(), true)
+    await assertUsable(visitor)
+    await add(visitor)
+    await assertUsable(visitor)
+    await visitor.open('/auth/account/confirm')
+    await assertUsable(visitor)
+    await confirm(visitor)
+    await page.locator('summary', { hasText: 'Rename' }).click()
+    await button(visitor).click()
+    await problem(visitor).waitFor()
+    await assertUsable(visitor)
+    await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+    await logOut(visitor)
+    await visitor.open('/auth/login')
+    await assertUsable(visitor)
+  })
+
+  test('without passwords and providers, the login page is a button', async (t) => {
+    const alone = await startService({ t, env: { SVC_PASSWORDS: 'off' } })
+    const visitor = await openWindow(browser, alone)
+    const { page } = visitor
+    await addAuthenticator(page)
+    await visitor.open('/auth/login?return_to=%2Fshop')
+    assert.equal(await page.locator('main input:not([type="hidden"])').count(), 0)
+    await assertUsable(visitor)
+    await button(visitor).click()
+    await assertProblem(visitor, /there is no passkey for this site here/)
+    await assertUsable(visitor)
+    assert.deepEqual(visitor.complaints, [])
+    await visitor.context.close()
+  })
+})
