@@ -10,6 +10,7 @@ export type {
   CreatedUser,
   LinkRequest,
   NewUser,
+  SecondFactorReset,
   UserChanges,
   UserFilter,
   UserLink,

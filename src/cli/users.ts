@@ -10,6 +10,7 @@ import { addUsersImport } from './users-import.ts'
 import { addUsersInvite } from './users-invite.ts'
 import { addUsersList } from './users-list.ts'
 import { addUsersResetLink } from './users-reset-link.ts'
+import { addUsersResetSecondFactor } from './users-reset-second-factor.ts'
 import { addUsersSetEmail } from './users-set-email.ts'
 import { addUsersSetPassword } from './users-set-password.ts'
 import { addUsersSetRoles } from './users-set-roles.ts'
@@ -31,6 +32,7 @@ export const addUsers = (program: Command, context: CommandContext): void => {
   addUsersInvite(users, context)
   addUsersSetPassword(users, context)
   addUsersResetLink(users, context)
+  addUsersResetSecondFactor(users, context)
   addUsersSetEmail(users, context)
   addUsersSetRoles(users, context)
   addUsersSetUsername(users, context)

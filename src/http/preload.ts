@@ -12,6 +12,7 @@ export const preload = async (): Promise<void> => {
     import('./api/v2/change-user.ts'),
     import('./api/v2/delete-user.ts'),
     import('./api/v2/create-link.ts'),
+    import('./api/v2/reset-second-factors.ts'),
     import('./api/v2/sessions.ts'),
     import('./browser/login.ts'),
     import('./browser/second-factor/login-code.ts'),

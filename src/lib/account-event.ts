@@ -27,6 +27,7 @@ export const ACCOUNT_EVENTS = [
   'not_me',
   'second_factor_add',
   'second_factor_remove',
+  'second_factor_reset',
   'recovery_codes_renew',
   'session_end',
   'account_create',

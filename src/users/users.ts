@@ -26,6 +26,7 @@ import { findUsers, type UserPage } from './user-list-store.ts'
 import { renameUser } from './username-change.ts'
 
 export type { UserFilter } from './user-list-store.ts'
+export type { RemovedFactors } from './security-events.ts'
 export type { ImportedUser, UserImport } from './import/import.ts'
 export type { ExportSummary, UserExport } from './export/export.ts'
 export type { AlsoInsert } from './registration.ts'

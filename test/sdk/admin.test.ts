@@ -6,6 +6,8 @@ import { describe, type TestContext, test } from 'node:test'
 import { AdminError, createAdmin, SvcUnavailableError } from '../../sdk/src/admin.ts'
 import { currentUser, loggedIn, signedUp } from '../support/client/accounts.ts'
 import { startServer } from '../support/network/http-server.ts'
+import { openDatabase } from '../support/database/database.ts'
+import { storePasskey } from '../support/second-factor/stored-factors.ts'
 import { startService } from '../support/service/service.ts'
 
 const service = await startService()
@@ -60,6 +62,12 @@ describe('createAdmin', () => {
     assert.deepEqual([found.email, found.roles, found.has_password], [email, ['editor'], false])
     const { url } = await admin.users.createLink(created.id, { purpose: 'invite' })
     assert.ok(url.startsWith(service.url))
+    const database = await openDatabase(service)
+    await storePasskey(database, created.id)
+    assert.equal(await admin.users.resetSecondFactors(created.id), undefined)
+    assert.equal((await admin.users.get(created.id)).passkeys, 1)
+    await admin.users.resetSecondFactors(created.id, { passkeys: true })
+    assert.equal((await admin.users.get(created.id)).passkeys, 0)
     const changed = await admin.users.update(created.id, { roles: ['admin'], disabled: true })
     assert.deepEqual([changed.roles, changed.disabled], [['admin'], true])
     assert.equal(await admin.users.delete(created.id), undefined)

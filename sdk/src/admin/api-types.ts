@@ -55,6 +55,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/api/v2/users/{id}/second-factors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes one-time codes and recovery codes away from a user, whose sessions end, and tells them by mail */
+        delete: operations["resetSecondFactors"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/api/v2/users/{id}/sessions": {
         parameters: {
             query?: never;
@@ -415,6 +432,30 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Link"];
                 };
+            };
+        };
+    };
+    resetSecondFactors: {
+        parameters: {
+            query?: {
+                /** @description Whether the passkeys go too */
+                passkeys?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user has none of them any more, or there is no such user */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -14,6 +14,7 @@ export type UserLink = Schemas['Link']
 export type NewUser = BodyOf<'createUser'>
 export type UserChanges = BodyOf<'changeUser'>
 export type LinkRequest = BodyOf<'createLink'>
+export type SecondFactorReset = NonNullable<operations['resetSecondFactors']['parameters']['query']>
 export type UserFilter = NonNullable<operations['listUsers']['parameters']['query']>
 
 export interface UsersApi {
@@ -28,6 +29,8 @@ export interface UsersApi {
   update(id: string, changes: UserChanges): Promise<AdminUser>
   /** Deletes a user, who may be gone already. */
   delete(id: string): Promise<void>
+  /** Takes one-time codes and recovery codes away from a user who has lost them, and ends all sessions. */
+  resetSecondFactors(id: string, options?: SecondFactorReset): Promise<void>
   /** Makes a link for a new password or an invitation. It is not mailed. */
   createLink(id: string, link: LinkRequest, options?: WriteOptions): Promise<UserLink>
 }
@@ -55,6 +58,8 @@ export const createUsers = (call: Caller): UsersApi => {
     create: (user, options) => call({ method: 'POST', path: '/users', body: user, ...options }),
     update: (id, changes) => call({ method: 'PATCH', path: pathOf(id), body: changes }),
     delete: (id) => call({ method: 'DELETE', path: pathOf(id) }),
+    resetSecondFactors: (id, options = {}) =>
+      call({ method: 'DELETE', path: `${pathOf(id)}/second-factors`, query: options }),
     createLink: (id, link, options) => call({ method: 'POST', path: `${pathOf(id)}/links`, body: link, ...options }),
   }
 }

@@ -243,6 +243,7 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     ['users', 'enable', nobody],
     ['users', 'delete', nobody, '--yes'],
     ['users', 'set-password', nobody],
+    ['users', 'reset-second-factor', nobody],
     ['sessions', 'list', nobody],
     ['sessions', 'revoke', nobody],
   ]) {

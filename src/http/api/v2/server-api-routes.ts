@@ -17,6 +17,9 @@ export const createServerApiRoutes = (deps: RouteDeps) => {
       create: routeOnDemand(async () => (await import('./create-user.ts')).createCreateUser(await withDirectory())),
       change: routeOnDemand(async () => (await import('./change-user.ts')).createChangeUser(await withDirectory())),
       delete: routeOnDemand(async () => (await import('./delete-user.ts')).createDeleteUser(deps)),
+      resetSecondFactors: routeOnDemand(async () =>
+        (await import('./reset-second-factors.ts')).createResetSecondFactors(deps),
+      ),
       createLink: routeOnDemand(async () => (await import('./create-link.ts')).createCreateLink(await withDirectory())),
     },
     sessions: {
