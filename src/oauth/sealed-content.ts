@@ -1,4 +1,5 @@
 import type { AuthorizationFlow, LinkRequest, PendingLink } from './authorization-flow.ts'
+import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
 import type { ProviderProfile } from './profile.ts'
 
 // The content of sealed tokens, as JSON. A sign-in that begins on one version of svc must end on another, older or
@@ -33,7 +34,7 @@ export interface SealedFlow {
   target: string
   userId?: string | undefined
   acr?: 'mfa' | undefined
-  entry?: { purpose: string; token: string } | undefined
+  entry?: { purpose: string; token: string; proved?: readonly AuthenticationMethod[] | undefined } | undefined
   pending?: SealedPendingLink | undefined
   id: string
   startedAtMs: number
@@ -88,6 +89,18 @@ export const linkRequestFromSealed = ({ target, ...pendingLink }: SealedLinkRequ
   returnTo: target,
 })
 
+const entryToSealed = ({ purpose, token, proved }: NonNullable<AuthorizationFlow['entry']>) => ({
+  purpose,
+  token,
+  ...(proved && { proved }),
+})
+
+const entryFromSealed = ({ purpose, token, proved }: NonNullable<SealedFlow['entry']>) => ({
+  purpose,
+  token,
+  ...(proved && { proved }),
+})
+
 /** A flow as it is sealed into `state`. */
 export const flowToSealed = (flow: AuthorizationFlow): SealedFlow => ({
   provider: flow.provider,
@@ -95,7 +108,7 @@ export const flowToSealed = (flow: AuthorizationFlow): SealedFlow => ({
   target: flow.returnTo,
   userId: flow.userId,
   ...(flow.acr && { acr: flow.acr }),
-  ...(flow.entry && { entry: { purpose: flow.entry.purpose, token: flow.entry.token } }),
+  ...(flow.entry && { entry: entryToSealed(flow.entry) }),
   pending: flow.pendingLink && pendingLinkToSealed(flow.pendingLink),
   id: flow.id,
   startedAtMs: flow.startedAtMs,
@@ -107,7 +120,7 @@ export const flowFromSealed = (sealed: SealedFlow): AuthorizationFlow => ({
   returnTo: sealed.target,
   userId: sealed.userId,
   ...(sealed.acr && { acr: sealed.acr }),
-  ...(sealed.entry && { entry: { purpose: sealed.entry.purpose, token: sealed.entry.token } }),
+  ...(sealed.entry && { entry: entryFromSealed(sealed.entry) }),
   pendingLink: sealed.pending && pendingLinkFromSealed(sealed.pending),
   id: sealed.id,
   startedAtMs: sealed.startedAtMs,

@@ -7,8 +7,10 @@ import type { EmailUndo, EmailUndoDeps } from './email-undo.ts'
 import type { Invitations, InvitationsDeps } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
+import { lockUserToChange } from '../users/user-store.ts'
 import { createLoginLimit, type LoginLimit, type LoginLimitDeps } from './login-limit.ts'
 import type { NotMe, NotMeDeps } from './not-me.ts'
+import type { AskedFactor, ProvedFactor } from './proved-factor.ts'
 import type { EnterByProvider, EntryPurpose } from './provider-entry.ts'
 import type { PasswordReset, PasswordResetDeps } from './reset.ts'
 import { createPendingSignups, type PendingSignups, type PendingSignupsDeps } from './pending-signups.ts'
@@ -26,6 +28,8 @@ export interface Recovery {
   byProvider: Partial<Record<EntryPurpose, EnterByProvider>>
   verification: Verification
   pendingSignups: PendingSignups
+  /** Uses up a second factor that was proved, where the rest of the work comes later. */
+  useFactor(asked: AskedFactor, proved: ProvedFactor): Promise<void>
   /** How long a browser is remembered that has asked for a link, in milliseconds: longer than the link is good. */
   askingBrowserMs: number
   emailChangeRequests: EmailChangeRequests
@@ -82,6 +86,11 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
       invite: invitations.enterByProvider,
       ...(acceptsPasswords ? {} : { reset: reset.enterByProvider, undo: emailUndo.enterByProvider }),
     },
+    useFactor: ({ userId }, { apply }) =>
+      deps.db.inTransaction(async (transaction) => {
+        await lockUserToChange(transaction, userId)
+        await apply(transaction)
+      }),
     askingBrowserMs: Math.max(lifetimes.resetMs, lifetimes.verifyMs),
     prepare: async (transaction, request) => preparing[request.purpose]?.prepare(transaction, request),
   }

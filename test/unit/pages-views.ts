@@ -274,6 +274,14 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       const factor = { codes: false, recoveryCodes: true, passkeys: true }
       return pages.resetPassword({ ...reset, factor, errors: { code: 'code_wrong' } })
     },
+    'reset without passwords, with a code': (pages) => {
+      const factor = { codes: true, recoveryCodes: true, passkeys: false }
+      return pages.resetPassword({ ...reset, providers, factor })
+    },
+    'reset without passwords, with passkeys alone': (pages) => {
+      const factor = { codes: false, recoveryCodes: false, passkeys: true }
+      return pages.resetPassword({ ...reset, providers, factor })
+    },
     'reset with passkeys alone, refused': (pages) => {
       const factor = { codes: false, recoveryCodes: false, passkeys: true }
       return pages.resetPassword({ ...reset, factor, errors: { passkey_response: 'passkey_wrong' } })

@@ -4,5 +4,7 @@ export const askedFactorTexts = {
   code: 'Code from your authenticator app',
   recoveryCode: 'Recovery code',
   orRecoveryCode: 'Or one of your recovery codes.',
+  /** Where users have no passwords, and the account has no recovery codes. */
+  passkeyAlone: 'Your account has a passkey: log in with it. Then choose on your account page what else gets you in.',
   lost: (appName: string): string => `Lost all of that? Ask whoever runs ${appName}.`,
 } as const

@@ -1,7 +1,9 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
+import { csrfInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import { passkeyButton } from '../passkey-button.ts'
-import { orLine } from '../provider-buttons.ts'
+import { entryButtons, entryInputs, orLine, providerIcon, providerPath } from '../provider-buttons.ts'
+import type { ProviderProblemView, ProviderView } from '../provider-views.ts'
 import type { FieldProblem } from '../views.ts'
 import { texts } from '../texts.ts'
 import { codeField } from '../second-factor/code-field.ts'
@@ -58,3 +60,30 @@ ${hasOthers && buttons}
 ${passkey}
 <p class="hint">${layout.support.text(words.lost(layout.appName))}</p>`
 }
+
+type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
+
+/**
+ * The same on the page of a link where users have no passwords: the buttons of the providers, with what is asked for in
+ * the same form.
+ */
+export const entryForm = (layout: Layout, form: EntryForm, entry: NonNullable<ProviderProblemView['entry']>) => {
+  const { csrfToken, factor, providers = [] } = form
+  if (!factor) return entryButtons(form, entry)
+  if (!takesCode(factor)) {
+    return html`<p>${words.passkeyAlone}</p>
+<a class="first" href="/auth/login">${texts.logIn}</a>`
+  }
+  return html`<form method="post" action="${entry.purpose === 'undo' ? '/auth/email/undo' : '/auth/password/reset'}" novalidate>
+${csrfInput(csrfToken)}${entryInputs(entry)}
+<p class="about">${words.about}</p>
+${askedCode(factor, form)}
+<div class="providers">
+${providers.map(providerSubmit)}</div>
+<p class="hint">${layout.support.text(words.lost(layout.appName))}</p>
+</form>`
+}
+
+const providerSubmit = ({ name, label, iconUrl }: ProviderView): HtmlFragment =>
+  html`<button class="second" formaction="${providerPath(name)}">${providerIcon(label, iconUrl)}${texts.continueWith(label)}</button>
+`

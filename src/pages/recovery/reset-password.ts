@@ -2,8 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
-import { entryButtons } from '../provider-buttons.ts'
-import { formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
+import { entryForm, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
 import { resetTextsOf } from './reset-texts.ts'
 import type { ResetPasswordView } from './views.ts'
 
@@ -37,7 +36,7 @@ export const createResetPasswordPage = (layout: Layout) => {
       body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
 <p>${words.resetFor} <b>${email}</b>. ${words.resetAbout}</p>
 ${otherEmail !== undefined && html`<p>${words.resetLeaves} <b>${otherEmail}</b>.</p>`}
-${hasPasswords ? passwordForm(layout, view, words.resetButton) : entryButtons(view, { purpose: 'reset', token: view.token })}`,
+${hasPasswords ? passwordForm(layout, view, words.resetButton) : entryForm(layout, view, { purpose: 'reset', token: view.token })}`,
     })
   }
 }

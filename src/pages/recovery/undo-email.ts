@@ -2,8 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
-import { entryButtons } from '../provider-buttons.ts'
-import { formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
+import { entryForm, formEnd, usesPasskeys, wrongFieldOf } from './asked-factor.ts'
 import { emailTexts } from './email-texts.ts'
 import type { UndoEmailView } from './email-views.ts'
 
@@ -44,7 +43,7 @@ ${endsOf(view).map(
 `,
 )}</ul>
 ${otherEmail !== undefined && html`<p>${emailTexts.undoLeaves} <b>${otherEmail}</b>.</p>`}
-${providers === undefined ? passwordForm(layout, view) : entryButtons(view, { purpose: 'undo', token })}`,
+${providers === undefined ? passwordForm(layout, view) : entryForm(layout, view, { purpose: 'undo', token })}`,
     })
   }
 

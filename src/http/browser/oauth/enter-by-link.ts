@@ -30,10 +30,14 @@ export const enterByLink = async (
   if (!entry || !isEntryPurpose(purpose) || !enter) throw signInProblem('unreadable')
   const link = await recovery.links.require([purpose], entry.token)
   facts.event = EVENTS[purpose]
+  const { proved } = entry
+  // It was used up on the way to the provider.
+  const factor = proved && { amrAfter: () => proved, apply: async () => {} }
   const isOwnSession = (await findBrowserSessions(deps, context)).some(({ userId }) => userId === link.userId)
   const returnTo = await oauth.offer(profile, context, async (proof) => {
-    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor: undefined, caller: context })
-    const grant = { ...entered.grant, amr: amrOf(oauth.factorOf(profile)), provider: profile.provider }
+    const { apply: also, ...entered } = await enter({ link, proof, isOwnSession, factor, caller: context })
+    const amr = proved ?? amrOf(oauth.factorOf(profile))
+    const grant = { ...entered.grant, amr, provider: profile.provider }
     const returnTo = returnToOf(deps, context, link)
     if (await startSession(deps, context, { grant, returnTo, facts, also, browser: 'silent' })) return returnTo
     // The account is disabled, and its address is the owner's all the same.

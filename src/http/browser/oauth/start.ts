@@ -3,6 +3,7 @@ import { AppError } from '../../../lib/errors.ts'
 import { signInProblem } from '../../../oauth/errors.ts'
 import type { NewAuthorizationFlow, ReadLinkRequest } from '../../../oauth/oauth.ts'
 import { type EntryPurpose, isEntryPurpose } from '../../../recovery/provider-entry.ts'
+import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
 import type { HttpResponse } from '../../response.ts'
@@ -11,6 +12,7 @@ import { ACCOUNT_PATH, readStepUp } from '../../step-up.ts'
 import { requestedReturnTo } from '../start-session.ts'
 import { stayNoLonger } from '../stay-at-login.ts'
 import { orProblemPage, type RetryParams } from './problem-page.ts'
+import { createEntryProof } from './prove-entry.ts'
 import { type ProviderRouteDeps, requireSignedIn } from './provider-route.ts'
 import { sendToProvider } from './send-to-provider.ts'
 
@@ -27,12 +29,15 @@ const readIntent = ({ get }: RequestContext['form']): Intent => {
 interface Start {
   returnTo: string
   intent: Intent
+  /** The `amr` of a user who has proved the second factor of the account of a link. */
+  proved: readonly AuthenticationMethod[] | undefined
   link: ReadLinkRequest | undefined
 }
 
 /** `POST /auth/oauth/{name}`: sends the browser to the provider. */
 export const createProviderStart = (deps: ProviderRouteDeps) => {
   const { provider, oauth, sessions, recovery, requestMetrics } = deps
+  const proveEntry = createEntryProof(deps)
 
   /** A flow for the account that is signed in. */
   const newAccountFlow = async (context: RequestContext, intent: 'link' | 'confirm'): Promise<NewAuthorizationFlow> => {
@@ -66,15 +71,16 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
   const newEntryFlow = async (
     context: RequestContext,
     purpose: EntryPurpose,
-    returnTo: string,
+    { returnTo, proved }: Start,
   ): Promise<NewAuthorizationFlow> => {
     if (!recovery.byProvider[purpose]) throw signInProblem('unreadable')
     const { token } = await requireLink(deps, context, purpose)
-    return { provider: provider.name, intent: 'enter', returnTo, entry: { purpose, token } }
+    return { provider: provider.name, intent: 'enter', returnTo, entry: { purpose, token, proved } }
   }
 
-  const newFlow = (context: RequestContext, { returnTo, intent, link }: Start): Awaitable<NewAuthorizationFlow> => {
-    if (isEntryPurpose(intent)) return newEntryFlow(context, intent, returnTo)
+  const newFlow = (context: RequestContext, start: Start): Awaitable<NewAuthorizationFlow> => {
+    const { returnTo, intent, link } = start
+    if (isEntryPurpose(intent)) return newEntryFlow(context, intent, start)
     return intent ? newAccountFlow(context, intent) : newSignInFlow(returnTo, link)
   }
 
@@ -83,13 +89,15 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
     const intent = readIntent(context.form)
     const token = context.form.get('pending')
     const link = token === undefined ? undefined : oauth.readLinkRequest(token, context.cookies.oauth)
-    const start = { returnTo, intent, link }
-    const retryParams = retryParamsOf(context, start)
     stayNoLonger(deps, context)
-    return orProblemPage(deps, context, retryParams, () =>
-      countProviderFailure(requestMetrics, provider.name, () =>
-        sendToProvider(deps, context, () => newFlow(context, start)),
-      ),
-    )
+    const goOn = (proved?: Start['proved']): Promise<HttpResponse> => {
+      const start = { returnTo, intent, link, proved }
+      return orProblemPage(deps, context, retryParamsOf(context, start), () =>
+        countProviderFailure(requestMetrics, provider.name, () =>
+          sendToProvider(deps, context, () => newFlow(context, start)),
+        ),
+      )
+    }
+    return isEntryPurpose(intent) && recovery.byProvider[intent] ? proveEntry(context, intent, goOn) : goOn()
   }
 }

@@ -7,11 +7,12 @@ import type { RequestContext } from '../../request-context.ts'
  * The second factor on the page of a link: a link proves the mail of an account, and an email never switches a factor
  * off (CONTRACT.md 4.16). Undefined for `asked`: the link takes the account over, and no factor counts.
  */
-export const createAskedFactor = ({ secondFactors, passkeys }: RouteDeps) => {
+export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: RouteDeps) => {
   const find = ({ userId, madeBeforeMs }: AskedFactor) => secondFactors.find(userId, undefined, madeBeforeMs)
 
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
-    const place = { kind: 'login', network: context.network, knownBrowser: undefined } as const
+    const known = await knownBrowsers.find(asked.userId, context.cookies.device)
+    const place = { kind: 'login', network: context.network, knownBrowser: known?.deviceHash } as const
     const { factor, apply } = await secondFactors.checkCode({ ...asked, code, place }, context)
     return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
   }

@@ -1,0 +1,54 @@
+import type { AuthenticationMethod } from '../../../sessions/sign-in-grant.ts'
+import type { EntryPurpose } from '../../../recovery/provider-entry.ts'
+import type { AskedFactor } from '../../../recovery/proved-factor.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import type { HttpResponse } from '../../response.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { createAskedFactor } from '../recovery/asked-factor.ts'
+import { findSessionsBeside, type NamedLink, requireLink } from '../recovery/link-token.ts'
+import { createResetPassword } from '../recovery/reset-password.ts'
+import { createUndoEmail } from '../recovery/undo-email.ts'
+
+/**
+ * The second factor of an account that is entered by a link and a provider: it is asked for on the page of the link, and
+ * used up before the browser goes to the provider. The sign-in there remembers what was proved.
+ */
+export const createEntryProof = (deps: PageDeps) => {
+  const { recovery } = deps
+  const askedFactor = createAskedFactor(deps)
+
+  const findAsked = async (
+    context: RequestContext,
+    purpose: EntryPurpose,
+    { link }: NamedLink,
+  ): Promise<AskedFactor | undefined> => {
+    if (purpose === 'undo') return recovery.emailUndo.findAsked({ link })
+    if (purpose === 'invite') return undefined
+    const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
+    return recovery.reset.findAsked({ link, isOwnSession })
+  }
+
+  const prove = async (context: RequestContext, purpose: EntryPurpose) => {
+    const asked = await findAsked(context, purpose, await requireLink(deps, context, purpose))
+    const factor = await askedFactor.prove(context, asked)
+    if (!asked || !factor) return undefined
+    await recovery.useFactor(asked, factor)
+    return factor.amrAfter('fed')
+  }
+
+  const showAgain = (context: RequestContext, purpose: EntryPurpose, refusal: Refusal): Promise<string> =>
+    (purpose === 'undo' ? createUndoEmail(deps) : createResetPassword(deps)).showAgain(context, refusal)
+
+  /** Goes on with what was proved, if anything is asked for; a wrong code shows the page of the link again. */
+  return (
+    context: RequestContext,
+    purpose: EntryPurpose,
+    goOn: (proved: readonly AuthenticationMethod[] | undefined) => Promise<HttpResponse>,
+  ): Promise<HttpResponse> =>
+    orShowAgain(
+      context,
+      async () => goOn(await prove(context, purpose)),
+      (refusal) => showAgain(context, purpose, refusal),
+    )
+}
