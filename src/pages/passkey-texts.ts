@@ -45,10 +45,10 @@ export const passkeyTexts = {
 
   /** What a passkey is. */
   what: [
-    'A passkey logs you in without a password.',
-    'It is kept on your phone, your computer or a security key, or in your password manager.',
+    'A passkey logs you in, and there is nothing to remember or to type.',
+    'It is kept on your phone, your computer or a security key, and often synced between your devices.',
     'To use it, you unlock it as you unlock the device: with a fingerprint, your face or a PIN.',
-    'That stays on the device, and this site never gets to see it.',
+    'What you unlock it with stays on the device: this site never gets to see it.',
     'A passkey works on this site only, so nobody can trick you into giving it to another.',
   ],
   none: 'You have none yet.',
