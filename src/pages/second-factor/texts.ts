@@ -52,7 +52,7 @@ Each works once, in place of a code or passkey. New ones replace all of them.
 `,
 
   section: 'Second step',
-  sectionAbout: 'What logging in takes besides your password.',
+  sectionAbout: 'A code that is asked for when you log in.',
   appOff: 'Codes from an app are not set up.',
   appOn: 'Codes from an app are set up.',
   recoveryLeft: (count: number): string => {

@@ -63,7 +63,7 @@ for (const [name, open] of pages) {
 }
 
 for (const [name, open, expected] of [
-  ['login', () => anonymous.get('/auth/login'), { email: 'username', password: 'current-password' }],
+  ['login', () => anonymous.get('/auth/login'), { email: 'username webauthn', password: 'current-password' }],
   ['signup', () => anonymous.get('/auth/signup'), { email: 'email|username', password: 'new-password' }],
   ['account', () => agent.get('/auth/account'), { current_password: 'current-password', new_password: 'new-password' }],
 ] as const) {

@@ -23,5 +23,6 @@ export const routeTable = (provider: string): Route[] => {
     audiences: [],
     usernames: true,
     passwords: true,
+    passkeys: { isOn: true },
   } as unknown as RouteDeps)
 }
