@@ -16,6 +16,7 @@ export const preload = async (): Promise<void> => {
     import('./api/v2/sessions.ts'),
     import('./browser/login.ts'),
     import('./browser/second-factor/login-code.ts'),
+    import('./browser/second-factor/login-enrol.ts'),
     import('./browser/signup.ts'),
     import('./browser/logout.ts'),
     import('./browser/account.ts'),

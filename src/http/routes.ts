@@ -25,7 +25,7 @@ import { withoutSwitchedOff } from './switched-off.ts'
 
 /** THE table of routes. Any other path is 404; `route.ts` says what the columns mean. */
 export const createRoutes = (deps: RouteDeps): Route[] => {
-  const { login, loginCode, signup, logout, account, reauthentication, secondFactor, welcome } =
+  const { login, loginCode, loginEnrol, signup, logout, account, reauthentication, secondFactor, welcome } =
     createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
   const { invitation, verifyEmail, undoEmail, sendVerification } = links
@@ -42,6 +42,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/login',                   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: login.submit, showAgain: login.showAgain },
     { method: 'GET',  path: '/auth/login/code',              guard: 'none',                         responseKind: 'html', handle: loginCode.show },
     { method: 'POST', path: '/auth/login/code',              guard: 'none',          csrf: 'token', responseKind: 'html', handle: loginCode.submit, showAgain: loginCode.showAgain },
+    { method: 'GET',  path: '/auth/login/enrol',             guard: 'none',                         responseKind: 'html', handle: loginEnrol.show },
+    { method: 'POST', path: '/auth/login/enrol',             guard: 'none',          csrf: 'token', responseKind: 'html', handle: loginEnrol.submit, showAgain: loginEnrol.showAgain },
     { method: 'GET',  path: '/auth/login/redirect',          guard: 'none',                         responseKind: 'html', handle: createLoginRedirect(deps) },
     { method: 'GET',  path: '/auth/signup',                  guard: 'none',                         responseKind: 'html', handle: signup.show },
     { method: 'POST', path: '/auth/signup',                  guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: signup.submit, showAgain: signup.showAgain },
@@ -52,6 +54,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'POST', path: '/auth/account/username',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'usernames', handle: account.changeUsername, showAgain: account.showAgain.username },
     { method: 'POST', path: '/auth/account/password',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passwords', handle: account.changePassword, showAgain: account.showAgain.password },
     { method: 'POST', path: '/auth/account/sessions',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.endSessions, showAgain: account.showAgain.button },
+    { method: 'POST', path: '/auth/account/browsers',        guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.forgetTrustedBrowsers, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/identities',      guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.unlink, showAgain: account.showAgain.button },
     { method: 'POST', path: '/auth/account/passkeys',        guard: 'session',       csrf: 'token', responseKind: 'html', needs: 'passkeys', handle: account.changePasskey, showAgain: account.showAgain.passkey },
     { method: 'POST', path: '/auth/account/delete',          guard: 'session',       csrf: 'token', responseKind: 'html', handle: account.delete, showAgain: account.showAgain.deletion },
@@ -80,6 +83,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/account/username',        guard: 'none',                         responseKind: 'html', needs: 'usernames', handle: toAccount },
     { method: 'GET',  path: '/auth/account/password',        guard: 'none',                         responseKind: 'html', needs: 'passwords', handle: toAccount },
     { method: 'GET',  path: '/auth/account/sessions',        guard: 'none',                         responseKind: 'html', handle: toAccount },
+    { method: 'GET',  path: '/auth/account/browsers',        guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/identities',      guard: 'none',                         responseKind: 'html', handle: toAccount },
     { method: 'GET',  path: '/auth/account/passkeys',        guard: 'none',                         responseKind: 'html', needs: 'passkeys', handle: toAccount },
     { method: 'GET',  path: '/auth/account/email/verify',    guard: 'none',                         responseKind: 'html', handle: toAccount },

@@ -4,6 +4,7 @@ import type { Log } from './log.ts'
 export const ACCOUNT_EVENTS = [
   'login',
   'second_factor_request',
+  'trusted_browsers_forget',
   'signup',
   'signup_request',
   'logout',

@@ -8,15 +8,29 @@ export const loginCodeTexts = {
   codeHint: 'The 6 digits that your authenticator app shows now, or one of your recovery codes.',
   recoveryCode: 'Recovery code',
   recoveryCodeHint: 'One of those that you have kept.',
-  passkeyAbout: 'This account has a passkey, and a password alone is not enough here. Use the passkey.',
-  passkeyInstead: 'Or use a passkey of this account.',
+  passkeyAbout: 'This account has a passkey. Use it now, or enter a recovery code.',
   trust: (days: number): string =>
     days === 1 ? 'Don’t ask again on this browser for a day' : `Don’t ask again on this browser for ${days} days`,
   trustShortly: 'Don’t ask again on this browser for some hours',
   button: 'Log in',
   buttonConfirm: 'Confirm',
-  helpTitle: 'No code at hand?',
+  helpTitle: 'Lost your phone or your passkey?',
   help: (appName: string): string =>
-    `Enter a recovery code: you were shown ten of them when you set this up. If you have none left, ask whoever runs ${appName} to switch the codes off for your account.`,
+    `Enter a recovery code: you were shown ten of them when you set this up. If none is left, ask whoever runs ${appName} to remove this step from your account.`,
+  other: 'Log in as someone else',
+}
+
+/** Those of the page that has a user set up a second factor. */
+export const enrolTexts = {
+  title: 'Set up a second step',
+  about: (appName: string): string =>
+    `${appName} asks for more than a password. Set this up now; from the next time on, it takes a moment.`,
+  loggingInAs: 'You are logging in as',
+  byPasskey: 'With this device',
+  byPasskeyAbout: 'A passkey logs you in with a fingerprint, your face or a PIN.',
+  byApp: 'With an app on your phone',
+  helpTitle: 'No phone at hand?',
+  help: (appName: string): string =>
+    `An app on this computer will do as well, and so do most password managers. Or come back when you have your phone: nothing is lost, and you log in with your password then. If neither is possible, ask whoever runs ${appName}.`,
   other: 'Log in as someone else',
 }

@@ -2,6 +2,7 @@ import { createAccountPage } from './account.ts'
 import { createFrame, type Frame, type FrameSettings } from './frame.ts'
 import { createLinkAccountPage } from './link-account.ts'
 import { createLoginCodePage, type LoginCodeView } from './login-code.ts'
+import { createLoginEnrolPage, type LoginEnrolView } from './login-enrol.ts'
 import { createLoginPage } from './login.ts'
 import { createLogoutPage } from './logout.ts'
 import { createProviderProblemPage } from './provider-problem.ts'
@@ -62,6 +63,7 @@ export { isFieldProblem } from './views.ts'
 export interface Pages extends Frame, VerificationPages {
   login(view: LoginView): string
   loginCode(view: LoginCodeView): string
+  loginEnrol(view: LoginEnrolView): string
   signup(view: SignupView): string
   logout(view: LogoutView): string
   account(view: AccountView): string
@@ -96,6 +98,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     ...frame,
     login: createLoginPage(layout, frame.passkeyIcon),
     loginCode: createLoginCodePage(layout),
+    loginEnrol: createLoginEnrolPage(layout),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
     account: createAccountPage(layout, frame),

@@ -27,6 +27,8 @@ export interface PendingSignIns {
   readonly lifetimeMs: number
   /** To be called in the transaction that has checked what was proved. */
   begin(transaction: Queries, proved: NewPendingSignIn): Promise<PendingSignIn>
+  /** The same in a transaction of its own; undefined where the grant no longer holds. */
+  beginWith(grant: SignInGrant, proved: NewPendingSignIn): Promise<PendingSignIn | undefined>
   /** Without `returnTo` where it would not fit into a cookie. */
   seal(pending: PendingSignIn, browserSecret: string): string
   /** Undefined for text that svc has not sealed, from another browser, and after ten minutes. */
@@ -62,6 +64,12 @@ export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns =
     return (await lockSignInGeneration(queries, userId)) === generation && !(await isSpent(queries, id))
   }
 
+  const begin: PendingSignIns['begin'] = async (transaction, proved) => {
+    const user = await lockUser(transaction, proved.userId)
+    const generation = (await lockSignInGeneration(transaction, proved.userId)) ?? 0
+    return { ...proved, id: randomUUIDv7(), startedAtMs: clock.now(), passwordMark: markOf(user), generation }
+  }
+
   const spend = (queries: Pick<Queries, 'run'>, { id, startedAtMs }: PendingSignIn): Promise<boolean> =>
     spendToken(queries, { id, expiresAtMs: startedAtMs + 2 * lifetimeMs })
 
@@ -73,11 +81,12 @@ export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns =
     isLive,
     use,
 
-    async begin(transaction, proved) {
-      const user = await lockUser(transaction, proved.userId)
-      const generation = (await lockSignInGeneration(transaction, proved.userId)) ?? 0
-      return { ...proved, id: randomUUIDv7(), startedAtMs: clock.now(), passwordMark: markOf(user), generation }
-    },
+    begin,
+
+    beginWith: (grant, proved) =>
+      db.inTransaction(async (transaction) =>
+        (await grant.isStillValid(transaction)) ? begin(transaction, proved) : undefined,
+      ),
 
     seal(pending, browserSecret) {
       const content = signInToSealed(pending)
@@ -94,6 +103,8 @@ export const createPendingSignIns = (deps: PendingSignInsDeps): PendingSignIns =
       userId: pending.userId,
       authenticatedAtMs: pending.authenticatedAtMs,
       amr: pending.amr,
+      provider: pending.provider,
+      identityId: pending.identityId,
       isStillValid: (transaction) => use(transaction, pending),
     }),
 

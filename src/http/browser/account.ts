@@ -54,7 +54,7 @@ export const createAccount = (deps: PageDeps) => {
     password: passwords ? { errors: {} } : undefined,
     deletion: { isBehindConfirmation: await sessions.lacksMfa(session) },
     signIn: await signInMethods.forAccountPage(session),
-    secondFactor: await findSecondFactorSection(deps, session),
+    secondFactor: await findSecondFactorSection(deps, context, session),
     passkeys: await findPasskeySection(deps, session),
   })
 
@@ -183,6 +183,16 @@ export const createAccount = (deps: PageDeps) => {
         facts.endedSessionId = id
       })
       return done('session')
+    },
+
+    /** From now on every browser is asked for a code again. */
+    async forgetTrustedBrowsers(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
+      if (context.form.get('forget_trusted') !== '1')
+        throw new AppError('invalid_request', 'Say what to do: forget_trusted=1.', { field: 'forget_trusted' })
+      await recordOutcome(context, session, 'trusted_browsers_forget', async (facts) => {
+        facts.count = await deps.knownBrowsers.endTrust(session.userId)
+      })
+      return done('trusted_browsers_forgotten')
     },
 
     /** Disconnects a provider. */

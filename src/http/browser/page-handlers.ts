@@ -18,6 +18,10 @@ export const createPageHandlers = (deps: RouteDeps) => {
       async () => (await import('./second-factor/login-code.ts')).createLoginCode(await withPages(deps)),
       ...FORM,
     ),
+    loginEnrol: onDemand(
+      async () => (await import('./second-factor/login-enrol.ts')).createLoginEnrol(await withPages(deps)),
+      ...FORM,
+    ),
     signup: onDemand(async () => (await import('./signup.ts')).createSignup(await forEntry()), ...FORM),
     logout: onDemand(async () => (await import('./logout.ts')).createLogout(await withPages(deps)), ...FORM),
     account: createAccountHandlers(deps),
@@ -47,6 +51,7 @@ const createAccountHandlers = (deps: RouteDeps) => {
       'changePassword',
       'changePasskey',
       'endSessions',
+      'forgetTrustedBrowsers',
       'unlink',
       'delete',
     ),

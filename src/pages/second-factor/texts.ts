@@ -60,11 +60,15 @@ Each works once, in place of a code or passkey. New ones replace all of them.
     return count === 1 ? 'One recovery code is left.' : `${count} recovery codes are left.`
   },
   manage: 'Change this',
+  trusted: (count: number): string =>
+    count === 1 ? 'One browser is not asked for a code.' : `${count} browsers are not asked for a code.`,
+  forgetTrusted: 'Forget all trusted browsers',
 } as const
 
 /** What was done, on the account page. */
 export const secondFactorDone = {
   second_factor_set_up: 'Your app is set up, and every other session was logged out.',
+  trusted_browsers_forgotten: 'Every browser is asked for a code again.',
   second_factor_removed: 'The app was removed, and every other session was logged out.',
 }
 

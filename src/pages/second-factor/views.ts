@@ -41,6 +41,9 @@ export interface RecoveryCodesView {
 
 /** The section of the account page. */
 export interface SecondFactorSectionView {
+  csrfToken: string
+  /** In how many browsers no code is asked for. */
+  trustedBrowsers: number
   /** Undefined where codes are switched off. */
   hasApp: boolean | undefined
   /** Undefined where there is nothing that they could stand for. */

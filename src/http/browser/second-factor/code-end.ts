@@ -13,30 +13,57 @@ import { beginAgain, returnToAfter } from './pending.ts'
 
 interface Entered {
   code: string
+  /** Of a passkey, in place of a code, as JSON. */
+  passkeyResponse: string | undefined
   trusts: boolean
   facts: EventFacts
+}
+
+interface ProvedHere extends Pick<SignInGrant, 'amr' | 'authenticatedAtMs'> {
+  apply: CheckedCode['apply']
 }
 
 /** Ends a sign-in by a code: one transaction uses the sign-in and the code up, and starts the session. */
 export const createCodeEnd = (deps: PageDeps) => {
   const { oauth, accountLog, knownBrowsers, pendingSignIns, providers, secondFactors } = deps
 
-  const placeOf = async ({ cookies, network }: RequestContext, pending: PendingSignIn): Promise<CodePlace> => {
-    const { userId, confirms } = pending
-    if (confirms !== undefined) return { kind: 'reauthentication', sessionId: confirms, network }
+  const placeOf = async (context: RequestContext, { userId, confirms }: PendingSignIn): Promise<CodePlace> => {
+    const { cookies, network } = context
     const known = await knownBrowsers.find(userId, cookies.device)
+    // By the browser: who logs in again gets no further tries.
+    const sessionId = known ? `${userId}/${known.deviceHash}` : confirms
+    if (confirms !== undefined && sessionId) return { kind: 'reauthentication', sessionId, network }
     return { kind: 'login', network, knownBrowser: known?.deviceHash }
+  }
+
+  /** What the user has shown besides the beginning of the sign-in. A passkey proves everything by itself. */
+  const prove = async (
+    context: RequestContext,
+    pending: PendingSignIn,
+    { code, passkeyResponse }: Entered,
+  ): Promise<ProvedHere> => {
+    const { userId } = pending
+    if (passkeyResponse && deps.passkeys.isOn) {
+      const browserSecret = context.cookies.link
+      const { grant, apply } = await deps.passkeys.checkAssertion({ userId, response: passkeyResponse, browserSecret })
+      return { apply, amr: grant.amr, authenticatedAtMs: grant.authenticatedAtMs }
+    }
+    const { factor, apply } = await secondFactors.checkCode(
+      { userId, code, place: await placeOf(context, pending) },
+      context,
+    )
+    return { apply, amr: withFactor(pending.amr, factor), authenticatedAtMs: pending.authenticatedAtMs }
   }
 
   /** Connects the provider of the sign-in, and uses the code up, in a transaction of its own. */
   const connect = async (
     context: RequestContext,
     { provider, linkRequest, browserSecret }: NonNullable<PendingSignIn['connect']>,
-    { grant, checked }: { grant: SignInGrant; checked: CheckedCode },
+    { grant, also }: { grant: SignInGrant; also: ProvedHere['apply'] },
   ): Promise<SignInGrant | undefined> => {
     const { request, problem } = oauth.readLinkRequest(linkRequest, browserSecret, provider)
     if (!request) throw signInProblem(problem)
-    const proof = { grant, also: checked.apply, caller: context }
+    const proof = { grant, also, caller: context }
     const connected = await oauth.linkPending(request.pendingLink, browserSecret, proof)
     if (connected) accountLog.record(context, { event: 'provider_connect', method: provider, userId: grant.userId })
     return connected
@@ -45,14 +72,15 @@ export const createCodeEnd = (deps: PageDeps) => {
   const finish = async (
     context: RequestContext,
     pending: PendingSignIn,
-    { code, trusts, facts }: Entered,
+    entered: Entered,
   ): Promise<HttpResponse | undefined> => {
-    const { userId, browser } = pending
-    const checked = await secondFactors.checkCode({ userId, code, place: await placeOf(context, pending) }, context)
-    const grant = { ...pendingSignIns.grantFor(pending), amr: withFactor(pending.amr, checked.factor) }
-    const about = { returnTo: returnToAfter(deps, context, pending), facts, browser, trusts }
-    if (!pending.connect) return startSession(deps, context, { ...about, grant, also: checked.apply })
-    const connected = await connect(context, pending.connect, { grant, checked })
+    const { facts, passkeyResponse } = entered
+    const { apply: also, ...proved } = await prove(context, pending, entered)
+    const grant = { ...pendingSignIns.grantFor(pending), ...proved }
+    const trusts = entered.trusts && !passkeyResponse
+    const about = { returnTo: returnToAfter(deps, context, pending), facts, browser: pending.browser, trusts }
+    if (!pending.connect) return startSession(deps, context, { ...about, grant, also })
+    const connected = await connect(context, pending.connect, { grant, also })
     return connected && startSession(deps, context, { ...about, grant: connected })
   }
 

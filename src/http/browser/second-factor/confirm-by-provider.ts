@@ -5,6 +5,7 @@ import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
 import { startSession } from '../start-session.ts'
+import { askToConfirm } from './ask-to-confirm.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
@@ -18,12 +19,15 @@ interface Confirmation {
  * Ends a confirmation by a provider with a session in place of that of the request. Where more is asked for than the
  * provider has proved, the page of confirmation leads on. Undefined when the grant is no longer valid.
  */
-export const confirmByProvider = (
+export const confirmByProvider = async (
   deps: PageDeps,
   context: RequestContext,
-  { grant, stepUp, facts }: Confirmation,
+  { session, grant, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse | undefined> => {
   const isMissing = stepUp.acr === 'mfa' && !grant.amr.includes('mfa')
+  const { codes, recoveryCodes, passkeys } = await deps.secondFactors.find(session.userId)
+  if (isMissing && (codes || recoveryCodes > 0 || passkeys > 0))
+    return askToConfirm(deps, context, { session, grant, returnTo: targetOf(stepUp), facts })
   const returnTo = isMissing ? confirmPath(stepUp) : targetOf(stepUp)
   return startSession(deps, context, { grant, returnTo, facts })
 }

@@ -30,6 +30,7 @@ export const createLoginCode = (deps: PageDeps) => {
       returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),
       email: user?.email ?? '',
       takes: takenBy(factors),
+      hasPasskeys: factors.passkeys > 0,
       trustMs: offersTrust(pending) && knownBrowsers.trustMs > 0 ? knownBrowsers.trustMs : undefined,
       trusts: readTrust(context),
       connects: connect && providers.find(({ name }) => name === connect.provider)?.label,
@@ -56,8 +57,13 @@ export const createLoginCode = (deps: PageDeps) => {
       method: pending.method,
       userId: pending.userId,
     }
-    const entered = { code: context.form.get('code') ?? '', trusts: readTrust(context) && offersTrust(pending) }
-    if (entered.code.trim() === '') throw missingCode()
+    const { form } = context
+    const entered = {
+      code: form.get('code')?.trim() ?? '',
+      passkeyResponse: form.get('passkey_response') || undefined,
+      trusts: readTrust(context) && offersTrust(pending),
+    }
+    if (!entered.code && !entered.passkeyResponse) throw missingCode()
     return countEnd(deps, pending, () =>
       accountLog.recordOutcome(context, event, (facts) => end(context, pending, { ...entered, facts })),
     )

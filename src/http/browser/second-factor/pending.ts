@@ -6,6 +6,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { readReturnTo, returnToParameter } from '../../return-to.ts'
 import { holdBrowserSecret } from '../recovery/asking-browser.ts'
+import { findBrowserSessions } from '../start-session.ts'
 
 /** The pages on which a sign-in goes on. */
 const PAGES = { ask: '/auth/login/code', enrol: '/auth/login/enrol' } as const
@@ -85,10 +86,15 @@ const NOTHING: Waiting = {
   next: 'start',
 }
 
+/** Whether the session whose user confirms that it is them is still that of this browser. */
+const hasSession = async (deps: PageDeps, context: RequestContext, { confirms, userId }: PendingSignIn) =>
+  (await findBrowserSessions(deps, context)).some((it) => it.sessionId === confirms && it.userId === userId)
+
 export const findWaiting = async (deps: PageDeps, context: RequestContext): Promise<Waiting> => {
   const { pendingSignIns, secondFactors, secondFactorMode: mode } = deps
   const pending = readPending(deps, context)
   if (!pending || !(await pendingSignIns.isLive(pending))) return NOTHING
+  if (pending.confirms !== undefined && !(await hasSession(deps, context, pending))) return NOTHING
   const factors = await secondFactors.find(pending.userId)
   const { way, connect, confirms } = pending
   const purpose = connect ? 'connect' : 'sign_in'

@@ -1,0 +1,95 @@
+import { AppError } from '../../../lib/errors.ts'
+import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
+import type { EventFacts } from '../../account-log.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page } from '../../response.ts'
+import { returnToParameter } from '../../return-to.ts'
+import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { countEnd } from './count-end.ts'
+import { endEnrolment } from './enrolment.ts'
+import { beginAgain, findWaiting, readPending, redirectTo, returnToAfter } from './pending.ts'
+import { showRecoveryCodes } from './shown-codes.ts'
+
+/** `GET` and `POST /auth/login/enrol`: sets up an app before the login goes on (CONTRACT.md 4.17). */
+export const createLoginEnrol = (deps: PageDeps) => {
+  const { pages, users, secondFactors, accountLog } = deps
+
+  const offerSetUp = async ({ form }: RequestContext, { id, userId }: PendingSignIn, email: string) => {
+    const owner = { userId, boundTo: id }
+    const again = await secondFactors.continueSetUp(owner, email, form.get('set_up'))
+    return again ?? secondFactors.beginSetUp(owner, email)
+  }
+
+  const render = async (
+    context: RequestContext,
+    pending: PendingSignIn,
+    { errors, problem }: Refusal = { errors: {}, problem: undefined },
+  ): Promise<string> => {
+    const email = (await users.find(pending.userId))?.email ?? ''
+    return pages.loginEnrol({
+      csrfToken: context.csrfToken,
+      returnTo: returnToParameter(returnToAfter(deps, context, pending), deps),
+      email,
+      setUp: { ...(await offerSetUp(context, pending, email)), error: errors.code },
+      problem,
+    })
+  }
+
+  const withEnrolling = async (
+    context: RequestContext,
+    action: (pending: PendingSignIn) => Promise<HttpResponse>,
+  ): Promise<HttpResponse> => {
+    const { pending, next } = await findWaiting(deps, context)
+    if (!pending || next === 'start') return beginAgain(deps, context, pending)
+    if (next === 'ask') return redirectTo(deps, 'ask', returnToAfter(deps, context, pending))
+    return action(pending)
+  }
+
+  const setUp = async (context: RequestContext, pending: PendingSignIn, facts: EventFacts): Promise<HttpResponse> => {
+    const { form } = context
+    const { userId, id: boundTo } = pending
+    const first = { sealed: form.get('set_up'), code: form.get('code') ?? '' }
+    const target = returnToAfter(deps, context, pending)
+    const checked = await secondFactors.checkSetUp({ userId, boundTo }, first, context)
+    const response = await endEnrolment(deps, context, pending, {
+      facts,
+      amr: pending.amr.length === 0 ? [] : [...pending.amr, 'otp', 'mfa'],
+      store: (transaction) => checked.apply(transaction, {}),
+      returnTo: async () => {
+        const { recoveryCodes: codes } = checked
+        return codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target }) : target
+      },
+    })
+    if (!response) return beginAgain(deps, context, pending)
+    accountLog.record(context, { event: 'second_factor_add', userId, sessionId: facts.sessionId })
+    return response
+  }
+
+  const finish = (context: RequestContext, pending: PendingSignIn): Promise<HttpResponse> => {
+    const { method, userId } = pending
+    return countEnd(deps, pending, () =>
+      accountLog.recordOutcome(context, { event: 'login', method, userId }, (facts) => setUp(context, pending, facts)),
+    )
+  }
+
+  return {
+    show: (context: RequestContext): Promise<HttpResponse> =>
+      withEnrolling(context, async (pending) => page(200, await render(context, pending))),
+
+    async showAgain(context: RequestContext, refusal: Refusal): Promise<string> {
+      const pending = readPending(deps, context)
+      if (!pending) throw new AppError('invalid_request', 'There is no login in this browser that could go on.')
+      return render(context, pending, refusal)
+    },
+
+    submit: (context: RequestContext): Promise<HttpResponse> =>
+      withEnrolling(context, (pending) =>
+        orShowAgain(
+          context,
+          () => finish(context, pending),
+          (refusal) => render(context, pending, refusal),
+        ),
+      ),
+  }
+}
