@@ -10,6 +10,7 @@ import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
 import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recovery-code-store.ts'
 import type { SecretSealing } from './secret-sealing.ts'
+import { readTypedCode } from './typed-code.ts'
 import { createWrongCodeNotice } from './wrong-code-notice.ts'
 
 /** What a user has entered to prove that they hold a second factor. */
@@ -38,14 +39,16 @@ export interface CodeCheckDeps {
   passwords: Passwords
   sealing: SecretSealing
   notify: Notify
-  /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`); recovery codes stand for a passkey too. */
+  /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
+  /** Whether the account has an app or a passkey that the settings allow, made before a time. */
+  hasFactor: (userId: string, madeBeforeMs: number) => Promise<boolean>
   rateLimit: boolean
 }
 
 /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
-  const { db, clock, passwords, sealing, notify, acceptsCodes } = deps
+  const { db, clock, passwords, sealing, notify, acceptsCodes, hasFactor } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
   const noteWrongCode = createWrongCodeNotice(deps)
 
@@ -69,6 +72,8 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     { place, text }: RecoveryCode,
     caller?: Caller,
   ) => {
+    // Alone, recovery codes prove nothing: they stand for something else that the user has.
+    if (!(await hasFactor(userId, madeBeforeMs))) return undefined
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
     return {
@@ -82,10 +87,8 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
   }
 
   return async (entered: EnteredCode, caller?: Caller): Promise<CheckedCode> => {
-    const typed = entered.code.normalize('NFKC')
-    const recoveryCode = readRecoveryCode(typed)
-    const code = typed.replaceAll(/[\s-]/g, '')
-    if (code === '') throw wrongCode()
+    const code = readTypedCode(entered.code)
+    const recoveryCode = readRecoveryCode(code)
     const { userId, place } = entered
     const takeBack = await limits.count({ userId, place, isRecoveryCode: recoveryCode !== undefined })
     let checked: CheckedCode | undefined

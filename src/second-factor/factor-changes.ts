@@ -11,7 +11,7 @@ import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { createCodeCheck } from './code-check.ts'
 import { type CodeOutcome, countingCodes } from './code-outcome.ts'
 import { factorChanged, createRecoveryCodeSets } from './recovery-code-sets.ts'
-import { countFactors, deleteUselessRecoveryCodes } from './second-factor-store.ts'
+import { deleteUselessRecoveryCodes } from './second-factor-store.ts'
 import { deleteSetUp } from './one-time-code-store.ts'
 import { createSecretSealing } from './secret-sealing.ts'
 import { type CheckedSetUp, createSetUp } from './set-up.ts'
@@ -40,6 +40,8 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
+  /** Whether the account has an app or a passkey that the settings allow; of what was made before a time, if given. */
+  hasFactor: (userId: string, madeBeforeMs?: number) => Promise<boolean>
   /** Whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
   /** Called with how each check of a code has ended. */
@@ -48,15 +50,10 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
 
 /** What users do with their second factor, loaded with the first of it. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
-  const { db, clock, rootSecret, applySecurityEvent, notify, requireRecentAuthentication } = deps
+  const { db, clock, rootSecret, applySecurityEvent, notify, hasFactor, requireRecentAuthentication } = deps
   const sealing = createSecretSealing(rootSecret)
   const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
   const setUp = createSetUp({ ...deps, sealing, prepareFirst })
-
-  const requireFactor = async (userId: string): Promise<void> => {
-    const { codes, passkeys } = await countFactors(db, userId, Number.MAX_SAFE_INTEGER)
-    if (codes + passkeys === 0) throw factorChanged()
-  }
 
   return {
     ...setUp,
@@ -90,11 +87,11 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
       }),
 
     async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<string[]> {
-      await requireFactor(userId)
-      const { codes, replace } = await prepare(userId, caller)
+      if (!(await hasFactor(userId))) throw factorChanged()
+      const { codes, insert } = await prepare(userId, caller)
       await db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
-        await replace(transaction)
+        if (!(await insert(transaction))) throw factorChanged()
         // The last factor may have gone while the codes were hashed.
         if ((await deleteUselessRecoveryCodes(transaction, userId)) > 0) throw factorChanged()
         await notify(transaction, userId, { kind: 'recovery_codes_renewed' }, caller)

@@ -4,16 +4,17 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { newRecoveryCodes, showRecoveryCode } from './recovery-code.ts'
-import { countRecoveryCodes, deleteRecoveryCodes, insertRecoveryCode } from './recovery-code-store.ts'
+import { deleteRecoveryCodes, findNewestRecoveryCode, insertRecoveryCode } from './recovery-code-store.ts'
 
 /** Ten new codes, hashed and not yet stored. */
 export interface PreparedRecoveryCodes {
   /** As the user sees them, once. */
   codes: string[]
-  /** Stores them where the account has none, in a transaction that has locked the user; false where it has some now. */
+  /**
+   * Stores them in place of those that there are, in a transaction that has locked the user; false where others were
+   * made since these were prepared. So of two requests at once, the codes that a user sees are those that are good.
+   */
   insert(transaction: Queries): Promise<boolean>
-  /** Stores them in place of those that there are. */
-  replace(transaction: Queries): Promise<void>
 }
 
 interface RecoveryCodeSetsDeps {
@@ -23,32 +24,36 @@ interface RecoveryCodeSetsDeps {
 }
 
 export const createRecoveryCodeSets = ({ db, clock, passwords }: RecoveryCodeSetsDeps) => {
-  const prepare = async (userId: string, caller?: Caller): Promise<PreparedRecoveryCodes> => {
+  const prepareAfter = async (
+    userId: string,
+    newestMs: number | undefined,
+    caller?: Caller,
+  ): Promise<PreparedRecoveryCodes> => {
     const fresh = newRecoveryCodes()
     const hashes = await Promise.all(fresh.map(({ text }) => passwords.hash(text, caller)))
-    const replace = async (transaction: Queries): Promise<void> => {
-      await deleteRecoveryCodes(transaction, userId)
-      const nowMs = clock.now()
-      for (const [index, hash] of hashes.entries())
-        await insertRecoveryCode(transaction, { userId, place: String(index), hash }, nowMs)
-    }
     return {
       codes: fresh.map(showRecoveryCode),
-      replace,
       async insert(transaction) {
-        if ((await countRecoveryCodes(transaction, userId)) > 0) return false
-        await replace(transaction)
+        if ((await findNewestRecoveryCode(transaction, userId)) !== newestMs) return false
+        await deleteRecoveryCodes(transaction, userId)
+        const nowMs = clock.now()
+        for (const [index, hash] of hashes.entries())
+          await insertRecoveryCode(transaction, { userId, place: String(index), hash }, nowMs)
         return true
       },
     }
   }
 
   return {
-    prepare,
+    /** In place of those that the account has. */
+    async prepare(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes> {
+      return prepareAfter(userId, await findNewestRecoveryCode(db, userId), caller)
+    },
 
     /** Undefined where the account has some: their owner has kept them, and they stay. */
     async prepareFirst(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes | undefined> {
-      return (await countRecoveryCodes(db, userId)) > 0 ? undefined : prepare(userId, caller)
+      const newestMs = await findNewestRecoveryCode(db, userId)
+      return newestMs === undefined ? prepareAfter(userId, undefined, caller) : undefined
     },
   }
 }

@@ -40,5 +40,11 @@ export const countRecoveryCodes = async (db: Queries, userId: string): Promise<n
   return row?.count ?? 0
 }
 
+/** When the newest of them was made; undefined where there are none. */
+export const findNewestRecoveryCode = async (db: Queries, userId: string): Promise<number | undefined> => {
+  const sql = 'SELECT MAX(created_at) AS newest FROM recovery_codes WHERE user_id = ?'
+  return (await db.get<{ newest: number | null }>(sql, userId))?.newest ?? undefined
+}
+
 export const deleteRecoveryCodes = (db: Queries, userId: string, sinceMs = 0): Promise<number> =>
   db.run('DELETE FROM recovery_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)

@@ -61,7 +61,7 @@ export interface SecondFactors {
   openCodes(userId: string, sealed: string | undefined): Promise<string[] | undefined>
 }
 
-interface SecondFactorsDeps extends FactorChangesDeps {
+interface SecondFactorsDeps extends Omit<FactorChangesDeps, 'hasFactor'> {
   /** Whether passkeys are on. */
   acceptsPasskeys: boolean
   isRequired: boolean
@@ -70,19 +70,25 @@ interface SecondFactorsDeps extends FactorChangesDeps {
 export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => {
   const { db, acceptsCodes, acceptsPasskeys, isRequired } = deps
 
+  const find: SecondFactors['find'] = async (userId, queries = db, madeBeforeMs = Number.MAX_SAFE_INTEGER) => {
+    const stored = await countFactors(queries, userId, madeBeforeMs)
+    const codes = acceptsCodes && stored.codes > 0
+    const passkeys = acceptsPasskeys ? stored.passkeys : 0
+    return { codes, recoveryCodes: codes || passkeys > 0 ? stored.recoveryCodes : 0, passkeys }
+  }
+
+  const hasFactor = async (userId: string, madeBeforeMs?: number): Promise<boolean> => {
+    const { codes, passkeys } = await find(userId, db, madeBeforeMs)
+    return codes || passkeys > 0
+  }
+
   return {
     acceptsCodes,
     isRequired,
-
-    async find(userId, queries = db, madeBeforeMs = Number.MAX_SAFE_INTEGER) {
-      const stored = await countFactors(queries, userId, madeBeforeMs)
-      const codes = acceptsCodes && stored.codes > 0
-      const passkeys = acceptsPasskeys ? stored.passkeys : 0
-      return { codes, recoveryCodes: codes || passkeys > 0 ? stored.recoveryCodes : 0, passkeys }
-    },
+    find,
 
     ...onDemand(
-      async () => (await import('./factor-changes.ts')).createFactorChanges(deps),
+      async () => (await import('./factor-changes.ts')).createFactorChanges({ ...deps, hasFactor }),
       'checkCode',
       'beginSetUp',
       'continueSetUp',

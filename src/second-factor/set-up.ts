@@ -13,6 +13,7 @@ import { findStep, SECRET_BYTES, toAppSecret } from './one-time-code.ts'
 import { type CodeSetUp, findSetUp, insertSetUp, replaceSetUp } from './one-time-code-store.ts'
 import { factorChanged, type PreparedRecoveryCodes } from './recovery-code-sets.ts'
 import type { SecretSealing } from './secret-sealing.ts'
+import { readTypedCode } from './typed-code.ts'
 
 const TEN_MINUTES_MS = 600_000
 
@@ -109,9 +110,9 @@ export const createSetUp = (deps: SetUpDeps) => {
       const { userId } = owner
       const own = openOwn(sealed, owner)
       if (!own) throw setUpExpired()
+      const typed = readTypedCode(code)
       const secret = Buffer.from(own.secret, 'base64url')
       const nowMs = clock.now()
-      const typed = code.normalize('NFKC').replaceAll(/[\s-]/g, '')
       const lastUsedStep = findStep(secret, { code: typed, nowMs, lastUsedStep: 0 })
       if (lastUsedStep === undefined) throw firstCodeWrong()
       const recoveryCodes = await prepareFirst(userId, caller)

@@ -228,7 +228,8 @@ describe('wrong codes', () => {
 
   test('what is no code at all is wrong', async () => {
     const { userId } = await withApp()
-    for (const code of ['', ' ', '12345', '1234567', 'abcdef', '０００００x', '\0'.repeat(6), 'x'.repeat(10_000)])
+    for (const code of ['', ' - ']) assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'code_missing')
+    for (const code of ['12345', '1234567', 'abcdef', '０００００x', '\0'.repeat(6), 'x'.repeat(10_000)])
       assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'code_wrong')
     const stranger = await withoutApp()
     assert.equal(await tryCode({ userId: stranger, code: '123456', place: elsewhere() }), 'code_wrong')
@@ -287,4 +288,14 @@ test('two set-ups at once: one is stored, and its recovery codes alone', async (
     const result = await tryCode({ userId, code: recoveryCodes[3] ?? '', place: elsewhere() })
     assert.equal(result, index === stored ? 'recovery' : 'code_wrong')
   }
+})
+
+test('of two sets of recovery codes that are made at once, the one that is stored is shown', async () => {
+  const userId = await withoutApp()
+  const [first, second] = await Promise.all([core, replica].map((by) => by.secondFactors.prepareRecoveryCodes(userId)))
+  assert.equal(await db.inTransaction(async (transaction) => first?.insert(transaction)), true)
+  assert.equal(await db.inTransaction(async (transaction) => second?.insert(transaction)), false)
+  assert.equal(await core.secondFactors.prepareRecoveryCodes(userId), undefined)
+  // They prove nothing before there is something that they stand for.
+  assert.equal(await tryCode({ userId, code: first?.codes[0] ?? '', place: elsewhere() }), 'code_wrong')
 })

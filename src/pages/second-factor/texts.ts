@@ -40,7 +40,6 @@ export const secondFactorTexts = {
   codesTitle: 'Your recovery codes',
   codesAbout:
     'This is the only time you see them. Print them, save them in a password manager, or write them down, and keep them apart from your phone. Each works once, in place of a code or passkey.',
-  codesDone: 'Your app is set up.',
   download: 'Download as a file',
   kept: 'I have kept them',
   file: (appName: string, email: string, codes: readonly string[]): string => `Recovery codes of ${email}

@@ -104,6 +104,7 @@ describe('setting up an app', () => {
       [303, 401],
     )
     for (const [form, status] of [
+      [{ code: ' ', set_up: sealed }, 410],
       [{ code: '123456' }, 410],
       [{ code: '123456', set_up: 'x'.repeat(300) }, 410],
       [{ code: ['1', '2'] }, 400],
