@@ -12,7 +12,7 @@ import type { Passkey } from './passkey.ts'
 import { deletePasskey, findPasskeysOfUser, updateName } from './passkey-store.ts'
 import type { AddedPasskey, CheckedRegistration } from './registration.ts'
 
-export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthentication'> {
+export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthentication' | 'noteMfa'> {
   db: Database
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
@@ -49,10 +49,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply }: CheckedRegistration): Promise<AddedPasskey> =>
+    add: (session: OwnSession, { apply, amr }: CheckedRegistration): Promise<AddedPasskey> =>
       change(session, async (transaction) => {
         const added = await apply(transaction)
         await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        // From now on changes need it. The user has just shown the passkey, and need not do so again at once.
+        await deps.noteMfa(transaction, session.sessionId, amr)
         return added
       }),
 

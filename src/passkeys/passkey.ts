@@ -1,3 +1,5 @@
+import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
+
 /** A passkey of a user: a public key, whose private key is with an authenticator (WebAuthn Level 3 section 4). */
 export interface Passkey {
   /** UUID */
@@ -21,3 +23,12 @@ export interface Passkey {
   createdAtMs: number
   lastUsedAtMs: number | undefined
 }
+
+/**
+ * What a passkey proves, which asks for a finger or a PIN besides. The key of one that may be synced is in software, as
+ * far as anybody can tell (RFC 8176 section 2).
+ */
+export const amrOf = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): AuthenticationMethod[] => [
+  isBackupEligible ? 'swk' : 'hwk',
+  'mfa',
+]

@@ -16,6 +16,7 @@ import { findPasskeysOfUser, findUserHandle } from './passkey-store.ts'
 import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
 
 export type { Passkey } from './passkey.ts'
+export type { AddedPasskey, CheckedRegistration } from './registration.ts'
 export type { PasskeyProof } from './sign-in.ts'
 
 /**
@@ -35,11 +36,11 @@ export interface Passkeys {
   checkAssertion(check: RequiredPasskey & AssertionCheck): Promise<PasskeyProof>
 
   // Adding a passkey: by a session, or by whatever else allows it.
-  /** `conflict` when the user has as many as they may. */
-  registrationOptions(userId: string, browserSecret: string): Promise<CreationOptions>
+  /** `conflict` when the user has as many as they may. `email`: where it is not that of the account as it is now. */
+  registrationOptions(userId: string, browserSecret: string, email?: string): Promise<CreationOptions>
   /** `invalid_request` for a passkey that cannot be used, `unprocessable` for a name that cannot be shown. */
   checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
-  /** `forbidden` without a recent sign-in. */
+  /** For the user of a session; `forbidden` without a recent sign-in. */
   add(session: OwnSession, checked: CheckedRegistration): Promise<AddedPasskey>
 
   // The passkeys of a user.

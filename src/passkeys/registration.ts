@@ -3,13 +3,14 @@ import type { Caller } from '../lib/bounded-queue.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
+import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
 import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import { requireUserById } from '../users/user-store.ts'
 import type { Challenges } from './challenge.ts'
 import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
-import type { Passkey } from './passkey.ts'
+import { amrOf, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
 import { unusablePasskey } from './problems.ts'
 import { readClientData, readRegistration } from './response.ts'
@@ -54,6 +55,8 @@ export interface AddedPasskey {
 
 /** A passkey that can be used. Nothing was stored yet. */
 export interface CheckedRegistration {
+  /** What the user has proved by making it. */
+  amr: readonly AuthenticationMethod[]
   /**
    * In the transaction of what allows it, after the user's row was locked: spends the challenge, stores the passkey, and
    * tells the user. The caller applies the security event. `invalid_request` when the challenge was used before, `conflict` when an account has the passkey already, or the
@@ -77,14 +80,15 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
   }
 
   return {
-    async options(userId: string, browserSecret: string): Promise<CreationOptions> {
+    async options(userId: string, browserSecret: string, email?: string): Promise<CreationOptions> {
       const user = await requireUserById(db, userId)
       const existing = await findPasskeysOfUser(db, userId)
       requireRoom(existing)
+      const name = email ?? user.email
       return creationOptions({
         challenge: challenges.make('register', browserSecret, userId),
         rp: relyingParty,
-        user: { id: await requireHandle(userId), name: user.email, displayName: user.email },
+        user: { id: await requireHandle(userId), name, displayName: name },
         existing,
       })
     },
@@ -103,6 +107,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
       const isFirst = (await findPasskeysOfUser(db, userId)).length === 0
       const prepared = isFirst ? await deps.prepareRecoveryCodes(userId, caller) : undefined
       return {
+        amr: amrOf(verified),
         async apply(transaction) {
           await opened.spend(transaction)
           const others = await findPasskeysOfUser(transaction, userId)

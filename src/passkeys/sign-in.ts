@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/time.ts'
-import type { AuthenticationMethod, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser } from '../users/user-store.ts'
 import type { Challenges, OpenedChallenge } from './challenge.ts'
-import type { Passkey } from './passkey.ts'
+import { amrOf, type Passkey } from './passkey.ts'
 import { findPasskeyByCredential, findUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
 import { accountDisabled, unknownPasskey, wrongPasskey } from './problems.ts'
 import { type Assertion, readAssertion, readClientData } from './response.ts'
@@ -99,6 +99,3 @@ const requireOne = ({ userId, createdAtMs }: Passkey, { userId: ownerId, madeBef
     throw wrongPasskey(new Error('the passkey was added too late'))
   }
 }
-
-/** The key of a passkey that may be synced is in software, as far as anybody can tell (RFC 8176 section 2). */
-const amrOf = ({ isBackupEligible }: Passkey): AuthenticationMethod[] => [isBackupEligible ? 'swk' : 'hwk', 'mfa']

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
 import { endInBatches } from './end-in-batches.ts'
 import type { RecentAuthentication } from './recent-authentication.ts'
-import { lockSession } from './session-lock-store.ts'
+import { lockSession, updateAmr } from './session-lock-store.ts'
 import { deleteSession } from './session-store.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
@@ -36,6 +36,10 @@ export const createEnding = (deps: EndingDeps) => {
     },
     async requireFactors(transaction, sessionId, userId) {
       await deps.requireFactors(await requireSession(transaction, sessionId, userId), transaction)
+    },
+    async noteMfa(transaction, sessionId, amr) {
+      const changes = await updateAmr(transaction, sessionId, amr)
+      if (changes > 0) transaction.afterCommit(() => cachedSessions.forget(sessionId))
     },
     // What is cached of a session has its user in it.
     userChanged: forgetSessionsOfUser,

@@ -37,5 +37,9 @@ export const lockUnrecognisedSession = async (db: Queries, id: string, userId: s
   return (await db.get('SELECT id FROM sessions WHERE id = ? AND device_hash IS NULL', id)) !== undefined
 }
 
+/** 0 where the session has `mfa` already. */
+export const updateAmr = (db: Queries, id: string, amr: readonly string[]): Promise<number> =>
+  db.run(`UPDATE sessions SET amr = ? WHERE id = ? AND (amr IS NULL OR amr NOT LIKE '%mfa%')`, amr.join(' '), id)
+
 export const updateDeviceHash = (db: Queries, id: string, deviceHash: string): Promise<number> =>
   db.run('UPDATE sessions SET device_hash = ? WHERE id = ?', deviceHash, id)

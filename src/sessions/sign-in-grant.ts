@@ -49,6 +49,11 @@ export interface SessionRules {
   requireRecentAuthentication: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
   /** As `requireRecentAuthentication` for an account with a second factor or a passkey, else as `requireSession`. */
   requireFactors: (transaction: Transaction, sessionId: string, userId: string) => Promise<unknown>
+  /**
+   * The user of a session has shown more than one factor since they authenticated; does nothing where they had done so
+   * then. When they authenticated stays as it is.
+   */
+  noteMfa: (transaction: Transaction, sessionId: string, amr: readonly AuthenticationMethod[]) => Promise<void>
   /** To be called in a transaction that changes the row of a user, and before the row is deleted. */
   userChanged: (transaction: Transaction, userId: string) => Promise<void>
 }

@@ -1,4 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
+import type { Passkey } from '../../../passkeys/passkeys.ts'
+import { DeadLinkError } from '../../../recovery/link.ts'
 import { requiresReauthentication, statusOf, toErrorJson } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { confirmPathFor } from '../../step-up.ts'
@@ -15,9 +17,15 @@ export const answerScript = async (
   try {
     return await action()
   } catch (error) {
-    const headers = error instanceof AppError ? headersOf(error) : undefined
-    if (!(error instanceof AppError) || !headers) throw error
-    return { ...json(statusOf(error.code), toErrorJson(error, context.requestId)), headers, refused: error }
+    if (!(error instanceof AppError)) throw error
+    const headers = headersOf(error)
+    // The page that the responder has for a link is none for a script.
+    if (!headers && !(error instanceof DeadLinkError)) throw error
+    return {
+      ...json(statusOf(error.code), toErrorJson(error, context.requestId)),
+      headers: headers ?? [],
+      refused: error,
+    }
   }
 }
 
@@ -25,3 +33,9 @@ const headersOf = (error: AppError): string[] | undefined => {
   if (requiresReauthentication(error)) return ['location', confirmPathFor(error)]
   return error.reason === 'passkey_unknown' ? ['x-svc-passkey', 'unknown'] : undefined
 }
+
+/** `path`: where the script sends the browser then; by default to the account page. */
+export const added = ({ id, name }: Passkey, path: string | undefined): HttpResponse => ({
+  ...json(201, JSON.stringify({ id, name })),
+  headers: path === undefined ? [] : ['location', path],
+})

@@ -1,6 +1,7 @@
 import type { AskedFactorView } from '../../../pages/pages.ts'
 import { type AskedFactor, factorMissing, type ProvedFactor } from '../../../recovery/proved-factor.ts'
 import type { RouteDeps } from '../../deps.ts'
+import type { Fields } from '../../transport/url-encoded.ts'
 import type { RequestContext } from '../../request-context.ts'
 
 /**
@@ -39,13 +40,17 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
      * where the form brings nothing, `unauthorized` for a wrong code, which counts, or a passkey that proves nothing;
      * `rate_limited` past the limits of wrong codes.
      */
-    async prove(context: RequestContext, asked: AskedFactor | undefined): Promise<ProvedFactor | undefined> {
+    async prove(
+      context: RequestContext,
+      asked: AskedFactor | undefined,
+      entered: Pick<Fields, 'get'> = context.form,
+    ): Promise<ProvedFactor | undefined> {
       if (!asked) return undefined
       const { codes, passkeys: passkeyCount } = await find(asked)
       if (!codes && passkeyCount === 0) return undefined
-      const response = context.form.get('passkey_response')
+      const response = entered.get('passkey_response')
       if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
-      const code = context.form.get('code')?.trim()
+      const code = entered.get('code')?.trim()
       if (!code) throw factorMissing()
       return checkCode(context, asked, code)
     },
