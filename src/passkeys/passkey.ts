@@ -28,7 +28,7 @@ export interface Passkey {
  * What a passkey proves, which asks for a finger or a PIN besides. The key of one that may be synced is in software, as
  * far as anybody can tell (RFC 8176 section 2).
  */
-export const amrOf = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): AuthenticationMethod[] => [
+export const provedBy = ({ isBackupEligible }: Pick<Passkey, 'isBackupEligible'>): AuthenticationMethod[] => [
   isBackupEligible ? 'swk' : 'hwk',
   'mfa',
 ]

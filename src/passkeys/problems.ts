@@ -40,3 +40,13 @@ export const unusablePasskey = (cause: unknown): AppError =>
     reason: 'passkey_unusable',
     cause,
   })
+
+/** The user has this passkey already, or another user has. */
+export const passkeyExists = (cause: unknown): AppError =>
+  new AppError('conflict', 'This passkey is set up already.', { field: FIELD, reason: 'passkey_exists', cause })
+
+export const tooManyPasskeys = (limit: number): AppError =>
+  new AppError('conflict', `An account can have ${limit} passkeys. Remove one first.`, {
+    field: FIELD,
+    reason: 'too_many_passkeys',
+  })

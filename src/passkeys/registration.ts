@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Caller } from '../lib/bounded-queue.ts'
-import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'
@@ -10,9 +9,9 @@ import { requireUserById } from '../users/user-store.ts'
 import type { Challenges } from './challenge.ts'
 import { type CreationOptions, creationOptions } from './options.ts'
 import { defaultName, requireName } from './passkey-name.ts'
-import { amrOf, type Passkey } from './passkey.ts'
+import { provedBy, type Passkey } from './passkey.ts'
 import { findPasskeysOfUser, findUserHandle, insertPasskey, setUserHandle } from './passkey-store.ts'
-import { unusablePasskey } from './problems.ts'
+import { passkeyExists, tooManyPasskeys, unusablePasskey } from './problems.ts'
 import { readClientData, readRegistration } from './response.ts'
 import { verifyRegistration } from './verification.ts'
 
@@ -107,7 +106,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
       const isFirst = (await findPasskeysOfUser(db, userId)).length === 0
       const prepared = isFirst ? await deps.prepareRecoveryCodes(userId, caller) : undefined
       return {
-        amr: amrOf(verified),
+        amr: provedBy(verified),
         async apply(transaction) {
           await opened.spend(transaction)
           const others = await findPasskeysOfUser(transaction, userId)
@@ -135,21 +134,11 @@ const store = async (transaction: Transaction, passkey: Passkey): Promise<void> 
   try {
     await insertPasskey(transaction, passkey)
   } catch (error) {
-    throw isUniqueViolation(error, 'passkeys.credential_id') ? exists(error) : error
+    throw isUniqueViolation(error, 'passkeys.credential_id') ? passkeyExists(error) : error
   }
 }
 
 const requireRoom = (existing: readonly Passkey[]): void => {
   if (existing.length < MAX_PASSKEYS) return
-  throw new AppError('conflict', `An account can have ${MAX_PASSKEYS} passkeys. Remove one first.`, {
-    field: 'passkey_response',
-    reason: 'too_many_passkeys',
-  })
+  throw tooManyPasskeys(MAX_PASSKEYS)
 }
-
-const exists = (cause: unknown): AppError =>
-  new AppError('conflict', 'This passkey is set up already.', {
-    field: 'passkey_response',
-    reason: 'passkey_exists',
-    cause,
-  })

@@ -3,7 +3,7 @@ import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser } from '../users/user-store.ts'
 import type { Challenges, OpenedChallenge } from './challenge.ts'
-import { amrOf, type Passkey } from './passkey.ts'
+import { provedBy, type Passkey } from './passkey.ts'
 import { findPasskeyByCredential, findUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
 import { accountDisabled, unknownPasskey, wrongPasskey } from './problems.ts'
 import { type Assertion, readAssertion, readClientData } from './response.ts'
@@ -59,7 +59,7 @@ export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPart
     grant: {
       userId: passkey.userId,
       authenticatedAtMs: clock.now(),
-      amr: amrOf(passkey),
+      amr: provedBy(passkey),
       async isStillValid(transaction) {
         const user = await lockUser(transaction, passkey.userId)
         return user !== undefined && !user.disabled && (await lockPasskey(transaction, passkey.id)) !== undefined

@@ -22,6 +22,7 @@ const FAILURES: Documentation['responses'] = {
 }
 
 const limited = failure('`rate_limited`', 'Retry-After')
+const deadLink = failure('`gone`: the link was used, has ended, or has expired')
 const loggedOut = failure('`unauthorized`: the user is not signed in', 'WWW-Authenticate')
 
 export const LOGIN_OPTIONS: Documentation = {
@@ -87,6 +88,7 @@ export const REGISTER_OPTIONS: Documentation = {
     ...FAILURES,
     401: loggedOut,
     409: failure('`conflict`: the user has as many passkeys as an account can have'),
+    410: deadLink,
   },
 }
 
@@ -108,6 +110,7 @@ export const REGISTER: Documentation = {
     ...FAILURES,
     401: loggedOut,
     409: failure('`conflict`: an account has this passkey, or the user has as many as an account can have'),
+    410: deadLink,
     422: failure('`unprocessable`: the name is not accepted'),
     429: limited,
   },

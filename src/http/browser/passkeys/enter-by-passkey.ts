@@ -1,6 +1,7 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { AddedPasskey, CheckedRegistration } from '../../../passkeys/passkeys.ts'
 import type { AskedFactor } from '../../../recovery/proved-factor.ts'
+import type { ProviderProof } from '../../../users/provider-proof.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -51,10 +52,10 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     const factor = await askedFactor.prove(context, await findAsked(named, isOwnSession), textsOf(context))
     const checked = await check()
     let stored: AddedPasskey | undefined
-    const proof = {
+    const proof: ProviderProof = {
       // The link has come to this address.
       verifiedEmail: { shown: link.emailLower, lower: link.emailLower },
-      connect: async (transaction: Parameters<CheckedRegistration['apply']>[0]) => {
+      async connect(transaction) {
         stored = await checked.apply(transaction)
       },
     }
