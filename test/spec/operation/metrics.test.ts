@@ -15,6 +15,9 @@ import { connectRaw } from '../../support/network/raw-connection.ts'
 import { silence, startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
 import { startPostgres } from '../../support/postgres/postgres.ts'
 import { holdHashQueue } from '../../support/service/held-hash-queue.ts'
+import { CODE_OUTCOMES } from '../../../src/second-factor/code-outcome.ts'
+import { codeAt, wrongCodeAt } from '../../support/second-factor/authenticator-app.ts'
+import { setUpApp } from '../../support/second-factor/app-set-up.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
 import { addPasskey, logInWithPasskey } from '../../support/passkeys/passkeys.ts'
 import { type MeteredService, startMeteredProcess, startMeteredService } from '../../support/service/metrics.ts'
@@ -321,6 +324,28 @@ describe('the metrics', { concurrency: 3 }, () => {
       unavailable: 0,
       failed: 0,
     })
+  })
+
+  test('codes by outcome, and logins that waited for one', async (t) => {
+    const own = await startMeteredService({ t })
+    const { agent, person } = await signedUp(own)
+    const { secret } = await setUpApp(agent, Date.now())
+    const visitor = createUserAgent(own)
+    assert.match((await logIn(visitor, person)).location ?? '', /^\/auth\/login\/code/)
+    const waiting = await own.scrape()
+    assert.equal(waiting.value('svc_second_factors_asked_total', { factor: 'code' }), 1)
+    assert.equal(waiting.value('svc_logins_total', { outcome: 'succeeded' }), 0)
+    assert.equal((await visitor.post('/auth/login/code', { code: wrongCodeAt(secret, Date.now()) })).status, 401)
+    assert.equal((await visitor.post('/auth/login/code', { code: codeAt(secret, Date.now() + 30_000) })).status, 303)
+    const metrics = await own.scrape()
+    const counted = CODE_OUTCOMES.map((outcome) => [
+      outcome,
+      metrics.value('svc_second_factor_codes_total', { outcome }),
+    ])
+    const none = { recovery_code: 0, limited: 0, failed: 0 }
+    assert.deepEqual(Object.fromEntries(counted), { one_time_code: 1, wrong: 1, ...none })
+    assert.equal(metrics.value('svc_logins_total', { outcome: 'succeeded' }), 1)
+    assert.equal(metrics.value('svc_logins_total', { outcome: 'wrong_credentials' }), 1)
   })
 
   test('signups by outcome', async (t) => {
