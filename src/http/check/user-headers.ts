@@ -5,20 +5,23 @@ type Headers = readonly string[]
 
 /** The headers that tell an application who is signed in. `remote`: with those that other software knows already. */
 export const userHeadersOf = (session: AuthenticatedSession, remote: boolean): Headers => {
-  const headers = own.get(session) ?? remember(session)
+  const headers = ownHeadersOf(session)
   return remote ? [...headers, ...remoteHeadersOf(session)] : headers
 }
 
-/** The headers live as long as the session's row is cached, and are made once for it. */
-const own = new WeakMap<AuthenticatedSession, Headers>()
-
-const remember = (session: AuthenticatedSession): Headers => {
-  const headers = ownHeadersOf(session)
-  own.set(session, headers)
-  return headers
+/** Makes the headers once for each row: they live as long as the row is cached. */
+const onceForEach = (make: (session: AuthenticatedSession) => Headers): typeof make => {
+  const made = new WeakMap<AuthenticatedSession, Headers>()
+  return (session) => {
+    const known = made.get(session)
+    if (known) return known
+    const headers = make(session)
+    made.set(session, headers)
+    return headers
+  }
 }
 
-const ownHeadersOf = (session: AuthenticatedSession): Headers => [
+const ownHeadersOf = onceForEach((session) => [
   'x-svc-user-id',
   session.userId,
   'x-svc-email',
@@ -31,15 +34,15 @@ const ownHeadersOf = (session: AuthenticatedSession): Headers => [
   String(session.emailVerified),
   'x-svc-user-amr',
   amrOf(session),
-]
+])
 
 /** What the user proved, and when: in seconds since 1970, as the claim `auth_time`. */
-export const proofHeadersOf = (session: AuthenticatedSession): Headers => [
+export const proofHeadersOf = onceForEach((session) => [
   'x-svc-user-amr',
   amrOf(session),
   'x-svc-user-auth-time',
   session.authenticatedAtMs === undefined ? '-' : String(Math.floor(session.authenticatedAtMs / 1000)),
-]
+])
 
 const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
   'remote-user',
