@@ -1,0 +1,113 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { logIn, newAgent } from '../../support/client/accounts.ts'
+import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
+import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { type AccountWithCodes, newAccountWithCodes } from '../../support/second-factor/account-with-codes.ts'
+import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
+
+const CODE_PAGE = '/auth/login/code'
+
+const clock = turnedClock()
+const [service, replica] = await startReplicas({ clock, env: { SVC_RATE_LIMIT: 'on' } })
+const core = await openOperator(service)
+
+const newAccount = () => newAccountWithCodes({ service, core, clock })
+
+let networks = 0
+/** The headers of a client from a network that no other client comes from. */
+const elsewhere = () => {
+  networks += 1
+  return { 'x-forwarded-for': `198.51.100.${networks}` }
+}
+
+/** A browser that the account does not know, in which the password was right. */
+const halfWay = async ({ person }: AccountWithCodes): Promise<UserAgent> => {
+  const agent = newAgent(service)
+  assertRedirect(await logIn(agent, person), CODE_PAGE)
+  return agent
+}
+
+const statusesOf = (answers: Answer[]) =>
+  Object.fromEntries([...Map.groupBy(answers, ({ status }) => status)].map(([status, all]) => [status, all.length]))
+
+test('forty wrong codes at once, at two replicas: five are looked at, and after them not even a right one', async () => {
+  const account = await newAccount()
+  const browsers = await Promise.all([1, 2].map(() => halfWay(account)))
+  const network = elsewhere()
+  const code = account.wrongCode()
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      at(index % 2 ? service : replica, browsers[index % 4 < 2 ? 0 : 1] ?? newAgent(service)).post(
+        CODE_PAGE,
+        { code },
+        network,
+      ),
+    ),
+  )
+  assert.deepEqual(statusesOf(answers), { 401: 5, 429: 35 })
+  const [browser] = browsers
+  assert.ok(browser)
+  const right = { code: await account.nextCode() }
+  const refused = await browser.post(CODE_PAGE, right, network)
+  assertPage(refused, 429)
+  const seconds = Number(refused.headers['retry-after'])
+  assert.ok(seconds > 0 && seconds <= 900, `${seconds} s`)
+  assert.match(refused.text, /Too many attempts. Try again in \d+ minutes?\./)
+  // From another network it is right, and a recovery code is right from this one.
+  assertRedirect(await browser.post(CODE_PAGE, right, elsewhere()), '/')
+  const other = await halfWay(account)
+  assertRedirect(await other.post(CODE_PAGE, { code: account.recoveryCodes[0] ?? '' }, network), '/')
+})
+
+test('twenty in a row close unknown browsers to codes until a new password; the page says what still works', async () => {
+  const account = await newAccount()
+  const known = await halfWay(account)
+  assertRedirect(await known.post(CODE_PAGE, { code: await account.nextCode() }), '/')
+  const thief = await halfWay(account)
+  const code = account.wrongCode()
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, index) =>
+      at(index % 2 ? service : replica, thief).post(CODE_PAGE, { code }, elsewhere()),
+    ),
+  )
+  assert.deepEqual(statusesOf(answers), { 401: 20, 429: 4 })
+  const refused = await thief.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere())
+  assertPage(refused, 429)
+  assert.match(refused.text, /until you set a new password/)
+  assert.ok(Number(refused.headers['retry-after']) > 0)
+
+  // The owner goes on in the browser that the account knows, and there sets a new password.
+  assertRedirect(await logIn(known, account.person), CODE_PAGE)
+  assertRedirect(await known.post(CODE_PAGE, { code: await account.nextCode() }), '/')
+  const stillLocked = await halfWay(account)
+  assertPage(await stillLocked.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), 429)
+  const password = 'another pass phrase of theirs'
+  const passwords = { current_password: account.person.password, new_password: password }
+  assertRedirect(await known.post('/auth/account/password', passwords), '/auth/account?done=password')
+  const fresh = await halfWay({ ...account, person: { ...account.person, password } })
+  assertRedirect(await fresh.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+})
+
+test('a known browser and a session have five wrong codes of their own, whatever their network has used up', async () => {
+  const account = await newAccount()
+  const network = elsewhere()
+  const known = await halfWay(account)
+  assertRedirect(await known.post(CODE_PAGE, { code: await account.nextCode() }, network), '/')
+  const session = known.copy()
+  const thief = await halfWay(account)
+  const code = account.wrongCode()
+  for (let tries = 0; tries < 5; tries += 1) assertPage(await thief.post(CODE_PAGE, { code }, network), 401)
+  assertPage(await thief.post(CODE_PAGE, { code }, network), 429)
+
+  assertRedirect(await logIn(known, account.person), CODE_PAGE)
+  for (let tries = 0; tries < 5; tries += 1) assertPage(await known.post(CODE_PAGE, { code }, network), 401)
+  assertPage(await known.post(CODE_PAGE, { code: await account.nextCode() }, network), 429)
+
+  const { password } = account.person
+  const confirm = (entered: string) => session.post('/auth/account/confirm', { password, code: entered }, network)
+  for (let tries = 0; tries < 5; tries += 1) assertPage(await confirm(code), 401)
+  assertPage(await confirm(await account.nextCode()), 429)
+})
