@@ -58,7 +58,7 @@ const remoteHeadersOf = (session: AuthenticatedSession): Headers => [
 /** Never empty: some proxies pass the header of the client on where the response has none. No role is called `-`. */
 const rolesOf = ({ roles }: AuthenticatedSession): string => toHeaderValue(roles.join(',')) || '-'
 
-/** Never empty, for the same reason. Of a session from before version 0.1 kept it, it is not known. */
+/** Never empty, for the same reason. Of a session that began before svc kept it, it is not known. */
 const amrOf = ({ amr }: AuthenticatedSession): string => amr.join(',') || '-'
 
 const NOT_PLAIN = /[^\x20-\x24\x26-\x7e]+/g
