@@ -152,12 +152,10 @@ describe('what each event ends of an account with everything', () => {
 
   test('reset-second-factor: passkeys stay, and go with --passkeys', async () => {
     const [account, other] = [await newAccount(), await newAccount()]
-    const kept = await core.users.resetSecondFactors(account.id, { passkeys: false })
-    assert.deepEqual(kept, { codes: true, recoveryCodes: 10, passkeys: [], sessions: 2 })
+    await runCommandOf(service, ['users', 'reset-second-factor', account.id])
     await assertLeft(account, { ...ENDED, codes: 'go', recoveryCodes: 'go' })
-    assert.deepEqual((await core.users.resetSecondFactors(other.id, { passkeys: true })).passkeys, ['Phone'])
+    await runCommandOf(service, ['users', 'reset-second-factor', other.person.email, '--passkeys'])
     await assertLeft(other, { ...ENDED, codes: 'go', recoveryCodes: 'go', passkeys: 'go' })
-    await assert.rejects(core.users.resetSecondFactors('nobody', { passkeys: true }), { code: 'not_found' })
   })
 
   test('a password that an operator sets', async () => {
