@@ -318,6 +318,7 @@ export const createCore = (deps: CoreDeps): Core => {
       'registrationOptions',
       'checkRegistration',
       'add',
+      'addAtSignIn',
       'list',
       'accepted',
       'rename',

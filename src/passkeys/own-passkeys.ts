@@ -58,6 +58,12 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
         return added
       }),
 
+    async addAtSignIn(transaction: Transaction, userId: string, { apply }: CheckedRegistration): Promise<AddedPasskey> {
+      const added = await apply(transaction)
+      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId })
+      return added
+    },
+
     /** Resolves to the name as it is stored. */
     rename: (session: OwnSession, id: string, entered: unknown): Promise<string> => {
       const name = requireName(entered)

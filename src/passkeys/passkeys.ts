@@ -1,6 +1,7 @@
 import type { Caller } from '../lib/bounded-queue.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { OwnSession } from '../sessions/sign-in-grant.ts'
+import type { Transaction } from '../storage/database.ts'
 import { createChallenges } from './challenge.ts'
 import { type CreationOptions, type RequestOptions, requestOptions } from './options.ts'
 import { createOwnPasskeys, type OwnPasskey, type OwnPasskeysDeps } from './own-passkeys.ts'
@@ -42,6 +43,8 @@ export interface Passkeys {
   checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
   /** For the user of a session; `forbidden` without a recent sign-in. */
   add(session: OwnSession, checked: CheckedRegistration): Promise<AddedPasskey>
+  /** For a user who signs in, in the transaction that has locked them; before their session is inserted. */
+  addAtSignIn(transaction: Transaction, userId: string, checked: CheckedRegistration): Promise<AddedPasskey>
 
   // The passkeys of a user.
   list(userId: string): Promise<OwnPasskey[]>

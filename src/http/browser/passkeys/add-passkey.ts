@@ -2,27 +2,32 @@ import { AppError } from '../../../lib/errors.ts'
 import { deviceName } from '../../../pages/device.ts'
 import type { CheckedRegistration } from '../../../passkeys/passkeys.ts'
 import { emailOfLink } from '../../../recovery/email-changes.ts'
+import type { PendingSignIn } from '../../../second-factor/pending-sign-ins.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
-import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { showRecoveryCodes } from '../second-factor/shown-codes.ts'
+import { enrolWithPasskey, findEnrolling } from './enrol-with-passkey.ts'
 import { createEnterByPasskey } from './enter-by-passkey.ts'
 import { findLinkToPasskey, type LinkToPasskey } from './named-link.ts'
 import { added, answerScript } from './passkey-answer.ts'
 import { passkeyBrowser } from './passkey-browser.ts'
 
-/** `/auth/passkeys/register`: adding a passkey, which a session allows, or a link. */
+/** `/auth/passkeys/register`: adding a passkey, which a session allows, a link, or a sign-in that must go on with one. */
 export const createAddPasskey = (deps: PageDeps) => {
   const { passkeys, accountLog, limits, sessions, findCurrentSession } = deps
   const enterByPasskey = createEnterByPasskey(deps)
 
-  const requireSession = async (context: RequestContext): Promise<AuthenticatedSession> => {
+  const findAuthority = async (context: RequestContext): Promise<Authority> => {
+    const link = await findLinkToPasskey(deps, context)
+    if (link) return { link, userId: link.userId }
     const session = await findCurrentSession(context)
+    const pending = session ? undefined : await findEnrolling(deps, context)
+    if (pending) return { pending, userId: pending.userId }
     if (!session) throw new AppError('unauthorized', 'You are not logged in.', { reason: 'logged_out' })
     await sessions.requireRecentAuthentication(session)
-    return session
+    return { session, userId: session.userId }
   }
 
   const check = (context: RequestContext, userId: string): Promise<CheckedRegistration> =>
@@ -35,43 +40,45 @@ export const createAddPasskey = (deps: PageDeps) => {
       caller: context,
     })
 
-  const addToAccount = async (
-    context: RequestContext,
-    session: AuthenticatedSession,
-    facts: EventFacts,
-  ): Promise<HttpResponse> => {
-    const { userId } = session
-    const { passkey, recoveryCodes: codes } = await passkeys.add(session, await check(context, userId))
-    facts.passkeyId = passkey.id
-    return added(passkey, codes && (await showRecoveryCodes(deps, context, { userId, codes })))
+  const addToAccount = (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
+    const { userId, sessionId } = session
+    return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, async (facts) => {
+      const { passkey, recoveryCodes: codes } = await passkeys.add(session, await check(context, userId))
+      facts.passkeyId = passkey.id
+      return added(passkey, codes && (await showRecoveryCodes(deps, context, { userId, codes })))
+    })
   }
 
-  const submit = async (context: RequestContext): Promise<HttpResponse> => {
-    const link = await findLinkToPasskey(deps, context)
-    const session = link ? undefined : await requireSession(context)
-    const userId = link?.userId ?? session?.userId ?? ''
-    const event: EventFacts = { event: 'passkey_add', userId, sessionId: session?.sessionId }
-    return accountLog.recordOutcome(context, event, (facts) =>
-      limits.attempt([['passkeyOfUser', userId]], async () => {
-        if (link) return enterByPasskey(context, { link, check: () => check(context, userId), facts })
-        return addToAccount(context, session ?? (await requireSession(context)), facts)
-      }),
-    )
+  const addBy = (context: RequestContext, authority: Authority): Promise<HttpResponse> => {
+    const checkResponse = () => check(context, authority.userId)
+    if ('link' in authority) return enterByPasskey(context, authority.link, checkResponse)
+    if ('pending' in authority) return enrolWithPasskey(deps, context, authority.pending, checkResponse)
+    return addToAccount(context, authority.session)
   }
 
   return {
     options: (context: RequestContext): Promise<HttpResponse> =>
       answerScript(context, async () => {
-        const link = await findLinkToPasskey(deps, context)
-        const userId = link?.userId ?? (await requireSession(context)).userId
-        const email = link && shownEmailOf(link)
-        const options = await passkeys.registrationOptions(userId, passkeyBrowser(deps, context), email)
+        const authority = await findAuthority(context)
+        const email = 'link' in authority ? shownEmailOf(authority.link) : undefined
+        const options = await passkeys.registrationOptions(authority.userId, passkeyBrowser(deps, context), email)
         return json(200, JSON.stringify(options))
       }),
 
-    submit: (context: RequestContext): Promise<HttpResponse> => answerScript(context, () => submit(context)),
+    submit: (context: RequestContext): Promise<HttpResponse> =>
+      answerScript(context, async () => {
+        const authority = await findAuthority(context)
+        return limits.attempt([['passkeyOfUser', authority.userId]], () => addBy(context, authority))
+      }),
   }
 }
+
+/** What allows a user to add a passkey. */
+type Authority = { userId: string } & (
+  | { link: LinkToPasskey }
+  | { session: AuthenticatedSession }
+  | { pending: PendingSignIn }
+)
 
 /** A link that puts an address back is about that address; the account has another one until then. */
 const shownEmailOf = ({ purpose, link }: LinkToPasskey): string | undefined =>

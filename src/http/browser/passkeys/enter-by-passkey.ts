@@ -17,13 +17,6 @@ import { added } from './passkey-answer.ts'
 
 const EVENTS = { reset: 'password_reset', undo: 'email_undo', invite: 'invitation_accept' } as const
 
-interface Entry {
-  link: LinkToPasskey
-  /** Checks the response, once everything else is found good. */
-  check: () => Promise<CheckedRegistration>
-  facts: EventFacts
-}
-
 /**
  * A user who has followed a link has made a passkey in place of a password: one transaction uses the link up, changes
  * the account as with a provider, adds the passkey, and starts a session.
@@ -44,9 +37,13 @@ export const createEnterByPasskey = (deps: PageDeps) => {
   const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
     codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path }) : path
 
-  return async (context: RequestContext, { link: named, check, facts }: Entry): Promise<HttpResponse> => {
+  const enterBy = async (
+    context: RequestContext,
+    named: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+    facts: EventFacts,
+  ): Promise<HttpResponse> => {
     const { purpose, link, userId } = named
-    facts.event = EVENTS[purpose]
     const enter = recovery.byProvider[purpose]
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
     const factor = await askedFactor.prove(context, await findAsked(named, isOwnSession), textsOf(context))
@@ -75,6 +72,14 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     if (!response || !stored || !('redirect' in response)) throw noEntry()
     accountLog.record(context, { event: 'passkey_add', userId, passkeyId: stored.passkey.id })
     return added(stored.passkey, response.redirect)
+  }
+  return (
+    context: RequestContext,
+    link: LinkToPasskey,
+    check: () => Promise<CheckedRegistration>,
+  ): Promise<HttpResponse> => {
+    const event: EventFacts = { event: EVENTS[link.purpose], method: 'passkey', userId: link.userId }
+    return accountLog.recordOutcome(context, event, (facts) => enterBy(context, link, check, facts))
   }
 }
 
