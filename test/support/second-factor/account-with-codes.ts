@@ -25,7 +25,7 @@ export const setUpCodes = async (
   const { secondFactors, db } = core
   const owner = { userId: id, boundTo: 'a session' }
   const { secret, sealed } = await secondFactors.beginSetUp(owner, person.email)
-  const code = codeAt(secret, Date.now() - STEP_MS)
+  const code = codeAt(secret, Date.now())
   const { recoveryCodes = [], apply } = await secondFactors.checkSetUp(owner, { sealed, code })
   await db.inTransaction((transaction) => apply(transaction, {}))
   return {
