@@ -1,5 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import { newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertPage } from '../../support/client/assertions.ts'
@@ -102,6 +104,14 @@ test('texts of done are from the catalogue: an unknown one is not echoed', async
   }
   for (const done of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
     assertPage(await agent.get(`/auth/account?done=${done}`))
+})
+
+test('the account page has the parts that well-known addresses of the application lead to', async () => {
+  const document = readFileSync(path.join(import.meta.dirname, '../../../docs/integrate.md'), 'utf8')
+  const parts = new Set([...document.matchAll(/\/auth\/account#([a-z-]+)/g)].map(([, id = '']) => id))
+  assert.deepEqual([...parts].toSorted(), ['change-password', 'passkeys'])
+  const { text } = await agent.get('/auth/account')
+  for (const id of parts) assert.ok(text.includes(`id="${id}"`), id)
 })
 
 test('HEAD is answered like GET, without a body', async () => {
