@@ -53,7 +53,14 @@ export const formEnd = (layout: Layout, form: AskingForm, buttons: HtmlFragment 
   const hasOthers = takesCode(factor)
   const passkey =
     usesPasskeys(layout, form) &&
-    passkeyButton({ kind: 'fill', csrfToken, hasOthers, isMain: !hasOthers, before: hasOthers && orLine() })
+    passkeyButton({
+      kind: 'fill',
+      csrfToken,
+      hasOthers,
+      isMain: !hasOthers,
+      before: hasOthers && orLine(),
+      ...(!hasOthers && { label: words.saveByPasskey }),
+    })
   return html`<p class="about">${words.about}</p>
 ${hasOthers ? askedCode(factor, form) : passkeyProblem(form)}
 ${hasOthers && buttons}

@@ -4,6 +4,8 @@ import { describe, test } from 'node:test'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
+import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
+import { addPasskey } from '../../support/passkeys/passkeys.ts'
 import { openReset, resetBy, resetTokenOf, withNewPassword } from '../../support/recovery/reset.ts'
 import {
   type GuardedAccount,
@@ -142,6 +144,24 @@ describe('what each event ends of an account with everything', () => {
     const form = { identity_id: account.identityId }
     assertRedirect(await account.agent.post('/auth/account/identities', form), '/auth/account?done=unlinked')
     await assertLeft(account, { sessions: 'others end', signIns: 'end', browsers: 'trust ends', providers: 'go' })
+  })
+
+  test('a passkey that is added, and one that is removed', async () => {
+    const ended = { sessions: 'others end', signIns: 'end', browsers: 'trust ends' } as const
+    const [account, other] = [await newAccount(), await newAccount()]
+    await addPasskey(account.agent, createAuthenticator({ origin: service.url }))
+    await assertLeft(account, ended)
+    assert.equal(
+      (await other.agent.post('/auth/account/passkeys', { passkey_id: other.passkeyId, remove: '1' })).status,
+      303,
+    )
+    await assertLeft(other, { ...ended, passkeys: 'go' })
+  })
+
+  test('a second factor that is removed', async () => {
+    const account = await newAccount()
+    assert.equal((await account.agent.post('/auth/account/second-factor', { remove: '1' })).status, 303)
+    await assertLeft(account, { sessions: 'others end', signIns: 'end', browsers: 'trust ends', codes: 'go' })
   })
 
   test('a second factor that is set up in place of another', async () => {
