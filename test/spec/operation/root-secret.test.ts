@@ -5,15 +5,17 @@ import { copyFileSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, 
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { loggedIn, signedUp } from '../../support/client/accounts.ts'
+import { loggedIn, logIn, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
-import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { type TurnedClock, turnedClock } from '../../support/clock/turned-clock.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
 import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { startServiceWith } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, startAt } from '../../support/provider/provider-sign-in.ts'
+import { setUpApp } from '../../support/second-factor/app-set-up.ts'
+import { codeAt } from '../../support/second-factor/authenticator-app.ts'
 import { accessToken } from '../../support/service/access-tokens.ts'
 import { runSvc, spawnSvc } from '../../support/service/command.ts'
 import { runCommandOf, runJsonCommandOf } from '../../support/service/operator-commands.ts'
@@ -28,6 +30,7 @@ interface Status {
   rotated_at: string | null
   sessions: number
   needed_until: string | null
+  authenticator_apps: number
 }
 
 const MINUTE = 60_000
@@ -62,6 +65,18 @@ const askWithUnknownToken = async (service: Service, agent: UserAgent) => {
   const anonymous = createUserAgent(service, agent.cookies.copy())
   anonymous.cookies.set('svc_refresh', `${id}.${generation}.${[...proof].toReversed().join('')}`, '/auth')
   assertJsonError(await anonymous.refresh(), 401, 'unauthorized')
+}
+
+/** An account with an authenticator app, and a login with its code, for which half a minute passes. */
+const withApp = async (service: Service, clock: TurnedClock) => {
+  const { agent, person } = await signedUp(service)
+  const { secret } = await setUpApp(agent, clock.now())
+  return async () => {
+    await clock.turnTo(clock.aheadMs() + MINUTE)
+    const browser = createUserAgent(service)
+    await logIn(browser, person)
+    assertRedirect(await browser.post('/auth/login/code', { code: codeAt(secret, clock.now()) }), '/')
+  }
 }
 
 describe('§8.1 svc secret rotate, with the file svc.secret', { concurrency: 2 }, () => {
@@ -152,6 +167,17 @@ describe('§8.1 svc secret rotate, with the file svc.secret', { concurrency: 2 }
     rmSync(previousFile(service))
     await service.restart()
     await assertRefreshes(agent)
+  })
+
+  testOnSqlite('codes of an app are right after it, also without the old secret', async (t) => {
+    const clock = turnedClock()
+    const service = await startService({ t, clock })
+    const logInWithCode = await withApp(service, clock)
+    assert.equal((await rotate(service)).authenticator_apps, 0)
+    await logInWithCode()
+    rmSync(previousFile(service))
+    await service.restart()
+    await logInWithCode()
   })
 
   testOnSqlite('a pending sign-in with a provider succeeds', async (t) => {
@@ -365,6 +391,21 @@ describe('§8.1 the root secret of SVC_SECRET', { concurrency: 2 }, () => {
     assert.deepEqual([found.secret, found.previous], ['SVC_SECRET', 'SVC_SECRET_PREVIOUS'])
     for (const agent of idle) await assertRefreshes(agent)
     await restartAll({ SVC_SECRET: second, SVC_SECRET_PREVIOUS: undefined })
+  })
+
+  test('codes of an app are right all the way, and the status says when the old secret can go', async (t) => {
+    const clock = turnedClock()
+    const service = await startService({ t, clock, env: { SVC_SECRET: first } })
+    const logInWithCode = await withApp(service, clock)
+    await service.stop()
+    const env = { SVC_SECRET: second, SVC_SECRET_PREVIOUS: first }
+    const waiting = await service.cli(['secret', 'status'], { env })
+    assert.match(waiting.stdout, /previous needed +by one authenticator app, until a service starts/)
+    await service.restart({ env })
+    await logInWithCode()
+    await eventually('its secret is sealed again', async () => (await status(service)).authenticator_apps === 0)
+    await service.restart({ env: { SVC_SECRET_PREVIOUS: undefined } })
+    await logInWithCode()
   })
 
   test('a start with neither the current nor the previous secret of the database fails and says what to do', async (t) => {
