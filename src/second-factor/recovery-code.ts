@@ -5,7 +5,7 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const LENGTH = 16
 const GROUP = /.{4}(?=.)/g
 
-export const RECOVERY_CODES = 10
+const RECOVERY_CODES = 10
 
 /** A recovery code in the form that is hashed: 16 characters without hyphens. */
 export interface RecoveryCode {

@@ -7,10 +7,8 @@ import type { PreparedRecoveryCodes } from './recovery-code-sets.ts'
 import { countFactors } from './second-factor-store.ts'
 import type { CheckedSetUp, OfferedSetUp, SetUpOwner } from './set-up.ts'
 
-export type { CheckedCode, EnteredCode } from './code-check.ts'
+export type { CheckedCode } from './code-check.ts'
 export type { CodePlace } from './code-limits.ts'
-export type { PreparedRecoveryCodes } from './recovery-code-sets.ts'
-export type { CheckedSetUp, OfferedSetUp, SetUpOwner } from './set-up.ts'
 
 /** What an account can prove besides password and providers, as far as the settings allow it. */
 export interface AccountFactors {
