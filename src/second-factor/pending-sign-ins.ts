@@ -17,7 +17,7 @@ const LIFETIME_MS = 600_000
 const MAX_SEALED_LENGTH = 3700
 
 /** What is known of a sign-in as it begins to wait. */
-export type NewPendingSignIn = Omit<PendingSignIn, 'id' | 'startedAtMs' | 'passwordMark' | 'generation'>
+type NewPendingSignIn = Omit<PendingSignIn, 'id' | 'startedAtMs' | 'passwordMark' | 'generation'>
 
 /**
  * Sign-ins that wait for a second factor. What was proved travels sealed, bound to the browser by `browserSecret`, and is
