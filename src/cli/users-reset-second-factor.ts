@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Config } from '../config/config.ts'
 import type { RemovedFactors, User } from '../users/users.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
 import type { CommandContext } from './command-context.ts'
@@ -25,17 +26,18 @@ export const addUsersResetSecondFactor = (users: Command, { loadConfig }: Comman
   )
     .addHelpText('after', HELP)
     .option('--passkeys', 'remove all passkeys too')
-  withJson(reset).action((name: string, { passkeys = false, json }: ResetOptions) =>
-    withCore(loadConfig(), async (core, logEvent) => {
+  withJson(reset).action((name: string, { passkeys = false, json }: ResetOptions) => {
+    const config = loadConfig()
+    return withCore(config, async (core, logEvent) => {
       const user = await requireUser(core, name)
       const removed = await core.users.resetSecondFactors(user.id, { passkeys })
       logEvent('users reset-second-factor', 'second_factor_reset', { userId: user.id })
       const left = await passkeyNamesOf(core, user.id)
       await (json ? printJson(resetToJson(user, removed, left)) : print(`${resultText(user, removed)}\n`))
       if (left.length > 0) printNotice(stayingText(user, left))
-      if (!(await canSignIn(core, user))) printNotice(lockedOutText(user))
-    }),
-  )
+      if (!(await canSignIn(core, user, config))) printNotice(lockedOutText(user))
+    })
+  })
 }
 
 const removedList = ({ codes, recoveryCodes, passkeys }: RemovedFactors): string[] => [
@@ -61,10 +63,14 @@ const resetToJson = (user: User, { codes, recoveryCodes, passkeys, sessions }: R
   ended: sessions,
 })
 
-const canSignIn = async ({ users, oauth, secondFactors }: Core, { id }: User): Promise<boolean> => {
-  const hasPassword = await users.hasPassword(id)
-  const { passkeys } = await secondFactors.find(id)
-  return hasPassword || passkeys > 0 || (await oauth.listIdentities(id, false)).length > 0
+const canSignIn = async (
+  { users, oauth, secondFactors }: Core,
+  { id }: User,
+  { oauthProviders }: Config,
+): Promise<boolean> => {
+  if ((await users.hasPassword(id)) || (await secondFactors.find(id)).passkeys > 0) return true
+  const connected = await oauth.listIdentities(id, false)
+  return connected.some(({ provider }) => oauthProviders.some(({ name }) => name === provider))
 }
 
 const lockedOutText = ({ email, username }: User): string =>
