@@ -3,6 +3,7 @@ import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
+import { findKnownSince } from './browsers/known-since-store.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
@@ -16,6 +17,7 @@ import { disconnectSince } from './oauth/disconnection.ts'
 import { deleteIdentity, findIdentitiesOfUser, lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
+import type { FirstFactorDeps } from './recovery/first-factor.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
@@ -117,6 +119,10 @@ export const createCore = (deps: CoreDeps): Core => {
   // Where each worker has a core to keep busy, it signs by itself.
   const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
+  const hasFactors: FirstFactorDeps['hasFactors'] = async (queries, userId) => {
+    const { codes, passkeys } = await secondFactors.find(userId, queries)
+    return codes || passkeys > 0
+  }
   const sessions = createSessions({
     db,
     log,
@@ -125,10 +131,7 @@ export const createCore = (deps: CoreDeps): Core => {
     accessTokens,
     rootSecret,
     defaultAudience: loginAudience(audiences),
-    async hasFactors(queries, userId) {
-      const { codes, passkeys } = await secondFactors.find(userId, queries)
-      return codes || passkeys > 0
-    },
+    hasFactors,
     isTrustedProvider: (name) =>
       config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
     lifetimes: {
@@ -206,6 +209,8 @@ export const createCore = (deps: CoreDeps): Core => {
   const recovery = createRecovery({
     db,
     clock,
+    hasFactors,
+    browserKnownSince: findKnownSince,
     baseUrl,
     mail,
     links,

@@ -32,9 +32,13 @@ export const toErrorJson = ({ code, message, field }: AppError, requestId: strin
 /** The codes whose error names the field that it is about. */
 const NAMES_FIELD: ReadonlySet<ErrorCode> = new Set(['invalid_request', 'conflict', 'unprocessable'])
 
-/** Whether the user must sign in again before this change (`sessions.requireRecentAuthentication`). */
-export const requiresReauthentication = ({ reason }: AppError): boolean =>
-  reason === 'confirm_first' || reason === MFA_MISSING
-
-/** The reason of that where it must be with more than one factor. */
+/** The reason of a change that needs a recent sign-in with more than one factor. */
 export const MFA_MISSING = 'confirm_mfa_first'
+
+/** The reason of a first second factor or passkey that needs a link by mail (`recovery.firstFactor`). */
+export const MAIL_MISSING = 'mail_first'
+
+const PROOF_MISSING: ReadonlySet<string | undefined> = new Set(['confirm_first', MFA_MISSING, MAIL_MISSING])
+
+/** Whether the user must prove something before this change (`sessions.requireRecentAuthentication`). */
+export const needsProof = ({ reason }: AppError): boolean => PROOF_MISSING.has(reason)

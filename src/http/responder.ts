@@ -6,7 +6,7 @@ import { DeadLinkError } from '../recovery/link.ts'
 import { isShownToPeople } from './check/original-request.ts'
 import type { CookieTable } from './cookies.ts'
 import { CSRF_FIELD } from './csrf.ts'
-import { requiresReauthentication, statusOf, toAppError, toErrorJson } from './errors.ts'
+import { needsProof, statusOf, toAppError, toErrorJson } from './errors.ts'
 import { isKnownToClient } from './etag.ts'
 import { prefersJson } from './prefers-json.ts'
 import { createRequestLog, SENDER_GONE } from './request-log.ts'
@@ -15,7 +15,7 @@ import { type ContentResponse, HTML_TYPE, type HttpResponse, json, page, redirec
 import { findReturnTo } from './return-to.ts'
 import type { Destination, ResponseKind } from './route.ts'
 import type { SecurityHeaders } from './security-headers.ts'
-import { confirmPathFor, pageOf } from './step-up.ts'
+import { proofPathFor, pageOf } from './step-up.ts'
 import type { IncomingRequest } from './transport/incoming-request.ts'
 
 interface ResponderDeps {
@@ -114,8 +114,7 @@ export const createResponder = (deps: ResponderDeps): Responder => {
   }
 
   const toResponse = (error: AppError, context: IncomingRequest, responseKind: ResponseKind): HttpResponse => {
-    if (responseKind === 'html' && requiresReauthentication(error))
-      return redirect(confirmPathFor(error, pageOf(context, deps)))
+    if (responseKind === 'html' && needsProof(error)) return redirect(proofPathFor(error, pageOf(context, deps)))
     const { message, retryAfterSeconds } = error
     const status = statusOf(error.code)
     if (givesCsrfToken(error, context, responseKind)) context.ensureCsrfCookie()

@@ -28,7 +28,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { login, loginCode, loginEnrol, signup, logout, account, reauthentication, secondFactor, welcome } =
     createPageHandlers(deps)
   const { forgotPassword, resetPassword, otherWaysIn, notMe, ...links } = createRecoveryHandlers(deps)
-  const { invitation, verifyEmail, undoEmail, sendVerification } = links
+  const { invitation, verifyEmail, undoEmail, sendVerification, firstFactor } = links
   const passkeys = createPasskeyHandlers(deps)
   const check = createCheck(deps)
   const { users: apiUsers, sessions: apiSessions } = createServerApiRoutes(deps)
@@ -63,6 +63,8 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     // Second factors
     { method: 'GET',  path: '/auth/account/second-factor',   guard: 'session',                      responseKind: 'html', handle: secondFactor.show },
     { method: 'POST', path: '/auth/account/second-factor',   guard: 'session',       csrf: 'token', responseKind: 'html', handle: secondFactor.submit, showAgain: secondFactor.showAgain },
+    { method: 'GET',  path: '/auth/account/first-factor',    guard: 'none',                         responseKind: 'html', holdsToken: true, handle: firstFactor.show },
+    { method: 'POST', path: '/auth/account/first-factor',    guard: 'none',          csrf: 'token', responseKind: 'html', holdsToken: true, handle: firstFactor.submit, showAgain: firstFactor.showAgain },
     // Ways back into an account
     { method: 'GET',  path: '/auth/password/forgot',         guard: 'none',                         responseKind: 'html', handle: forgotPassword.show },
     { method: 'POST', path: '/auth/password/forgot',         guard: 'none',          csrf: 'token', responseKind: 'html', handle: forgotPassword.submit, showAgain: forgotPassword.showAgain },

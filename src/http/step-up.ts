@@ -1,5 +1,5 @@
 import { AppError } from '../lib/errors.ts'
-import { MFA_MISSING } from './errors.ts'
+import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { findReturnTo, type ReturnTargets, readReturnTo } from './return-to.ts'
 
@@ -15,6 +15,7 @@ export interface StepUp {
 export const ACCOUNT_PATH = '/auth/account'
 
 const CONFIRM_PATH = '/auth/account/confirm'
+const FIRST_FACTOR_PATH = '/auth/account/first-factor'
 
 /** The page on which a user authenticates again. */
 export const confirmPath = ({ returnTo, acr }: StepUp): string => {
@@ -24,12 +25,22 @@ export const confirmPath = ({ returnTo, acr }: StepUp): string => {
   return query.size === 0 ? CONFIRM_PATH : `${CONFIRM_PATH}?${query.toString()}`
 }
 
-/** Its address where an error asks for it (`requiresReauthentication`). */
-export const confirmPathFor = ({ reason }: AppError, returnTo?: string): string =>
-  confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
+/** The page that sends a link before a first second factor or passkey is set up. */
+export const firstFactorPath = (returnTo: string | undefined): string =>
+  returnTo === undefined ? FIRST_FACTOR_PATH : `${FIRST_FACTOR_PATH}?return_to=${encodeURIComponent(returnTo)}`
+
+/** Where the user proves what an error asks for (`needsProof`). */
+export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
+  reason === MAIL_MISSING
+    ? firstFactorPath(returnTo)
+    : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
 /** Where the user goes afterwards. */
 export const targetOf = ({ returnTo }: StepUp): string => returnTo ?? `${ACCOUNT_PATH}?done=confirmed`
+
+/** Whether it is for a change of the account, for which a provider that is trusted with the second factor is enough. */
+export const isForAccount = ({ returnTo }: StepUp): boolean =>
+  returnTo === undefined || returnTo === ACCOUNT_PATH || returnTo.startsWith(`${ACCOUNT_PATH}/`)
 
 /** What the address or the form of the page asks for; `invalid_request` for what is not accepted. */
 export const readStepUp = ({ form, query }: RequestContext, targets: ReturnTargets): StepUp => {
@@ -41,7 +52,7 @@ export const readStepUp = ({ form, query }: RequestContext, targets: ReturnTarge
 }
 
 /** Pages of svc that a refused form of theirs leads back to. */
-const OWN_PAGES: ReadonlySet<string> = new Set(['/auth/account/second-factor', '/auth/account/first-factor'])
+const OWN_PAGES: ReadonlySet<string> = new Set(['/auth/account/second-factor', '/auth/login/enrol'])
 
 /**
  * The page that the request was for, to come back to; undefined for the forms of the account page, and for an address
@@ -58,6 +69,6 @@ export const stepUpAfterLogin =
   (targets: ReturnTargets) =>
   (context: RequestContext): string => {
     const stepUp = readStepUp(context, targets)
-    const isForAccount = stepUp.returnTo === undefined && stepUp.acr === undefined
-    return isForAccount ? ACCOUNT_PATH : confirmPath(stepUp)
+    const isPlain = stepUp.returnTo === undefined && stepUp.acr === undefined
+    return isPlain ? ACCOUNT_PATH : confirmPath(stepUp)
   }

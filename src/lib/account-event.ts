@@ -29,6 +29,8 @@ export const ACCOUNT_EVENTS = [
   'second_factor_add',
   'second_factor_remove',
   'second_factor_reset',
+  'second_factor_link_request',
+  'second_factor_link',
   'recovery_codes_renew',
   'session_end',
   'account_create',

@@ -34,6 +34,8 @@ type LinkMessage =
   /** To the new address, which may belong to a stranger. */
   | (About & TimedLink & { kind: 'new_email' })
   | (About & TimedLink & { kind: 'invite' })
+  /** Before the first second factor or passkey is set up in a new browser. */
+  | (About & TimedLink & { kind: 'first_factor' })
   /** Instead of `verify`, to an address that has an account. `url` is the login page. */
   | (About & { kind: 'account_exists'; url: string })
   /** Instead of `new_email`, to an address that has an account. */

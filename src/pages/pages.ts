@@ -1,4 +1,5 @@
 import { createAccountPage } from './account.ts'
+import { createFirstFactorPage, type FirstFactorView } from './first-factor.ts'
 import { createFrame, type Frame, type FrameSettings } from './frame.ts'
 import { createLinkAccountPage } from './link-account.ts'
 import { createLoginCodePage, type LoginCodeView } from './login-code.ts'
@@ -50,6 +51,7 @@ import type {
 
 export { type AccountDone, isAccountDone } from './account-done.ts'
 export type { Asset } from './assets.ts'
+export type { FirstFactorView } from './first-factor.ts'
 export type * from './passkey-views.ts'
 export type { LoginCodeView } from './login-code.ts'
 export type * from './recovery/email-views.ts'
@@ -69,6 +71,7 @@ export interface Pages extends Frame, VerificationPages {
   account(view: AccountView): string
   reauthentication(view: ReauthenticationView): string
   stepUpImpossible(): string
+  firstFactor(view: FirstFactorView): string
   linkAccount(view: LinkAccountView): string
   providerProblem(view: ProviderProblemView): string
   redirectLoop(view: RedirectLoopView): string
@@ -104,6 +107,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     account: createAccountPage(layout, frame),
     reauthentication: createReauthenticationPage(layout),
     stepUpImpossible: createStepUpImpossiblePage(layout),
+    firstFactor: createFirstFactorPage(layout),
     linkAccount: createLinkAccountPage(layout),
     providerProblem: createProviderProblemPage(layout),
     redirectLoop: createRedirectLoopPage(layout),

@@ -94,6 +94,20 @@ export const endLinksOfUser = (
     undoSinceMs ?? Number.MAX_SAFE_INTEGER,
   )
 
+/** Whether a link of one purpose, which this browser has asked for, was used at `sinceMs` or later. */
+export const hasUsedLink = async (
+  db: Queries,
+  which: { userId: string; purpose: LinkPurpose; browser: string; sinceMs: number },
+): Promise<boolean> => {
+  const rows = await db.all<Pick<LinkRow, 'details'>>(
+    `SELECT details FROM links WHERE user_id = ? AND purpose = ? AND ended_by = 'used' AND ended_at >= ?`,
+    which.userId,
+    which.purpose,
+    which.sinceMs,
+  )
+  return rows.some(({ details }) => (JSON.parse(details) as Link['details']).browser === which.browser)
+}
+
 /** The links that undo a change of address of a user are good until this time at most. */
 export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): Promise<number> =>
   db.run(

@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 
 /** What a link is good for; it is refused everywhere else. */
-export type LinkPurpose = 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | NotMePurpose
+export type LinkPurpose =
+  | 'reset'
+  | 'verify'
+  | 'signup'
+  | 'new_email'
+  | 'undo'
+  | 'invite'
+  | 'first_factor'
+  | NotMePurpose
 
 /** "This wasn't me", by what the notice is about; `not_me` is about a provider. */
 export const NOT_ME_PURPOSES = ['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const

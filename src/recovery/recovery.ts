@@ -4,6 +4,7 @@ import type { Transaction } from '../storage/database.ts'
 import type { EmailChangeRequests, EmailChangeRequestsDeps } from './email-change-requests.ts'
 import type { EmailChanges } from './email-changes.ts'
 import type { EmailUndo, EmailUndoDeps } from './email-undo.ts'
+import type { FirstFactor, FirstFactorDeps } from './first-factor.ts'
 import type { Invitations, InvitationsDeps } from './invitations.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -24,6 +25,7 @@ export interface Recovery {
   notMe: NotMe
   loginLimit: LoginLimit
   invitations: Invitations
+  firstFactor: FirstFactor
   /** By a link, and a provider that is connected to the account in place of a password. */
   byProvider: Partial<Record<EntryPurpose, EnterByProvider>>
   verification: Verification
@@ -53,6 +55,7 @@ interface RecoveryDeps
   extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users' | 'loginLimit'>,
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
     EmailUndoDeps,
+    FirstFactorDeps,
     LoginLimitDeps,
     Omit<NotMeDeps, 'resetLifetimeMs'>,
     Omit<InvitationsDeps, 'lifetimeMs' | 'users'> {
@@ -111,6 +114,13 @@ const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
       'findAsked',
       'check',
       'enterByProvider',
+    ),
+    firstFactor: onDemand(
+      async () => (await import('./first-factor.ts')).createFirstFactor(deps),
+      'isAllowed',
+      'require',
+      'send',
+      'prove',
     ),
     notMe: onDemand(
       async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: lifetimeMs }),

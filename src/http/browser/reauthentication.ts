@@ -7,7 +7,7 @@ import type { PageDeps } from '../deps.ts'
 import { passwordFormLimits } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
-import { confirmPath, readStepUp, type StepUp, targetOf } from '../step-up.ts'
+import { confirmPath, isForAccount, readStepUp, type StepUp, targetOf } from '../step-up.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
 import { confirmByPassword } from './second-factor/confirm-by-password.ts'
@@ -16,9 +16,6 @@ import { createSignInMethods } from './sign-in-methods.ts'
 /** Set up there, the second factor is asked for here. */
 const setUpPath = (stepUp: StepUp): string =>
   `/auth/account/second-factor?return_to=${encodeURIComponent(confirmPath(stepUp))}`
-
-const isOfAccount = (returnTo: string | undefined): boolean =>
-  returnTo === undefined || returnTo.startsWith('/auth/account')
 
 const codeOf = ({ codes, recoveryCodes }: AccountFactors): ReauthenticationView['code'] => {
   if (codes) return 'app'
@@ -58,9 +55,9 @@ export const createReauthentication = (deps: PageDeps) => {
   }
 
   /** Whether the session is what was asked for. A page of the account takes a trusted provider in place of `mfa`. */
-  const isEnough = (session: AuthenticatedSession, { acr, returnTo }: StepUp): boolean => {
-    if (acr !== 'mfa') return sessions.isRecent(session)
-    return sessions.hasRecentMfa(session) || (isOfAccount(returnTo) && sessions.isRecentlyTrusted(session))
+  const isEnough = (session: AuthenticatedSession, stepUp: StepUp): boolean => {
+    if (stepUp.acr !== 'mfa') return sessions.isRecent(session)
+    return sessions.hasRecentMfa(session) || (isForAccount(stepUp) && sessions.isRecentlyTrusted(session))
   }
 
   /** Where the user goes who has nothing to prove here; undefined where the page is for them. */

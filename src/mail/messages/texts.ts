@@ -88,6 +88,17 @@ const links: LinkTexts = {
     button: 'Confirm my address',
     advice: ['If it wasn’t you, ignore this message, and your address stays unconfirmed.'],
   }),
+  first_factor: (_message, { app, passwords }) => ({
+    subject: `Set up another way to prove that it’s you at ${app}`,
+    heading: 'Was it you?',
+    what: [
+      `Someone who is logged in to your ${app} account wants to set up a passkey or codes from an app, in a browser that is new to your account. From then on these are asked for. If it was you, go on in the same browser.`,
+    ],
+    button: 'It was me, go on',
+    advice: [
+      `If it wasn’t you, do not open the link: ${passwords ? 'someone knows your password. Choose a new one at once.' : `someone is in your account. Log in, and end all other sessions on your account page.`}`,
+    ],
+  }),
   account_exists: (_message, { app }) => ({
     subject: `You have an account at ${app} already`,
     heading: 'You have an account already',

@@ -71,6 +71,10 @@ const next = (appName: string, passwords: boolean): Record<DeadLinkView['purpose
   invite: {
     advice: 'If you have an account already, log in. If not, ask the person who invited you for a new invitation.',
   },
+  first_factor: {
+    advice: 'If you still want to set up a passkey or codes from an app, begin again on your account page.',
+    button: toAccount,
+  },
   not_me: notMe(passwords),
   not_my_browser: notMe(passwords),
   not_my_passkey: notMe(passwords),

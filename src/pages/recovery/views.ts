@@ -5,7 +5,7 @@ import type { FieldProblem, FormView } from '../views.ts'
 /** A link that is not good. */
 export interface DeadLinkView {
   /** What the link was for. */
-  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | NotMePurpose
+  purpose: 'reset' | 'verify' | 'signup' | 'new_email' | 'undo' | 'invite' | 'first_factor' | NotMePurpose
   /**
    * Why it is not good: it was used, a newer one took its place, a change of the account ended it, its time is over, or
    * there is no such link.

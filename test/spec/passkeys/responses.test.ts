@@ -30,6 +30,8 @@ const REGISTER = '/auth/passkeys/register'
 const { agent } = await signedUp(service)
 const authenticator = createAuthenticator({ origin })
 await addPasskey(agent, authenticator)
+// From now on, a change needs the passkey.
+await logInWithPasskey(agent, authenticator)
 
 /** What an honest authenticator never says, and browsers never. */
 const WRONG: Record<string, Ways> = {

@@ -123,6 +123,7 @@ describe('signing in with a passkey', () => {
     const stranger = createAuthenticator({ origin })
     const unknown = await logInWithPasskey(newAgent(service), stranger, { userHandle: authenticator.userHandle ?? '' })
     assert.deepEqual([unknown.status, unknown.headers['x-svc-passkey']], [401, 'unknown'])
+    await logInWithPasskey(agent, authenticator)
     await agent.post('/auth/account/passkeys', { passkey_id: passkey.id, remove: '1' })
     const removed = await logInWithPasskey(newAgent(service), authenticator)
     assert.deepEqual([removed.status, removed.headers['x-svc-passkey']], [401, 'unknown'])
@@ -193,6 +194,7 @@ describe('a challenge', () => {
 
   test('of a registration signs nobody in, and that of a sign-in registers nothing', async () => {
     const { agent, authenticator } = await withPasskey()
+    await logInWithPasskey(agent, authenticator)
     const { challenge } = await registrationOptions(agent)
     const swapped = authenticator.authenticate({ challenge, rpId: 'localhost', allowCredentials: [] })
     assert.equal((await postJson(agent, LOGIN, swapped)).status, 400)
@@ -214,7 +216,8 @@ describe('a challenge', () => {
 
 describe('two requests at once', () => {
   test('add one passkey for one response, and two for two', async () => {
-    const { agent } = await signedUp(service)
+    const { agent, authenticator } = await withPasskey()
+    await logInWithPasskey(agent, authenticator)
     const one = createAuthenticator({ origin }).register(await registrationOptions(agent))
     const two = createAuthenticator({ origin }).register(await registrationOptions(agent))
     const send = (body: object) => postJson(agent, '/auth/passkeys/register', body)

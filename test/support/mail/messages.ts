@@ -54,6 +54,7 @@ const LINKS: Record<string, Message> = {
   verify: { ...about, ...link('email/verify', 24), kind: 'verify' },
   new_email: { ...about, ...link('email/verify', 24), kind: 'new_email' },
   invite: { email: about.email, occurredAtMs: AT_MS, ...link('invite', 168), kind: 'invite' },
+  first_factor: { ...about, ...link('account/first-factor', 0.5), kind: 'first_factor' },
   account_exists: { ...about, kind: 'account_exists', url: `${MAIL_BASE_URL}/auth/login?email=ada%40example.com` },
   email_taken: { ...about, kind: 'email_taken' },
   test: { email: about.email, occurredAtMs: AT_MS, kind: 'test' },

@@ -7,6 +7,7 @@ import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
+import { asFirstSetUp, requireFirstEnrolment, requireFirstSetUp } from '../second-factor/first-set-up.ts'
 import { showRecoveryCodes } from '../second-factor/shown-codes.ts'
 import { enrolWithPasskey, findEnrolling } from './enrol-with-passkey.ts'
 import { createEnterByPasskey } from './enter-by-passkey.ts'
@@ -24,9 +25,13 @@ export const createAddPasskey = (deps: PageDeps) => {
     if (link) return { link, userId: link.userId }
     const session = await findCurrentSession(context)
     const pending = session ? undefined : await findEnrolling(deps, context)
-    if (pending) return { pending, userId: pending.userId }
+    if (pending) {
+      await requireFirstEnrolment(deps, context, pending)
+      return { pending, userId: pending.userId }
+    }
     if (!session) throw new AppError('unauthorized', 'You are not logged in.', { reason: 'logged_out' })
     await sessions.requireRecentAuthentication(session)
+    await requireFirstSetUp(deps, context, session.userId)
     return { session, userId: session.userId }
   }
 
@@ -40,19 +45,30 @@ export const createAddPasskey = (deps: PageDeps) => {
       caller: context,
     })
 
+  /** Not for a link, whose user reads the mail of the account. */
+  const checkFirst = async (
+    context: RequestContext,
+    by: AuthenticatedSession | PendingSignIn,
+  ): Promise<CheckedRegistration> => {
+    const { apply, ...registration } = await check(context, by.userId)
+    return { ...registration, apply: asFirstSetUp(deps, context, { ...by, apply }) }
+  }
+
   const addToAccount = (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
     const { userId, sessionId } = session
     return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, async (facts) => {
-      const { passkey, recoveryCodes: codes } = await passkeys.add(session, await check(context, userId))
+      const { passkey, recoveryCodes: codes } = await passkeys.add(session, await checkFirst(context, session))
       facts.passkeyId = passkey.id
       return added(passkey, codes && (await showRecoveryCodes(deps, context, { userId, codes })))
     })
   }
 
   const addBy = (context: RequestContext, authority: Authority): Promise<HttpResponse> => {
-    const checkResponse = () => check(context, authority.userId)
-    if ('link' in authority) return enterByPasskey(context, authority.link, checkResponse)
-    if ('pending' in authority) return enrolWithPasskey(deps, context, authority.pending, checkResponse)
+    if ('link' in authority) return enterByPasskey(context, authority.link, () => check(context, authority.userId))
+    if ('pending' in authority) {
+      const { pending } = authority
+      return enrolWithPasskey(deps, context, pending, () => checkFirst(context, pending))
+    }
     return addToAccount(context, authority.session)
   }
 

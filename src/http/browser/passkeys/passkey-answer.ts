@@ -1,9 +1,9 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { Passkey } from '../../../passkeys/passkeys.ts'
 import { DeadLinkError } from '../../../recovery/link.ts'
-import { requiresReauthentication, statusOf, toErrorJson } from '../../errors.ts'
+import { needsProof, statusOf, toErrorJson } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
-import { confirmPathFor } from '../../step-up.ts'
+import { proofPathFor } from '../../step-up.ts'
 import { type HttpResponse, json } from '../../response.ts'
 
 /**
@@ -30,7 +30,7 @@ export const answerScript = async (
 }
 
 const headersOf = (error: AppError): string[] | undefined => {
-  if (requiresReauthentication(error)) return ['location', confirmPathFor(error)]
+  if (needsProof(error)) return ['location', proofPathFor(error)]
   return error.reason === 'passkey_unknown' ? ['x-svc-passkey', 'unknown'] : undefined
 }
 

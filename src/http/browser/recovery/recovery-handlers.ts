@@ -21,6 +21,10 @@ export const createRecoveryHandlers = (deps: RouteDeps) => ({
     ...FORM,
   ),
   undoEmail: onDemand(async () => (await import('./undo-email.ts')).createUndoEmail(await withPages(deps)), ...FORM),
+  firstFactor: onDemand(
+    async () => (await import('../second-factor/first-factor.ts')).createFirstFactorLink(await withPages(deps)),
+    ...FORM,
+  ),
   otherWaysIn: onDemand(
     async () => (await import('./other-ways-in.ts')).createOtherWaysIn(await withPages(deps)),
     'show',

@@ -3,7 +3,7 @@ import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
-import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
+import { confirmPath, isForAccount, type StepUp, targetOf } from '../../step-up.ts'
 import { startSession } from '../start-session.ts'
 import { askToConfirm } from './ask-to-confirm.ts'
 
@@ -24,10 +24,17 @@ export const confirmByProvider = async (
   context: RequestContext,
   { session, grant, stepUp, facts }: Confirmation,
 ): Promise<HttpResponse | undefined> => {
-  const isMissing = stepUp.acr === 'mfa' && !grant.amr.includes('mfa')
+  const isMissing = stepUp.acr === 'mfa' && !grant.amr.includes('mfa') && !isTrusted(deps, grant, stepUp)
   const { codes, recoveryCodes, passkeys } = await deps.secondFactors.find(session.userId)
   if (isMissing && (codes || recoveryCodes > 0 || passkeys > 0))
     return askToConfirm(deps, context, { session, grant, returnTo: targetOf(stepUp), facts })
   const returnTo = isMissing ? confirmPath(stepUp) : targetOf(stepUp)
   return startSession(deps, context, { grant, returnTo, facts })
 }
+
+const isTrusted = (
+  { sessions }: PageDeps,
+  { userId, authenticatedAtMs, amr, provider }: SignInGrant,
+  stepUp: StepUp,
+): boolean =>
+  isForAccount(stepUp) && sessions.isRecentlyTrusted({ userId, authenticatedAtMs, amr, provider, readAtMs: undefined })

@@ -8,6 +8,7 @@ import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { countEnd } from './count-end.ts'
 import { endEnrolment } from './enrolment.ts'
+import { asFirstSetUp, requireFirstEnrolment } from './first-set-up.ts'
 import { beginAgain, findWaiting, readPending, redirectTo, returnToAfter } from './pending.ts'
 import { showRecoveryCodes } from './shown-codes.ts'
 
@@ -43,19 +44,20 @@ export const createLoginEnrol = (deps: PageDeps) => {
     const { pending, next } = await findWaiting(deps, context)
     if (!pending || next === 'start') return beginAgain(deps, context, pending)
     if (next === 'ask') return redirectTo(deps, 'ask', returnToAfter(deps, context, pending))
+    await requireFirstEnrolment(deps, context, pending)
     return action(pending)
   }
 
   const setUp = async (context: RequestContext, pending: PendingSignIn, facts: EventFacts): Promise<HttpResponse> => {
     const { form } = context
-    const { userId, id: boundTo } = pending
+    const { userId, way, id: boundTo } = pending
     const first = { sealed: form.get('set_up'), code: form.get('code') ?? '' }
     const target = returnToAfter(deps, context, pending)
     const checked = await secondFactors.checkSetUp({ userId, boundTo }, first, context)
     const response = await endEnrolment(deps, context, pending, {
       facts,
       amr: pending.amr.length === 0 ? [] : [...pending.amr, 'otp', 'mfa'],
-      store: (transaction) => checked.apply(transaction, {}),
+      store: asFirstSetUp(deps, context, { userId, way, apply: (transaction) => checked.apply(transaction, {}) }),
       returnTo: async () => {
         const { recoveryCodes: codes } = checked
         return codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target }) : target

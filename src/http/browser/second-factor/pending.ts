@@ -5,6 +5,7 @@ import type { PageDeps, RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { readReturnTo, returnToParameter } from '../../return-to.ts'
+import { confirmPath } from '../../step-up.ts'
 import { holdBrowserSecret } from '../recovery/asking-browser.ts'
 import { findBrowserSessions } from '../start-session.ts'
 
@@ -62,7 +63,7 @@ export const beginAgain = (
   const returnTo = returnToAfter(deps, context, pending)
   if (!context.cookies.pending) return redirect(withReturnTo(deps, '/auth/login', returnTo))
   context.setCookies([deps.cookieWriter.pending()])
-  if (pending?.confirms) return redirect(withReturnTo(deps, '/auth/account/confirm', returnTo))
+  if (pending?.confirms) return redirect(confirmPath({ returnTo, acr: 'mfa' }))
   const parameter = returnToParameter(returnTo, deps)
   const query = new URLSearchParams({ done: 'sign_in_ended', ...(parameter !== undefined && { return_to: parameter }) })
   return redirect(`/auth/login?${query.toString()}`)

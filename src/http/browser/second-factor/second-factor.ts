@@ -8,6 +8,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
+import { asFirstSetUp, requireFirstSetUp } from './first-set-up.ts'
 import { grantWithCode } from './grant-with-code.ts'
 import { createReturnTo, createRecoveryCodesView, showRecoveryCodes } from './shown-codes.ts'
 
@@ -58,7 +59,8 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     const { form } = context
     const first = { sealed: form.get('set_up'), code: form.get('code') ?? '' }
     const returnTo = returnToOf(context)
-    const { recoveryCodes: codes, apply: also } = await secondFactors.checkOwnSetUp(session, first, context)
+    const { recoveryCodes: codes, apply } = await secondFactors.checkOwnSetUp(session, first, context)
+    const also = asFirstSetUp(deps, context, { userId: session.userId, apply })
     const grant = grantWithCode(session, clock)
     const response = await startSession(deps, context, {
       grant,
@@ -102,6 +104,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       const shown = await showCodes(context, session)
       if (shown) return shown
       await sessions.requireRecentAuthentication(session)
+      await requireFirstSetUp(deps, context, session.userId)
       return page(200, pages.secondFactor(await view(context, session)))
     },
 
@@ -112,6 +115,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       const { userId, sessionId } = session
       // Before any hash: what follows is refused in its transaction as well.
       await sessions.requireRecentAuthentication(session)
+      if (run === setUp) await requireFirstSetUp(deps, context, userId)
       return orShowAgain(
         context,
         () =>

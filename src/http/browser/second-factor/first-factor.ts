@@ -1,0 +1,103 @@
+import type { FirstFactorView } from '../../../pages/pages.ts'
+import type { PageDeps } from '../../deps.ts'
+import type { RequestContext } from '../../request-context.ts'
+import { type HttpResponse, page, redirect } from '../../response.ts'
+import { readReturnTo } from '../../return-to.ts'
+import { ACCOUNT_PATH, firstFactorPath } from '../../step-up.ts'
+import type { Refusal } from '../form-problems.ts'
+import { provingBrowserOf } from './first-set-up.ts'
+import { readPending } from './pending.ts'
+import { isAskingBrowser, returnToOf } from '../recovery/asking-browser.ts'
+import { askingBrowserOf } from '../recovery/check-mail.ts'
+import { type NamedLink, requireLink } from '../recovery/link-token.ts'
+
+/** Who sets up their first second factor or passkey. */
+interface Owner {
+  userId: string
+  email: string
+}
+
+const bringsToken = ({ form, query }: RequestContext): boolean =>
+  (form.get('token') ?? query.get('token')) !== undefined
+
+/**
+ * `/auth/account/first-factor`: in a browser that is new to the account, a link by mail comes before its first second
+ * factor or passkey. The link is good in the browser that has asked for it alone.
+ */
+export const createFirstFactorLink = (deps: PageDeps) => {
+  const { recovery, pages, accountLog, findCurrentSession, pendingSignIns, users } = deps
+  const { firstFactor } = recovery
+
+  const targetOf = ({ form, query }: RequestContext): string =>
+    readReturnTo(form.get('return_to') ?? query.get('return_to') ?? ACCOUNT_PATH, deps)
+
+  /** By the session, or by a sign-in that goes on with a set-up. */
+  const findOwner = async (context: RequestContext): Promise<Owner | undefined> => {
+    const session = await findCurrentSession(context)
+    if (session) return session
+    const pending = readPending(deps, context)
+    const user = pending && (await pendingSignIns.isLive(pending)) ? await users.find(pending.userId) : undefined
+    return user && { userId: user.id, email: user.email }
+  }
+
+  const render = (
+    context: RequestContext,
+    view: Omit<FirstFactorView, 'csrfToken'>,
+    problem?: Refusal['problem'],
+  ): string => pages.firstFactor({ csrfToken: context.csrfToken, ...view, problem })
+
+  const pageOfLink = (context: RequestContext, { link, token }: NamedLink): HttpResponse =>
+    isAskingBrowser(context, link)
+      ? page(200, render(context, { step: 'prove', token }))
+      : page(403, render(context, { step: 'other_browser' }))
+
+  const logInFirst = (context: RequestContext): HttpResponse =>
+    redirect(`/auth/login?return_to=${encodeURIComponent(firstFactorPath(targetOf(context)))}`)
+
+  /** Runs `ask` for a user who may not set up anything here yet. */
+  const orGoOn = async (
+    context: RequestContext,
+    ask: (owner: Owner, returnTo: string) => Promise<HttpResponse>,
+  ): Promise<HttpResponse> => {
+    const returnTo = targetOf(context)
+    const owner = await findOwner(context)
+    if (!owner) return logInFirst(context)
+    const isAllowed = await firstFactor.isAllowed(owner.userId, provingBrowserOf(context))
+    return isAllowed ? redirect(returnTo) : ask(owner, returnTo)
+  }
+
+  const prove = async (context: RequestContext, named: NamedLink): Promise<HttpResponse> => {
+    const { link } = named
+    if (!isAskingBrowser(context, link)) return pageOfLink(context, named)
+    await accountLog.recordOutcome(context, { event: 'second_factor_link', userId: link.userId }, () =>
+      firstFactor.prove(link),
+    )
+    return redirect(returnToOf(deps, context, link))
+  }
+
+  return {
+    async showAgain(context: RequestContext, { problem }: Refusal): Promise<string> {
+      if (bringsToken(context)) {
+        const { token } = await requireLink(deps, context, 'first_factor')
+        return render(context, { step: 'prove', token }, problem)
+      }
+      const email = (await findOwner(context))?.email
+      return render(context, { step: 'ask', email, returnTo: targetOf(context) }, problem)
+    },
+
+    show: async (context: RequestContext): Promise<HttpResponse> =>
+      bringsToken(context)
+        ? pageOfLink(context, await requireLink(deps, context, 'first_factor'))
+        : orGoOn(context, async ({ email }, returnTo) => page(200, render(context, { step: 'ask', email, returnTo }))),
+
+    submit: async (context: RequestContext): Promise<HttpResponse> =>
+      bringsToken(context)
+        ? prove(context, await requireLink(deps, context, 'first_factor'))
+        : orGoOn(context, async ({ userId, email }, returnTo) => {
+            await accountLog.recordOutcome(context, { event: 'second_factor_link_request', userId }, () =>
+              firstFactor.send(userId, askingBrowserOf(deps, context, returnTo)),
+            )
+            return page(200, render(context, { step: 'sent', email, returnTo }))
+          }),
+  }
+}

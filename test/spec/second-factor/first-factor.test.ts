@@ -1,0 +1,157 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { currentUser, loggedIn, newAgent, type Person } from '../../support/client/accounts.ts'
+import { assertJsonError, assertPage, assertRedirect } from '../../support/client/assertions.ts'
+import type { UserAgent } from '../../support/client/user-agent.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { postJson } from '../../support/passkeys/passkeys.ts'
+import { startVerification } from '../../support/recovery/verification.ts'
+import { tokenOf } from '../../support/recovery/reset.ts'
+import { readOfferedSetUp, SECOND_FACTOR_PAGE, setUpApp } from '../../support/second-factor/app-set-up.ts'
+import { codeAt } from '../../support/second-factor/authenticator-app.ts'
+
+const HOUR_MS = 3_600_000
+const PAGE = '/auth/account/first-factor'
+const LINK_FIRST = `${PAGE}?return_to=${encodeURIComponent(SECOND_FACTOR_PAGE)}`
+
+const clock = turnedClock()
+const { service, smtp, database, signUp } = await startVerification({ mode: 'optional', clock })
+
+const makeOlder = (userId: string, hours: number) =>
+  database.rows('UPDATE users SET created_at = created_at - ? WHERE id = ?', hours * HOUR_MS, userId)
+
+const makeKnownFor = (userId: string, hours: number) =>
+  database.rows('UPDATE known_browsers SET created_at = ? WHERE user_id = ?', clock.now() - hours * HOUR_MS, userId)
+
+/** An account of four days, and a browser in which its user has just logged in for the first time. */
+const inNewBrowser = async ({ isVerified = true } = {}) => {
+  const { agent: owner, person } = await signUp()
+  const { id } = await currentUser(owner)
+  await makeOlder(id, 96)
+  if (isVerified) await database.rows('UPDATE users SET email_verified_at = 1 WHERE id = ?', id)
+  return { id, person, agent: await loggedIn(service, person) }
+}
+
+/** The token of the latest link; the message about verification came first. */
+const linkFor = async ({ email }: Person, count = 1): Promise<string> =>
+  tokenOf((await smtp.receivedFor(email, count + 1)).link)
+
+const ask = async (agent: UserAgent, person: Person, count = 1): Promise<string> => {
+  const sent = await agent.post(PAGE, { return_to: SECOND_FACTOR_PAGE })
+  assertPage(sent)
+  assert.match(sent.text, new RegExp(person.email))
+  return linkFor(person, count)
+}
+
+describe('the first second factor or passkey of an account', () => {
+  test('in a browser that is new to the account, needs a link by mail first, wherever it is set up', async () => {
+    const { agent, id } = await inNewBrowser()
+    assertRedirect(await agent.get(SECOND_FACTOR_PAGE), LINK_FIRST)
+    assertRedirect(await agent.post(SECOND_FACTOR_PAGE, { code: '123456', set_up: 'x' }), LINK_FIRST)
+    for (const path of ['/auth/passkeys/register/options', '/auth/passkeys/register']) {
+      const refused = await postJson(agent, path)
+      assertJsonError(refused, 403, 'forbidden')
+      assert.equal(refused.location, PAGE)
+    }
+    const page = await agent.get(LINK_FIRST)
+    assertPage(page)
+    assert.match(page.text, /Send me the link/)
+    assert.deepEqual(await database.rows("SELECT id FROM links WHERE user_id = ? AND purpose = 'first_factor'", id), [])
+  })
+
+  test('the link, followed in the same browser, leads on to the set-up', async () => {
+    const { agent, person } = await inNewBrowser()
+    const token = await ask(agent, person)
+    const opened = await agent.get(`${PAGE}?token=${token}`)
+    assertPage(opened)
+    assert.equal(opened.headers['referrer-policy'], 'strict-origin')
+    // Scanners open links: nothing is proved before the button is pressed.
+    assertRedirect(await agent.get(SECOND_FACTOR_PAGE), LINK_FIRST)
+    assertRedirect(await agent.post(PAGE, { token }), SECOND_FACTOR_PAGE)
+    await setUpApp(agent, clock.now())
+    assertPage(await agent.post(PAGE, { token }), 410)
+    assertRedirect(await agent.get(LINK_FIRST), SECOND_FACTOR_PAGE)
+  })
+
+  test('in another browser the link does nothing, not even in one of the same user', async () => {
+    const { agent, person } = await inNewBrowser()
+    const token = await ask(agent, person)
+    for (const other of [newAgent(service), await loggedIn(service, person)]) {
+      const opened = await other.get(`${PAGE}?token=${token}`)
+      assertPage(opened, 403)
+      assert.doesNotMatch(opened.text, /<form/)
+      assertPage(await other.post(PAGE, { token }), 403)
+    }
+    assertRedirect(await agent.post(PAGE, { token }), SECOND_FACTOR_PAGE)
+  })
+
+  test('what one browser has proved permits nothing in another', async () => {
+    const { agent, person } = await inNewBrowser()
+    await agent.post(PAGE, { token: await ask(agent, person) })
+    assertPage(await agent.get(SECOND_FACTOR_PAGE))
+    assertRedirect(await (await loggedIn(service, person)).get(SECOND_FACTOR_PAGE), LINK_FIRST)
+  })
+
+  test('half an hour after it was followed, the link no longer counts, not even for a page that is open', async () => {
+    const { agent, person, id } = await inNewBrowser()
+    await agent.post(PAGE, { token: await ask(agent, person) })
+    const { secret, sealed } = readOfferedSetUp(await agent.get(SECOND_FACTOR_PAGE))
+    await database.rows('UPDATE links SET ended_at = ended_at - ? WHERE user_id = ?', HOUR_MS / 2 + 1000, id)
+    const form = { set_up: sealed, code: codeAt(secret, clock.now()) }
+    assertRedirect(await agent.post(SECOND_FACTOR_PAGE, form), LINK_FIRST)
+    assert.deepEqual(await database.rows('SELECT user_id FROM one_time_codes WHERE user_id = ?', id), [])
+  })
+
+  test('the link verifies an address that was not', async () => {
+    const { agent, person, id } = await inNewBrowser({ isVerified: false })
+    await agent.post(PAGE, { token: await ask(agent, person) })
+    const [user] = await database.rows('SELECT email_verified_at FROM users WHERE id = ?', id)
+    assert.ok(Number(user?.email_verified_at) > 1)
+    await setUpApp(agent, clock.now())
+  })
+
+  test('none is needed in a browser that the account knows for 72 hours', async () => {
+    const { agent, id } = await inNewBrowser()
+    await makeKnownFor(id, 71)
+    assertRedirect(await agent.get(SECOND_FACTOR_PAGE), LINK_FIRST)
+    await makeKnownFor(id, 73)
+    assertPage(await agent.get(SECOND_FACTOR_PAGE))
+    await setUpApp(agent, clock.now())
+  })
+
+  test('none is needed while the account itself is younger than that', async () => {
+    const { agent } = await signUp()
+    await setUpApp(agent, clock.now())
+  })
+
+  test('none is needed where it is not the first', async () => {
+    const { agent, person, id } = await inNewBrowser()
+    await agent.post(PAGE, { token: await ask(agent, person) })
+    await setUpApp(agent, clock.now())
+    await database.rows('DELETE FROM links WHERE user_id = ?', id)
+    assert.equal((await postJson(agent, '/auth/passkeys/register/options')).status, 200)
+  })
+
+  test('a link that was never made, or ended with a new password, has the page of dead links', async () => {
+    const { agent, person } = await inNewBrowser()
+    const token = await ask(agent, person)
+    assertPage(await agent.get(`${PAGE}?token=${'x'.repeat(43)}`), 410)
+    const form = { current_password: person.password, new_password: `${person.password} new` }
+    assertRedirect(await agent.post('/auth/account/password', form), '/auth/account?done=password')
+    const dead = await agent.post(PAGE, { token })
+    assertPage(dead, 410)
+    assert.match(dead.text, /begin again on your account page/)
+  })
+
+  test('a visitor who is not logged in logs in first, and comes back', async () => {
+    const path = `/auth/login?return_to=${encodeURIComponent(LINK_FIRST)}`
+    assertRedirect(await newAgent(service).get(LINK_FIRST), path)
+    assertRedirect(await newAgent(service).post(PAGE, { return_to: SECOND_FACTOR_PAGE }), path)
+  })
+
+  test('an address that leads away is refused', async () => {
+    const { agent } = await inNewBrowser()
+    assertPage(await agent.get(`${PAGE}?return_to=${encodeURIComponent('//evil.example')}`), 400)
+  })
+})
