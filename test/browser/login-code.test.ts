@@ -1,0 +1,77 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { launchChrome } from '../support/browser/chrome.ts'
+import { assertAccessible, type BrowserWindow, logInInWindow, openWindow } from '../support/browser/window.ts'
+import { newPerson } from '../support/client/accounts.ts'
+import { turnedClock } from '../support/clock/turned-clock.ts'
+import { codeAt } from '../support/second-factor/authenticator-app.ts'
+import { startService } from '../support/service/service.ts'
+
+const clock = turnedClock()
+const service = await startService({ clock, env: { SVC_SECOND_FACTOR: 'required' } })
+const browser = await launchChrome()
+after(() => browser.close())
+
+/** Presses Tab until the focus is on an element. */
+const tabTo = async (page: Page, selector: string): Promise<void> => {
+  for (let presses = 0; presses < 40; presses += 1) {
+    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`the keyboard does not reach ${selector}`)
+}
+
+const pressEnter = (page: Page) => Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+
+const assertGood = async (visitor: BrowserWindow, colorScheme: 'light' | 'dark'): Promise<void> => {
+  const { page } = visitor
+  await page.emulateMedia({ colorScheme })
+  await assertAccessible(visitor)
+  await page.setViewportSize({ width: 320, height: 640 })
+  assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')) <= 0, page.url())
+  await page.setViewportSize({ width: 800, height: 700 })
+}
+
+for (const scripts of [true, false])
+  test(`a signup sets up an app, and a login asks for its code, by keyboard alone, with scripts ${scripts ? 'on' : 'off'}`, async () => {
+    const visitor = await openWindow(browser, service, { scripts })
+    const { page } = visitor
+    const person = newPerson()
+    await visitor.open('/auth/signup?return_to=%2Fauth%2Faccount')
+    await visitor.submit('/auth/signup', person)
+    assert.equal(visitor.path(), '/auth/login/enrol?return_to=%2Fauth%2Faccount')
+    if (scripts) await assertGood(visitor, 'light')
+    else assert.match((await page.textContent('main')) ?? '', /allow scripts for this site/)
+    const secret = (await page.textContent('.steps code'))?.replaceAll(' ', '') ?? ''
+    await tabTo(page, '#code')
+    await page.keyboard.type(codeAt(secret, clock.now()))
+    await pressEnter(page)
+    assert.equal(await page.textContent('h1'), 'Your recovery codes')
+
+    await visitor.open('/auth/logout')
+    await tabTo(page, 'button')
+    await pressEnter(page)
+    await visitor.open('/auth/login?return_to=%2Fauth%2Faccount')
+    await logInInWindow(visitor, person)
+    assert.equal(visitor.path(), '/auth/login/code?return_to=%2Fauth%2Faccount')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'code', 'the field has the focus')
+    if (scripts) await assertGood(visitor, 'dark')
+    await page.keyboard.type('12345')
+    await pressEnter(page)
+    assert.match(await page.title(), /^Error: /)
+    assert.equal(await page.evaluate('document.activeElement.id'), 'code')
+    if (scripts) await assertGood(visitor, 'light')
+    await clock.turnTo(clock.aheadMs() + 30_000)
+    await page.keyboard.type(codeAt(secret, clock.now()))
+    await tabTo(page, 'input[name=trust_browser]')
+    await page.keyboard.press('Space')
+    await tabTo(page, 'button.first')
+    await pressEnter(page)
+    assert.equal(visitor.path(), '/auth/account')
+    assert.match((await page.textContent('main')) ?? '', /Forget all trusted browsers/)
+    if (scripts) await assertGood(visitor, 'dark')
+    assert.deepEqual(visitor.complaints, [])
+    await visitor.context.close()
+  })
