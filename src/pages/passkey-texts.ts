@@ -35,7 +35,7 @@ export const passkeyTexts = {
   confirm: 'Confirm with a passkey',
   use: 'Use a passkey',
   add: 'Add a passkey',
-  addFirst: 'Add a passkey and continue',
+  addAndLogIn: 'Add a passkey and log in',
   withoutScripts: {
     'log-in': 'To log in with a passkey, allow scripts for this site (JavaScript), and load the page again.',
     confirm: 'To confirm with a passkey, allow scripts for this site (JavaScript), and load the page again.',

@@ -91,8 +91,12 @@ const post = async ({ dataset }, url, body, used) => {
   throw new Problem(used?.words?.[answer.status] ?? wordsOfRefusal(answer.status, content?.error, used))
 }
 
-// What the service is told beside the members of the standard: the link by which the user has come.
-const linkOf = ({ dataset }) => (dataset.link ? JSON.parse(dataset.link) : {})
+// What the service is told beside the members of the standard: the link by which the user has come, and the code that its
+// page asks for.
+const linkOf = (place) => {
+  if (!place.dataset.link) return {}
+  return { ...JSON.parse(place.dataset.link), code: place.closest('form')?.elements.code?.value }
+}
 
 // What the service was asked last: options to sign in with. The challenge in them is good for as long as their timeout.
 let asked
@@ -246,11 +250,22 @@ const begin = async () => {
   await autofill()
 }
 
+/** The Enter key sends a form that has no other button. */
+const onEnter = (form, act) =>
+  form.addEventListener('submit', (event) => {
+    if (form.elements.passkey_response?.value) return
+    event.preventDefault()
+    act()
+  })
+
 const isSupported = Boolean(globalThis.PublicKeyCredential && navigator.credentials)
 for (const place of places) {
   const button = place.querySelector('button')
-  if (isSupported) button.addEventListener('click', () => void attempt(place, ACTIONS[place.dataset.passkey]))
-  else if (place.dataset.needed === undefined) continue
+  if (isSupported) {
+    const act = () => void attempt(place, ACTIONS[place.dataset.passkey])
+    button.addEventListener('click', act)
+    if (button.form && !button.form.querySelector('button:not([type="button"])')) onEnter(button.form, act)
+  } else if (place.dataset.needed === undefined) continue
   else {
     button.hidden = true
     say(place, texts.unsupported)
@@ -262,7 +277,7 @@ if (isSupported) {
   if (autofillPlace) void begin()
   document.addEventListener('visibilitychange', () => isFresh(AUTOFILL_PART) || autofill())
   // A form is on its way, and no dialog is to come before it.
-  document.addEventListener('submit', stop)
+  document.addEventListener('submit', ({ defaultPrevented }) => defaultPrevented || stop())
   // Tells the browser which passkeys the account has, so that it stops to offer those that were removed.
   const kept = document.querySelector('[data-passkeys]')?.dataset.passkeys
   if (kept) PublicKeyCredential.signalAllAcceptedCredentials?.(JSON.parse(kept)).catch(() => {})

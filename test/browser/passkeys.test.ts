@@ -8,6 +8,8 @@ import { launchChrome } from '../support/browser/chrome.ts'
 import { type BrowserWindow, logInInWindow, openWindow, signUpInWindow, violations } from '../support/browser/window.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
+import { invite } from '../support/recovery/invitation.ts'
+import { resetTokenOf } from '../support/recovery/reset.ts'
 import { startService } from '../support/service/service.ts'
 
 const clock = turnedClock()
@@ -183,7 +185,6 @@ test('two passkeys: the same device adds no second one; names change; the remove
   const { page } = visitor
   const first = await addAuthenticator(page)
   await add(visitor)
-  assert.equal(await button(visitor).count(), 0, 'from now on, a password alone does not do')
   await confirm(visitor)
   await button(visitor).click()
   await assertProblem(visitor, /already has a passkey/)
@@ -280,6 +281,58 @@ test('with scripts off, each page says what passkeys need, and all else works', 
   await visitor.open(LOGIN)
   assert.match(await page.locator('main').innerText(), /To log in with a passkey, allow scripts/)
   assert.equal(await button(visitor).isVisible(), false)
+})
+
+test('a user who has forgotten the password sets a new one with a link and the passkey', async (t) => {
+  const visitor = await newWindow(t)
+  const { page } = visitor
+  const [{ email, password: forgotten }, { password }] = [newPerson(), newPerson()]
+  const { token } = await invite(service, email)
+  await visitor.open(`/auth/invite?token=${token}`)
+  await assertUsable(visitor)
+  await visitor.submit('/auth/invite', { password: forgotten })
+  await addAuthenticator(page, { synced: true })
+  await visitor.open(ACCOUNT)
+  await add(visitor)
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+  await logOut(visitor)
+  await visitor.open(`/auth/password/reset?token=${await resetTokenOf(service, email)}`)
+  await assertUsable(visitor)
+  await page.locator('#password').fill(password)
+  await Promise.all([page.waitForURL(/ways-in|second-factor|\/$/), button(visitor).click()])
+  assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
+  await logOut(visitor)
+  await visitor.open(LOGIN)
+  await logInInWindow(visitor, { email, password })
+  assert.equal(visitor.path(), '/shop')
+})
+
+test('where there are neither passwords nor providers, an invitation and a link with a recovery code make passkeys', async (t) => {
+  const alone = await startService({ t, env: { SVC_PASSWORDS: 'off' } })
+  const { user, token } = await invite(alone, `${newPerson().username}@example.com`)
+  const visitor = await openWindow(browser, alone)
+  const { page } = visitor
+  const first = await addAuthenticator(page)
+  await visitor.open(`/auth/invite?token=${token}`)
+  assert.match(await page.locator('main').innerText(), /To log in from now on, add a passkey\./)
+  await assertUsable(visitor)
+  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor/), button(visitor).click()])
+  const codes = (await page.locator('main').innerText()).match(/\b[A-Z0-9]{4}(?:-[A-Z0-9]{4})+\b/gi) ?? []
+  assert.equal(codes.length, 10)
+  await logOut(visitor)
+
+  await first.remove()
+  await addAuthenticator(page, { platform: false })
+  await visitor.open(`/auth/password/reset?token=${await resetTokenOf(alone, user.email)}`)
+  await assertUsable(visitor)
+  await page.locator('#code').fill('not a code')
+  await button(visitor).click()
+  await problem(visitor).waitFor()
+  await page.locator('#code').fill(codes[0] ?? '')
+  await Promise.all([page.waitForURL(/ways-in|done=passkey_added|\/$/), page.keyboard.press('Enter')])
+  await visitor.open(ACCOUNT)
+  assert.equal((await names(visitor)).length, 2)
+  await visitor.context.close()
 })
 
 const assertUsable = async (visitor: BrowserWindow) => {

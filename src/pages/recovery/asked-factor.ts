@@ -2,6 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
 import { passkeyButton } from '../passkey-button.ts'
+import { passkeyTexts } from '../passkey-texts.ts'
 import { entryButtons, entryInputs, orLine, providerIcon, providerPath } from '../provider-buttons.ts'
 import type { ProviderProblemView, ProviderView } from '../provider-views.ts'
 import type { FieldProblem } from '../views.ts'
@@ -17,8 +18,8 @@ interface AskingForm {
 }
 
 /** Whether the page needs the script of passkeys. */
-export const usesPasskeys = (layout: Layout, { factor }: Pick<AskingForm, 'factor'>): boolean =>
-  layout.passkeys && (factor?.passkeys ?? false)
+export const usesPasskeys = (layout: Layout, { factor, providers }: Pick<EntryForm, 'factor' | 'providers'>): boolean =>
+  layout.passkeys && (providers !== undefined || (factor?.passkeys ?? false))
 
 const takesCode = ({ codes, recoveryCodes }: AskedFactorView): boolean => codes || recoveryCodes
 
@@ -52,7 +53,8 @@ export const formEnd = (layout: Layout, form: AskingForm, buttons: HtmlFragment 
   if (!factor) return html`${buttons}`
   const hasOthers = takesCode(factor)
   const passkey =
-    usesPasskeys(layout, form) &&
+    layout.passkeys &&
+    factor.passkeys &&
     passkeyButton({
       kind: 'fill',
       csrfToken,
@@ -71,12 +73,13 @@ ${passkey}
 type EntryForm = AskingForm & { providers: readonly ProviderView[] | undefined }
 
 /**
- * The same on the page of a link where users have no passwords: the buttons of the providers, with what is asked for in
- * the same form.
+ * The same on the page of a link where users have no passwords: the buttons to add a passkey and of the providers, with
+ * what is asked for in the same form.
  */
 export const entryForm = (layout: Layout, form: EntryForm, entry: NonNullable<ProviderProblemView['entry']>) => {
   const { csrfToken, factor, providers = [] } = form
-  if (!factor) return entryButtons(form, entry)
+  const passkey = layout.passkeys && passkeyEntry(form, entry, providers.length > 0)
+  if (!factor) return html`${passkey}${entryButtons(form, entry)}`
   if (!takesCode(factor)) {
     return html`<p>${words.passkeyAlone}</p>
 <a class="first" href="/auth/login">${texts.logIn}</a>`
@@ -85,11 +88,30 @@ export const entryForm = (layout: Layout, form: EntryForm, entry: NonNullable<Pr
 ${csrfInput(csrfToken)}${entryInputs(entry)}
 <p class="about">${words.about}</p>
 ${askedCode(factor, form)}
-<div class="providers">
-${providers.map(providerSubmit)}</div>
+${passkey}${
+  providers.length > 0 &&
+  html`<div class="providers">
+${providers.map(providerSubmit)}</div>`
+}
 <p class="hint">${layout.support.text(words.lost(layout.appName))}</p>
 </form>`
 }
+
+/** A new passkey, with which the user logs in at once. */
+const passkeyEntry = (
+  { csrfToken }: Pick<AskingForm, 'csrfToken'>,
+  link: NonNullable<ProviderProblemView['entry']>,
+  hasOthers: boolean,
+): HtmlFragment =>
+  html`${passkeyButton({
+    kind: 'add',
+    csrfToken,
+    url: '/auth/account?done=passkey_added',
+    label: passkeyTexts.addAndLogIn,
+    link,
+    isMain: true,
+    hasOthers,
+  })}${hasOthers && orLine()}`
 
 const providerSubmit = ({ name, label, iconUrl }: ProviderView): HtmlFragment =>
   html`<button class="second" formaction="${providerPath(name)}">${providerIcon(label, iconUrl)}${texts.continueWith(label)}</button>

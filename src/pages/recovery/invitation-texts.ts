@@ -2,9 +2,12 @@
 export const invitationTexts = {
   title: (appName: string): string => `Join ${appName}`,
   invited: (appName: string): string => `You are invited to ${appName}. The email address of your account is`,
-  byPassword: 'Choose a password to log in with from now on.',
-  byBoth: 'Choose a password to log in with from now on, or continue with a provider that knows this address.',
-  byProvider: 'Continue with a provider that knows this address.',
+  /** Before the ways, of which the last one follows `or`. */
+  from: 'To log in from now on,',
+  password: 'choose a password',
+  passkey: 'add a passkey',
+  provider: 'continue with a provider that knows this address',
+  or: ' or ',
   leaves: 'You are logged in here with another account, which this logs out:',
   usernameHint: '3 to 30 letters, digits, _ or -. You can change it later.',
   button: 'Save and log in',

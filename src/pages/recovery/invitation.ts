@@ -2,6 +2,8 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword, chosenUsername } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
+import { passkeyButton } from '../passkey-button.ts'
+import { passkeyTexts } from '../passkey-texts.ts'
 import { entryInputs, orLine, providerButtons } from '../provider-buttons.ts'
 import { texts } from '../texts.ts'
 import { invitationTexts } from './invitation-texts.ts'
@@ -31,16 +33,36 @@ ${chosenPassword({
 `
 }
 
-const providerForms = ({ csrfToken, token, byPassword, providers }: InvitationView): HtmlFragment | undefined => {
+const providerForms = (
+  { csrfToken, token, byPassword, providers }: InvitationView,
+  { passkeys }: Layout,
+): HtmlFragment | undefined => {
   const hiddenInputs = entryInputs({ purpose: 'invite', token })
   const buttons = providerButtons({ csrfToken, providers, hiddenInputs, words: texts.continueWith })
-  return buttons && html`${byPassword && orLine()}${buttons}`
+  // A line above the first of the other ways.
+  return buttons && html`${byPassword !== passkeys && orLine()}${buttons}`
 }
 
-const wayIn = ({ byPassword, providers }: InvitationView): string => {
-  if (!byPassword) return invitationTexts.byProvider
-  return providers.length > 0 ? invitationTexts.byBoth : invitationTexts.byPassword
+/** "To log in from now on, choose a password, add a passkey or continue with a provider ..." */
+const waysIn = ({ byPassword, providers }: InvitationView, { passkeys }: Layout): string => {
+  const { from, password, passkey, provider, or } = invitationTexts
+  const ways = [byPassword && password, passkeys && passkey, providers.length > 0 && provider].filter(
+    (way) => way !== false,
+  )
+  const last = ways.pop() ?? ''
+  return `${from} ${ways.length > 0 ? `${ways.join(', ')}${or}` : ''}${last}.`
 }
+
+const passkeyWay = ({ csrfToken, token, byPassword, providers }: InvitationView): HtmlFragment =>
+  html`${byPassword && orLine()}${passkeyButton({
+    kind: 'add',
+    csrfToken,
+    url: '/auth/account?done=passkey_added',
+    label: passkeyTexts.addAndLogIn,
+    link: { purpose: 'invite', token },
+    isMain: !byPassword,
+    hasOthers: byPassword || providers.length > 0,
+  })}`
 
 /** The page of an invitation: it names the address, and the user chooses how they log in from now on. */
 export const createInvitationPage =
@@ -52,10 +74,11 @@ export const createInvitationPage =
       title: invitationTexts.title(layout.appName),
       wrong: Boolean(problem ?? wrongField),
       scripted: byPassword,
+      passkeys: layout.passkeys,
       below: html`${invitationTexts.notYours}`,
       body: html`${formProblem(problem, layout.support, !wrongField)}
-<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${wayIn(view)}</p>
+<p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${waysIn(view, layout)}</p>
 ${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
-${byPassword && passwordForm(view)}${providerForms(view)}`,
+${byPassword && passwordForm(view)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
     })
   }

@@ -69,8 +69,10 @@ export const signUpInWindow = async (visitor: BrowserWindow, { email, password, 
   visitor.submit('/auth/signup', { email, password, username })
 
 /** Logs in in a window. */
-export const logInInWindow = async (visitor: BrowserWindow, { email, password }: Person): Promise<void> =>
-  visitor.submit('/auth/login', { email, password })
+export const logInInWindow = async (
+  visitor: BrowserWindow,
+  { email, password }: Pick<Person, 'email' | 'password'>,
+): Promise<void> => visitor.submit('/auth/login', { email, password })
 
 /** The violations that an accessibility checker finds, in the light scheme and, for colours only, in the dark one. */
 export const violations = async (page: Page): Promise<string[]> => {
