@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, describe, type TestContext, test } from 'node:test'
+import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { assertAccessible, type BrowserWindow, openWindow } from '../support/browser/window.ts'
+import { assertAccessible, type BrowserWindow, logInInWindow, openWindow } from '../support/browser/window.ts'
 import { currentUser, newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCanLogIn } from '../support/client/assertions.ts'
 import { openDatabase } from '../support/database/database.ts'
@@ -152,5 +153,38 @@ describe('accessibility, light and dark, and 320 pixels wide', () => {
     const visitor = await newWindow(t, true, withoutMail)
     await visitor.open(FORGOT)
     await assertGood(visitor)
+  })
+})
+
+describe('§4.16 a second factor on the page of a link', () => {
+  /** A verified account whose passkey this window has, and a link for a new password; nobody is logged in. */
+  const withPasskey = async (t: TestContext) => {
+    const { agent, person } = await signedUp(service)
+    const { id } = await currentUser(agent)
+    await runCommandOf(service, ['users', 'verify-email', id])
+    const visitor = await newWindow(t)
+    const device = await addAuthenticator(visitor.page, { synced: true })
+    await visitor.open('/auth/login')
+    await device.setPresent(false)
+    await logInInWindow(visitor, person)
+    await device.setPresent(true)
+    await visitor.open('/auth/account')
+    await Promise.all([visitor.page.waitForURL(/second-factor/), visitor.page.locator('[data-passkey] button').click()])
+    await visitor.context.clearCookies()
+    return { visitor, person, token: await resetTokenOf(service, id) }
+  }
+
+  test('a passkey sends the form with the new password, and the next page has a button that removes it', async (t) => {
+    const { visitor, person, token } = await withPasskey(t)
+    const next = withNewPassword(person)
+    await visitor.open(`${RESET}?token=${token}`)
+    await assertAccessible(visitor)
+    await visitor.page.locator('input[name="password"]').fill(next.password)
+    const use = visitor.page.locator('[data-passkey="fill"] button')
+    await Promise.all([visitor.page.waitForURL(/ways-in/), use.click()])
+    await assertAccessible(visitor)
+    await visitor.page.getByRole('button', { name: /^Remove/ }).click()
+    await visitor.page.waitForURL(`${service.url}/`)
+    await assertCanLogIn(service, next)
   })
 })
