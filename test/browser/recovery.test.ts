@@ -156,24 +156,24 @@ describe('accessibility, light and dark, and 320 pixels wide', () => {
   })
 })
 
-describe('§4.16 a second factor on the page of a link', () => {
-  /** A verified account whose passkey this window has, and a link for a new password; nobody is logged in. */
-  const withPasskey = async (t: TestContext) => {
-    const { agent, person } = await signedUp(service)
-    const { id } = await currentUser(agent)
-    await runCommandOf(service, ['users', 'verify-email', id])
-    const visitor = await newWindow(t)
-    const device = await addAuthenticator(visitor.page, { synced: true })
-    await visitor.open('/auth/login')
-    await device.setPresent(false)
-    await logInInWindow(visitor, person)
-    await device.setPresent(true)
-    await visitor.open('/auth/account')
-    await Promise.all([visitor.page.waitForURL(/second-factor/), visitor.page.locator('[data-passkey] button').click()])
-    await visitor.context.clearCookies()
-    return { visitor, person, token: await resetTokenOf(service, id) }
-  }
+/** A verified account whose passkey this window has, and a link for a new password; nobody is logged in. */
+const withPasskey = async (t: TestContext) => {
+  const { agent, person } = await signedUp(service)
+  const { id } = await currentUser(agent)
+  await runCommandOf(service, ['users', 'verify-email', id])
+  const visitor = await newWindow(t)
+  const device = await addAuthenticator(visitor.page, { synced: true })
+  await visitor.open('/auth/login')
+  await device.setPresent(false)
+  await logInInWindow(visitor, person)
+  await device.setPresent(true)
+  await visitor.open('/auth/account')
+  await Promise.all([visitor.page.waitForURL(/second-factor/), visitor.page.locator('[data-passkey] button').click()])
+  await visitor.context.clearCookies()
+  return { visitor, person, token: await resetTokenOf(service, id) }
+}
 
+describe('§4.16 a second factor on the page of a link', () => {
   test('a passkey sends the form with the new password, and the next page has a button that removes it', async (t) => {
     const { visitor, person, token } = await withPasskey(t)
     const next = withNewPassword(person)
