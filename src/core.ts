@@ -219,7 +219,8 @@ export const createCore = (deps: CoreDeps): Core => {
     disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
     async removePasskey(transaction, { id, userId, sinceMs }) {
       const removed = await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
-      if (removed > 0) await deleteRecoveryCodes(transaction, userId, sinceMs)
+      // Even where the passkey is gone: a thief may have made recovery codes with it, and removed it then.
+      await deleteRecoveryCodes(transaction, userId, sinceMs)
       await deleteUselessRecoveryCodes(transaction, userId)
       return removed
     },

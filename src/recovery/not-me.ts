@@ -24,7 +24,7 @@ export interface NotMeDeps {
   notify: Notify
   /** Disconnects one provider of a user; does nothing where it is connected no longer. */
   disconnectProvider: (transaction: Transaction, identityId: string, userId: string) => Promise<number>
-  /** Removes one passkey of a user, and recovery codes that were made at `sinceMs` or later; 0 where it is gone. */
+  /** Removes recovery codes that were made at `sinceMs` or later, and one passkey; 0 where it is gone already. */
   removePasskey: (transaction: Transaction, passkey: { id: string; userId: string; sinceMs: number }) => Promise<number>
   /** Removes an authenticator app and recovery codes that were made at `sinceMs` or later. */
   removeCodes: (transaction: Transaction, userId: string, sinceMs: number) => Promise<RemovedCodes>

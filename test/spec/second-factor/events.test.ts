@@ -125,6 +125,14 @@ describe('what each event ends of an account with everything', () => {
     assert.deepEqual(await database.rows('SELECT id FROM passkeys WHERE id = ?', passkeyId), [])
   })
 
+  test('"This wasn’t me" about a passkey that is gone already: recovery codes that were made since go', async () => {
+    const account = await newAccount()
+    const details = { passkeyId: 'gone', passkey: 'Thief', addedAt: '1' }
+    const token = await linkFor(account, 'not_my_passkey', details)
+    assert.equal((await newAgent().post('/auth/account/not-me', { token })).status, 303)
+    await assertLeft(account, { ...ENDED, recoveryCodes: 'go' })
+  })
+
   test('"This wasn’t me" about a second factor: it goes, with recovery codes that came with it', async () => {
     const account = await newAccount()
     const token = await linkFor(account, 'not_my_second_factor', { setUpAt: '1' })
