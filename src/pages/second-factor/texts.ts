@@ -7,7 +7,7 @@ export const secondFactorTexts = {
   setUpTitle: 'Set up codes from an app',
   replaceTitle: 'Set up another app',
   setUpAbout:
-    'Logging in then takes your password and a code from an app on your phone. Your password alone then lets nobody in.',
+    'When you log in, you are then asked for a code from an app on your phone as well. A thief of your password doesn’t have it.',
   replaceAbout: 'Codes from your present app work until you have entered one from the new app here.',
   getApp:
     'Open an authenticator app on your phone. Any will do: your phone’s own password app, or one of your app store.',
@@ -20,10 +20,10 @@ export const secondFactorTexts = {
   confirm: 'Confirm',
 
   on: 'On',
-  onAbout: 'Logging in takes a code from your app as well.',
+  onAbout: 'When you log in, you are asked for a code from your app as well.',
   replace: 'Set up another app',
   removeOpen: 'Remove the app …',
-  removeAbout: 'From then on your password alone logs you in. Every other session is logged out.',
+  removeAbout: 'From then on you are asked for no code when you log in. Every other session is logged out.',
   removeRequired:
     'A second step is required here: when you log in with your password, you will be asked to set one up again.',
   remove: 'Remove the app',
