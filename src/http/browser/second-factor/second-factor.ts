@@ -1,5 +1,6 @@
 import { AppError } from '../../../lib/errors.ts'
 import type { SecondFactorView, SetUpView } from '../../../pages/pages.ts'
+import type { AccountFactors } from '../../../second-factor/second-factors.ts'
 import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
@@ -24,15 +25,20 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     return again ?? secondFactors.beginSetUp(owner, session.email)
   }
 
+  /** `not_found` with nothing to set up, and nothing set up. */
+  const requireFactors = async (userId: string): Promise<AccountFactors> => {
+    const factors = await secondFactors.find(userId)
+    if (secondFactors.acceptsCodes || factors.passkeys > 0) return factors
+    throw nothingHere()
+  }
+
   const view = async (
     context: RequestContext,
     session: AuthenticatedSession,
     { errors, problem }: Refusal = { errors: {}, problem: undefined },
   ): Promise<SecondFactorView> => {
-    const { codes, passkeys, recoveryCodes } = await secondFactors.find(session.userId)
+    const { codes, passkeys, recoveryCodes } = await requireFactors(session.userId)
     const hasFactor = codes || passkeys > 0
-    // With nothing to set up, and nothing set up, there is no such page.
-    if (!secondFactors.acceptsCodes && !hasFactor) throw new AppError('not_found', 'There is nothing here.')
     const asksForSetUp = !codes || context.query.get('replace') === '1' || context.form.get('set_up') !== undefined
     const setUp = secondFactors.acceptsCodes && asksForSetUp ? await offerSetUp(context, session) : undefined
     return {
@@ -103,6 +109,7 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const shown = await showCodes(context, session)
       if (shown) return shown
+      await requireFactors(session.userId)
       await sessions.requireRecentAuthentication(session)
       await requireFirstSetUp(deps, context, session.userId)
       return page(200, pages.secondFactor(await view(context, session)))
@@ -113,6 +120,9 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
       if (sealed !== undefined) return download(sealed, session)
       const { event, run } = actionOf(context)
       const { userId, sessionId } = session
+      await requireFactors(userId)
+      // What is switched off stays as it is: nobody may take it away who would be asked for it otherwise.
+      if (run !== renew && !secondFactors.acceptsCodes) throw nothingHere()
       // Before any hash: what follows is refused in its transaction as well.
       await sessions.requireRecentAuthentication(session)
       if (run === setUp) await requireFirstSetUp(deps, context, userId)
@@ -127,3 +137,5 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     },
   }
 }
+
+const nothingHere = (): AppError => new AppError('not_found', 'There is nothing here.')
