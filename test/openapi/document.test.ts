@@ -118,9 +118,13 @@ describe('the OpenAPI document', () => {
       }
     }
     assert.deepEqual(Object.keys(described.components.schemas).toSorted(), [
+      'AddedPasskey',
       'Error',
       'JwkSet',
       'OpenApiDocument',
+      'PasskeyCreationOptions',
+      'PasskeyRequestOptions',
+      'SignedIn',
       'Status',
       'User',
     ])

@@ -66,6 +66,31 @@ export const SCHEMAS = {
     properties: { status: { type: 'string', enum: ['ok', 'ready'] } },
   },
 
+  /** WebAuthn Level 3 sections 5.1.9 and 5.1.10, which describe the members. */
+  PasskeyRequestOptions: {
+    type: 'object',
+    description: 'PublicKeyCredentialRequestOptionsJSON',
+    required: ['challenge', 'rpId', 'timeout', 'userVerification', 'allowCredentials'],
+  },
+
+  PasskeyCreationOptions: {
+    type: 'object',
+    description: 'PublicKeyCredentialCreationOptionsJSON',
+    required: ['challenge', 'rp', 'user', 'pubKeyCredParams', 'timeout', 'attestation', 'excludeCredentials'],
+  },
+
+  SignedIn: {
+    type: 'object',
+    required: ['redirect_to'],
+    properties: { redirect_to: { type: 'string', description: 'A path of this origin' } },
+  },
+
+  AddedPasskey: {
+    type: 'object',
+    required: ['id', 'name'],
+    properties: { id: { type: 'string', format: 'uuid' }, name: { type: 'string', maxLength: 64 } },
+  },
+
   OpenApiDocument: {
     type: 'object',
     required: ['openapi', 'info', 'paths'],

@@ -1,4 +1,4 @@
-import { failure, UNAVAILABLE } from '../../api/schemas.ts'
+import { failure, refTo, UNAVAILABLE } from '../../api/schemas.ts'
 import { CSRF_FIELD } from '../../csrf.ts'
 import type { Documentation, Schema } from '../../route.ts'
 
@@ -33,7 +33,7 @@ export const LOGIN_OPTIONS: Documentation = {
   responses: {
     200: {
       description: 'For `navigator.credentials.get`',
-      schema: object('PublicKeyCredentialRequestOptionsJSON', 'challenge', 'rpId'),
+      schema: refTo('PasskeyRequestOptions'),
       headers: ['Set-Cookie'],
     },
     ...FAILURES,
@@ -65,7 +65,7 @@ export const LOGIN: Documentation = {
   responses: {
     200: {
       description: 'Signed in',
-      schema: { type: 'object', required: ['redirect_to'], properties: { redirect_to: { type: 'string' } } },
+      schema: refTo('SignedIn'),
       headers: ['Set-Cookie'],
     },
     ...FAILURES,
@@ -82,7 +82,7 @@ export const REGISTER_OPTIONS: Documentation = {
   responses: {
     200: {
       description: 'For `navigator.credentials.create`',
-      schema: object('PublicKeyCredentialCreationOptionsJSON', 'challenge', 'rp', 'user', 'pubKeyCredParams'),
+      schema: refTo('PasskeyCreationOptions'),
       headers: ['Set-Cookie'],
     },
     ...FAILURES,
@@ -101,11 +101,7 @@ export const REGISTER: Documentation = {
   responses: {
     201: {
       description: 'Added',
-      schema: {
-        type: 'object',
-        required: ['id', 'name'],
-        properties: { id: { type: 'string', format: 'uuid' }, name: { type: 'string' } },
-      },
+      schema: refTo('AddedPasskey'),
     },
     ...FAILURES,
     401: loggedOut,
