@@ -9,13 +9,14 @@ import { launchChrome } from '../support/browser/chrome.ts'
 import { startSite } from '../support/browser/site.ts'
 import { TAG, visitSite } from '../support/browser/site-visitor.ts'
 import { currentUser } from '../support/client/accounts.ts'
+import { claimsOf } from '../support/service/access-tokens.ts'
 
 const site = await startSite()
 const browser = await launchChrome()
 after(() => browser.close())
 
 const SOURCES = path.join(import.meta.dirname, '../../sdk/src')
-for (const file of globSync('{*.ts,browser/*.ts}', { cwd: SOURCES })) {
+for (const file of globSync('{*.ts,browser/*.ts,request/*.ts}', { cwd: SOURCES })) {
   const body = stripTypeScriptTypes(readFileSync(path.join(SOURCES, file), 'utf8'))
   site.pages.set(`/sdk/${file}`, { body, headers: { 'content-type': 'text/javascript' }, isFile: true })
 }
@@ -44,8 +45,14 @@ describe('getUser', () => {
   test('is the user, after a renewal where it is needed, and null for nobody', async (t) => {
     const visitor = await visitSite(browser, site, t)
     const page = await openPage(visitor)
-    const user = await currentUser(visitor.agent)
+    const { auth_time } = claimsOf(visitor.agent.cookies.get('svc_access') ?? '')
+    const user = { ...(await currentUser(visitor.agent)), amr: ['pwd'], authTime: auth_time }
     assert.deepEqual(await page.evaluate('sdk.getUser()'), user)
+    assert.equal(await page.evaluate('sdk.getUser().then((user) => sdk.hasMfa(user))'), false)
+    assert.equal(
+      await page.evaluate("sdk.stepUpUrl('/payments')"),
+      '/auth/account/confirm?return_to=%2Fpayments&acr=mfa',
+    )
     await visitor.letTokenExpire()
     assert.deepEqual(await page.evaluate('sdk.getUser()'), user)
     assert.deepEqual(site.renewals, [200])

@@ -42,5 +42,6 @@ test('an application asks for a second factor, and the user comes back with one'
   assert.deepEqual([user.amr, hasMfa(user, { maxAge: 600 })], [['pwd', 'otp', 'mfa'], true])
   const claims = await auth.verifyAccessToken(agent.cookies.get('svc_access') ?? '')
   assert.deepEqual([claims.amr, claims.auth_time], [user.amr, user.authTime])
+  assert.equal(hasMfa(claims, { maxAge: 600 }), true)
   assert.equal((await agent.get(address)).location, '/payments?id=1&to=%26', 'a fresh proof is not asked for again')
 })
