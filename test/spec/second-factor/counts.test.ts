@@ -11,7 +11,7 @@ import { startMeteredService } from '../../support/service/metrics.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 
 const clock = turnedClock()
-const service = await startMeteredService({ clock })
+const service = await startMeteredService({ clock, env: { SVC_TRUSTED_BROWSER_TTL: '0' } })
 const CODE_PAGE = '/auth/login/code'
 
 const lineOf = async ({ headers }: Answer) => {
@@ -62,4 +62,15 @@ test('a login is counted and logged once, at its end; a wrong code is logged', a
   assert.deepEqual(await lineOf(right), { event: 'login', outcome: 'succeeded', reason: undefined, ...about })
   const after = await counted()
   assert.deepEqual(after, { succeeded: (before.succeeded ?? 0) + 1, wrong: (before.wrong ?? 0) + 1 })
+})
+
+test('with SVC_TRUSTED_BROWSER_TTL=0 trust is not offered, and not given; with SVC_SECOND_FACTOR=off nothing is asked for', async () => {
+  const { agent: owner, person } = await signedUp(service)
+  const { recoveryCodes } = await setUpApp(owner, clock.now())
+  const [agent] = await halfWay(person)
+  assert.doesNotMatch((await agent.get(CODE_PAGE)).text, /trust_browser/)
+  assertRedirect(await agent.post(CODE_PAGE, { code: recoveryCodes[0] ?? '', trust_browser: '1' }), '/')
+  assertRedirect(await logIn(agent, person), CODE_PAGE)
+  await service.restart({ env: { SVC_SECOND_FACTOR: 'off' } })
+  assertRedirect(await logIn(newAgent(service), person), '/')
 })

@@ -1,5 +1,6 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { currentUser, logIn, logOut, newAgent, signedUp } from '../../support/client/accounts.ts'
@@ -58,6 +59,24 @@ describe('the code after a password', () => {
     const account = await newAccountWithCodes(at)
     const agent = await halfWay(account, newAgent(service), { return_to: '/orders' })
     assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode() }), '/orders')
+  })
+
+  test('an address too long for the cookie comes with the form', async () => {
+    const account = await newAccountWithCodes(at)
+    const returnTo = `/${randomBytes(1000).toString('hex')}`
+    const agent = await halfWay(account, newAgent(service), { return_to: returnTo })
+    assert.ok((agent.cookies.get('svc_pending') ?? '').length < 3900)
+    assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), return_to: returnTo }), returnTo)
+  })
+
+  test('an address of another site is refused', async () => {
+    const account = await newAccountWithCodes(at)
+    const agent = await halfWay(account)
+    const code = await account.nextCode()
+    assertPage(await agent.post(CODE_PAGE, { code, return_to: 'https://example.com/' }), 400)
+    assertPage(await agent.get(`${CODE_PAGE}?return_to=//example.com`), 400)
+    await assertSignedOut(agent)
+    assertRedirect(await agent.post(CODE_PAGE, { code }), '/')
   })
 
   test('a recovery code will do, once', async () => {

@@ -188,3 +188,43 @@ describe('the page that asks for a proof before a provider is connected', () => 
     assertRedirect(await linkByPassword(agent, pending, person.password, 'ask'), '/kept')
   })
 })
+
+describe('a confirmation by a provider', () => {
+  const signedIn = async () => {
+    const { person, account } = await userOf('ask')
+    const agent = newAgent(service)
+    assertRedirect(await by('ask', person, agent), CODE_PAGE)
+    assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), trust_browser: '1' }), '/')
+    await clock.turnTo(clock.aheadMs() + 11 * 60_000)
+    await agent.refresh()
+    return { person, account, agent, sessionId: claimsOf(agent).sid }
+  }
+  const form = { intent: 'confirm', return_to: '/orders', acr: 'mfa' }
+
+  test('asks for the code where mfa is asked for, in a trusted browser too, and starts a new session', async () => {
+    const { person, account, agent, sessionId } = await signedIn()
+    assertRedirect(await by('ask', person, agent, form), `${CODE_PAGE}?return_to=%2Forders`)
+    assert.equal(claimsOf(agent).sid, sessionId, 'the session is as it was')
+    const shown = await agent.get(CODE_PAGE)
+    assert.match(shown.text, /You are confirming that you are/)
+    assert.doesNotMatch(shown.text, /trust_browser/)
+    assertPage(await agent.post(CODE_PAGE, { code: account.wrongCode() }), 401)
+    assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), return_to: '/orders' }), '/orders')
+    const { sid, amr, auth_time: authTime } = claimsOf(agent)
+    assert.notEqual(sid, sessionId)
+    assert.deepEqual(amr, ['fed', 'otp', 'mfa'])
+    assert.ok(nowS() - Number(authTime) < 120)
+  })
+
+  test('ends with the session that it is for', async () => {
+    const { person, account, agent } = await signedIn()
+    assertRedirect(await by('ask', person, agent, form), `${CODE_PAGE}?return_to=%2Forders`)
+    const pending = agent.cookies.get('svc_pending') ?? ''
+    assertRedirect(await logOut(agent.copy()), '/')
+    agent.cookies.set('svc_pending', pending, '/auth')
+    const answer = await agent.post(CODE_PAGE, { code: await account.nextCode(), return_to: '/orders' })
+    assert.equal(answer.status, 303)
+    assert.match(answer.location ?? '', /^\/auth\/(?:login|account\/confirm)\?/)
+    assert.equal((await agent.get('/auth/api/v1/user')).status, 401)
+  })
+})
