@@ -189,16 +189,17 @@ describe('the page that asks for a proof before a provider is connected', () => 
   })
 })
 
+const signedIn = async () => {
+  const { person, account } = await userOf('ask')
+  const agent = newAgent(service)
+  assertRedirect(await by('ask', person, agent), CODE_PAGE)
+  assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), trust_browser: '1' }), '/')
+  await clock.turnTo(clock.aheadMs() + 11 * 60_000)
+  await agent.refresh()
+  return { person, account, agent, sessionId: claimsOf(agent).sid }
+}
+
 describe('a confirmation by a provider', () => {
-  const signedIn = async () => {
-    const { person, account } = await userOf('ask')
-    const agent = newAgent(service)
-    assertRedirect(await by('ask', person, agent), CODE_PAGE)
-    assertRedirect(await agent.post(CODE_PAGE, { code: await account.nextCode(), trust_browser: '1' }), '/')
-    await clock.turnTo(clock.aheadMs() + 11 * 60_000)
-    await agent.refresh()
-    return { person, account, agent, sessionId: claimsOf(agent).sid }
-  }
   const form = { intent: 'confirm', return_to: '/orders', acr: 'mfa' }
 
   test('asks for the code where mfa is asked for, in a trusted browser too, and starts a new session', async () => {
