@@ -74,32 +74,29 @@ interface CodeLimitsDeps {
 }
 
 export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
-  /** Resolves to the error of the first limit that is reached. A count before it stays: the try was made. */
-  const countAll = async (
-    transaction: Transaction,
-    attempt: Try,
-    counters: Counter[],
-  ): Promise<AppError | undefined> => {
+  /** What throws here takes back what was counted before: only codes that are checked count. */
+  const countAll = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
     const nowMs = clock.now()
     for (const counter of counters) {
       if (await countWithin(transaction, { ...counter, nowMs })) continue
-      return tooManyCodes(await secondsUntilEnd(transaction, counter.id, nowMs))
+      throw tooManyCodes(await secondsUntilEnd(transaction, counter.id, nowMs))
     }
-    if (!countsInARow(attempt) || (await countInARow(transaction, attempt.userId, MAX_IN_A_ROW)) > 0) return undefined
-    return (await isLocked(transaction, attempt.userId, MAX_IN_A_ROW)) ? locked() : undefined
+    if (!countsInARow(attempt) || (await countInARow(transaction, attempt.userId, MAX_IN_A_ROW)) > 0) return
+    // There may be no app, and so no row.
+    if (await isLocked(transaction, attempt.userId, MAX_IN_A_ROW)) throw locked()
+  }
+
+  const takeAllBack = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
+    const nowMs = clock.now()
+    for (const { id } of counters) await takeBack(transaction, id, nowMs)
+    if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
   }
 
   return {
     async count(attempt) {
       const counters = enabled ? countersOf(attempt) : []
-      const refusal = await db.inTransaction((transaction) => countAll(transaction, attempt, counters))
-      if (refusal) throw refusal
-      return () =>
-        db.inTransaction(async (transaction) => {
-          const nowMs = clock.now()
-          for (const { id } of counters) await takeBack(transaction, id, nowMs)
-          if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
-        })
+      await db.inTransaction((transaction) => countAll(transaction, attempt, counters))
+      return () => db.inTransaction((transaction) => takeAllBack(transaction, attempt, counters))
     },
   }
 }
