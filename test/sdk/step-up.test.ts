@@ -5,6 +5,8 @@ import { createAuth, hasMfa } from '../../sdk/src/server.ts'
 import { currentUser, signedUp } from '../support/client/accounts.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
 import { openDatabase } from '../support/database/database.ts'
+import { createAuthenticator } from '../support/passkeys/authenticator.ts'
+import { addPasskey } from '../support/passkeys/passkeys.ts'
 import { codeAt } from '../support/second-factor/authenticator-app.ts'
 import { setUpApp } from '../support/second-factor/app-set-up.ts'
 import { startService } from '../support/service/service.ts'
@@ -44,4 +46,16 @@ test('an application asks for a second factor, and the user comes back with one'
   assert.deepEqual([claims.amr, claims.auth_time], [user.amr, user.authTime])
   assert.equal(hasMfa(claims, { maxAge: 600 }), true)
   assert.equal((await agent.get(address)).location, '/payments?id=1&to=%26', 'a fresh proof is not asked for again')
+})
+
+test('an application that verifies tokens itself gets one with the proof, and does not ask in a circle', async () => {
+  const { agent } = await signedUp(service)
+  const verified = async () => hasMfa(await auth.verifyAccessToken(agent.cookies.get('svc_access') ?? ''))
+  await addPasskey(agent, createAuthenticator({ origin: service.url }))
+  assert.equal(hasMfa(await userOf(agent)), true, 'the session has it at once')
+  const answer = await agent.get(auth.stepUpUrl('/payments'))
+  assert.deepEqual([answer.status, answer.location], [303, '/payments'])
+  assert.equal(await verified(), true, 'and so has the token, on the way')
+  const head = await agent.send({ method: 'HEAD', path: auth.stepUpUrl('/payments') })
+  assert.deepEqual(head.setCookies, [])
 })

@@ -89,6 +89,13 @@ export const createReauthentication = (deps: PageDeps) => {
       codeValue: refusal.errors.code ? undefined : context.form.get('code'),
     })
 
+  /** The token may be older than the proof, as after a passkey was added: an application that reads it would ask again. */
+  const renewToken = async (context: RequestContext): Promise<void> => {
+    const { refresh } = context.cookies
+    if (!refresh || context.isRenewed || context.method === 'HEAD') return
+    await deps.finishRefresh(context, await sessions.refresh(refresh, context.device))
+  }
+
   /** 403 where nobody can prove more than a password or a provider. */
   const requirePossible = ({ acr }: StepUp): HttpResponse | undefined =>
     acr === 'mfa' && !secondFactors.acceptsCodes && !passkeys.isOn ? page(403, pages.stepUpImpossible()) : undefined
@@ -101,9 +108,9 @@ export const createReauthentication = (deps: PageDeps) => {
       const impossible = requirePossible(stepUp)
       if (impossible) return impossible
       const wayOn = await findWayOn(session, stepUp)
-      return wayOn === undefined
-        ? page(200, pages.reauthentication(await view(context, session, stepUp)))
-        : redirect(wayOn)
+      if (wayOn === undefined) return page(200, pages.reauthentication(await view(context, session, stepUp)))
+      if (wayOn === stepUp.returnTo) await renewToken(context)
+      return redirect(wayOn)
     },
 
     async submit(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
