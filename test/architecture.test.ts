@@ -219,6 +219,12 @@ const RULES: readonly Rule[] = [
     breach: `const { discovery } = await import('openid-client')`,
   },
   {
+    title: 'the library of one-time codes and that of QR codes are known in second-factor/',
+    pattern: importOf('(?:otpauth|uqr)'),
+    places: /^second-factor\//,
+    breach: `import { TOTP } from 'otpauth'`,
+  },
+  {
     // A start that counts nothing does not load the library.
     title: 'metrics/ is loaded by those who need it',
     pattern: /^import (?!type\b).*from '(?:\.{1,2}\/)+(?:metrics\/)?(?:metrics|fleet|registry)\.ts'/m,
