@@ -13,7 +13,7 @@ import { enrolWithPasskey, findEnrolling } from './enrol-with-passkey.ts'
 import { createEnterByPasskey } from './enter-by-passkey.ts'
 import { findLinkToPasskey, type LinkToPasskey } from './named-link.ts'
 import { added, answerScript } from './passkey-answer.ts'
-import { passkeyBrowser } from './passkey-browser.ts'
+import { holdBrowserSecret } from '../recovery/asking-browser.ts'
 
 /** `/auth/passkeys/register`: adding a passkey, which a session allows, a link, or a sign-in that must go on with one. */
 export const createAddPasskey = (deps: PageDeps) => {
@@ -77,7 +77,7 @@ export const createAddPasskey = (deps: PageDeps) => {
       answerScript(context, async () => {
         const authority = await findAuthority(context)
         const email = 'link' in authority ? shownEmailOf(authority.link) : undefined
-        const options = await passkeys.registrationOptions(authority.userId, passkeyBrowser(deps, context), email)
+        const options = await passkeys.registrationOptions(authority.userId, holdBrowserSecret(deps, context), email)
         return json(200, JSON.stringify(options))
       }),
 

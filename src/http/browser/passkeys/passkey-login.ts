@@ -9,7 +9,7 @@ import { readReturnTo, returnToParameter } from '../../return-to.ts'
 import { askToProveEmail } from '../recovery/check-mail.ts'
 import { startSession } from '../start-session.ts'
 import { answerScript } from './passkey-answer.ts'
-import { passkeyBrowser } from './passkey-browser.ts'
+import { holdBrowserSecret } from '../recovery/asking-browser.ts'
 
 /** Where the account page says that the user has confirmed who they are. */
 const AFTER_CONFIRMATION = '/auth/account?done=confirmed'
@@ -66,7 +66,7 @@ export const createPasskeyLogin = (deps: PageDeps) => {
 
   return {
     options: async (context: RequestContext): Promise<HttpResponse> =>
-      json(200, JSON.stringify(await passkeys.loginOptions(passkeyBrowser(deps, context)))),
+      json(200, JSON.stringify(await passkeys.loginOptions(holdBrowserSecret(deps, context)))),
 
     submit: (context: RequestContext): Promise<HttpResponse> =>
       answerScript(context, () => {
