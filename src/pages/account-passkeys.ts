@@ -1,9 +1,9 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field } from './form.ts'
 import { passkeyButton } from './passkey-button.ts'
+import { passkeyIcon } from './passkey-icon.ts'
 import { passkeyTexts as texts } from './passkey-texts.ts'
 import type { PasskeysView, PasskeyView, RefusedNameView } from './passkey-views.ts'
-import { providerIcon } from './provider-buttons.ts'
 import { texts as commonTexts } from './texts.ts'
 import { agoOf, dayOf } from './time-text.ts'
 
@@ -49,9 +49,9 @@ const timesOf = ({ addedAtMs, lastUsedAtMs }: PasskeyView, nowMs: number): HtmlF
     lastUsedAtMs === undefined ? texts.neverUsed : html`${texts.lastUsed} ${agoOf(lastUsedAtMs, nowMs)}`
   }`
 
-const row = (passkey: PasskeyView, shown: Shown, iconUrl: string): HtmlFragment => {
+const row = (passkey: PasskeyView, shown: Shown): HtmlFragment => {
   const mayChange = shown.passkeys.isRecentlyAuthenticated
-  return html`<li>${providerIcon(texts.passkeys, iconUrl)}
+  return html`<li>${passkeyIcon}
 <div>
 <p><b>${passkey.name}</b></p>
 <p class="about">${timesOf(passkey, shown.nowMs)}<br>
@@ -81,7 +81,7 @@ export const passkeyOffer = (passkeys: PasskeysView | undefined): HtmlFragment |
   passkeys?.isOffered ? html`<p class="about">${texts.offer} <a href="#passkeys">${texts.add}</a></p>` : undefined
 
 /** The passkeys of the account: what they are, which there are, and what can be done with them. */
-export const passkeysSection = (shown: Shown, iconUrl: string): HtmlFragment => {
+export const passkeysSection = (shown: Shown): HtmlFragment => {
   const { csrfToken, passkeys } = shown
   const { list, accepted } = passkeys
   const add = passkeyButton({ kind: 'add', csrfToken, url: '/auth/account?done=passkey_added' })
@@ -89,7 +89,7 @@ export const passkeysSection = (shown: Shown, iconUrl: string): HtmlFragment => 
 ${
   list.length > 0 &&
   html`<ul class="sessions logins">
-${list.map((one) => row(one, shown, iconUrl))}</ul>
+${list.map((one) => row(one, shown))}</ul>
 `
 }${explanation(list.length === 0)}
 ${passkeys.isRecentlyAuthenticated ? add : gate()}

@@ -8,7 +8,6 @@ import { sessionsSection } from './account-sessions.ts'
 import { passkeyOffer, passkeysSection } from './account-passkeys.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
 import { csrfInput, formProblem, notice } from './form.ts'
-import type { Frame } from './frame.ts'
 import type { Layout } from './layout.ts'
 import { passkeyTexts } from './passkey-texts.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
@@ -51,12 +50,12 @@ const waysInSection = (view: AccountView, passwordIconUrl: string): Section | un
     body: signInSection(view.csrfToken, view.signIn, passwordIconUrl),
   }
 
-const passkeySection = ({ passkeys, ...view }: AccountView, passkeyIconUrl: string): Section | undefined =>
+const passkeySection = ({ passkeys, ...view }: AccountView): Section | undefined =>
   passkeys && {
     id: 'passkeys',
     title: passkeyTexts.passkeys,
     about: passkeyTexts.about,
-    body: passkeysSection({ ...view, passkeys }, passkeyIconUrl),
+    body: passkeysSection({ ...view, passkeys }),
   }
 
 const passwordSection = (view: AccountView, focus: Focus, layout: Layout): Section | undefined => {
@@ -98,18 +97,16 @@ const isReview = ({ done, signIn }: AccountView): boolean => done === 'password'
 const noticeOf = (view: AccountView): string | undefined =>
   isReview(view) ? texts.doneButConnected : view.done && accountDone[view.done]
 
-type Icons = Pick<Frame, 'passwordIcon' | 'passkeyIcon'>
-
 /** All sections, in the order of the page. */
-const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, icons: Icons): Section[] => {
-  const waysIn = waysInSection(view, icons.passwordIcon)
+const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
+  const waysIn = waysInSection(view, passwordIconUrl)
   const isFirst = isReview(view)
   return [
     isFirst && waysIn,
     emailSection(view, focus, layout),
     usernameSection(view, focus),
     !isFirst && waysIn,
-    passkeySection(view, icons.passkeyIcon),
+    passkeySection(view),
     passwordSection(view, focus, layout),
     secondFactorSection(view),
     openSessionsSection(view),
@@ -119,10 +116,10 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, icons: Icon
 
 /** The account page: what the account is, and the forms to change it. */
 export const createAccountPage =
-  (layout: Layout, icons: Icons) =>
+  (layout: Layout, passwordIconUrl: string) =>
   (view: AccountView): string => {
     const focus = focusOf(view)
-    const sections = sectionsOf(view, focus, layout, icons)
+    const sections = sectionsOf(view, focus, layout, passwordIconUrl)
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),

@@ -23,8 +23,6 @@ export interface Frame {
   iconOf(providerName: string): string | undefined
   /** The path of the icon that stands for the password. */
   passwordIcon: string
-  /** The path of the icon that stands for passkeys. */
-  passkeyIcon: string
   error(view: ErrorView): string
   deadLink(view: DeadLinkView): string
   notSent(view: NotSentView): string
@@ -48,7 +46,6 @@ export const createFrame = ({ providers = NO_PROVIDERS, ...branding }: FrameSett
     contentSecurityPolicy: policyFor(branding, providers),
     iconOf: icons.iconOf,
     passwordIcon: icons.password,
-    passkeyIcon: icons.passkey,
     error: createErrorPage(layout),
     deadLink: createDeadLinkPage(layout),
     notSent: createNotSentPage(layout),

@@ -58,7 +58,7 @@ const wayToSignup = ({ returnTo, email }: Pick<LoginView, 'returnTo' | 'email'>)
   html`${texts.newHere} <a href="${entryHref('/auth/signup', returnTo, email)}">${texts.createAccount}</a>`
 
 /** Where there is no password, it is the first way. */
-const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView, iconUrl?: string): HtmlFragment =>
+const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView): HtmlFragment =>
   passkeyButton({
     kind: 'log-in',
     csrfToken,
@@ -66,7 +66,6 @@ const passkeyWay = ({ csrfToken, returnTo, passwords, providers }: LoginView, ic
     isMain: !passwords,
     hasOthers: passwords || providers.length > 0,
     before: passwords && providers.length === 0 && orLine(),
-    iconUrl,
   })
 
 const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
@@ -76,7 +75,7 @@ const isEmpty = ({ email, errors, problem }: LoginView): boolean =>
 const carriesNothing = ({ returnTo, email }: LoginView): boolean => returnTo === undefined && email === ''
 
 /** The login page. Most visitors have entered nothing yet: what they get is rendered once, except for the token. */
-export const createLoginPage = (layout: Layout, passkeyIcon: string) => {
+export const createLoginPage = (layout: Layout) => {
   const { passkeys } = layout
   const frame = layout.frame({ title: texts.logIn, scripted: true, passkeys })
   const emptyFields = fields({ email: '', errors: {} }, 'email', passkeys)
@@ -109,7 +108,7 @@ ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkey
 ${button}
 </form>
 ${carriesNothing(view) ? forgotAlone : forgotLink(layout, view)}
-${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view, passkeyIcon)}${providerForms(view, false)}` : providerForms(view)}`,
+${passkeys ? html`${view.providers.length > 0 && orLine()}${passkeyWay(view)}${providerForms(view, false)}` : providerForms(view)}`,
     })
   }
 }

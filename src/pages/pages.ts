@@ -99,12 +99,12 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
   const { layout } = frame
   return {
     ...frame,
-    login: createLoginPage(layout, frame.passkeyIcon),
+    login: createLoginPage(layout),
     loginCode: createLoginCodePage(layout),
     loginEnrol: createLoginEnrolPage(layout),
     signup: createSignupPage(layout),
     logout: createLogoutPage(layout),
-    account: createAccountPage(layout, frame),
+    account: createAccountPage(layout, frame.passwordIcon),
     reauthentication: createReauthenticationPage(layout),
     stepUpImpossible: createStepUpImpossiblePage(layout),
     firstFactor: createFirstFactorPage(layout),
@@ -117,7 +117,7 @@ export const createPages = (settings: FrameSettings, frame = createFrame(setting
     linkSent: createLinkSentPage(layout),
     resetPassword: createResetPasswordPage(layout),
     ...createVerificationPages(layout),
-    otherWaysIn: createOtherWaysInPage(layout, frame.passkeyIcon),
+    otherWaysIn: createOtherWaysInPage(layout),
     notMe: createNotMePage(layout),
     invitation: createInvitationPage(layout),
     newEmail: createNewEmailPage(layout),

@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { passkeyIcon } from './passkey-icon.ts'
 import { passkeyTexts as texts } from './passkey-texts.ts'
 
 /** What a button for passkeys does; `passkeys.js` does it. */
@@ -20,7 +21,6 @@ interface PasskeyButton {
   link?: { purpose: 'reset' | 'undo' | 'invite'; token: string } | undefined
   /** Shown with the button, above it. */
   before?: HtmlFragment | false | undefined
-  iconUrl?: string | undefined
 }
 
 const LABELS = { 'log-in': texts.logIn, confirm: texts.confirm, fill: texts.use, add: texts.add }
@@ -32,9 +32,9 @@ const responseInput = html`<input type="hidden" name="passkey_response">`
  * A button that uses or makes a passkey, with the place where the script says what happens. The script reveals it; where
  * scripts are off, there is a sentence in its place.
  */
-export const passkeyButton = ({ kind, csrfToken, url, link, iconUrl, ...it }: PasskeyButton): HtmlFragment =>
+export const passkeyButton = ({ kind, csrfToken, url, link, ...it }: PasskeyButton): HtmlFragment =>
   html`<div class="passkey" data-passkey="${kind}" data-csrf="${csrfToken}"${url !== undefined && html` data-url="${url}"`}${link && html` data-link="${JSON.stringify(link)}"`}${!it.hasOthers && html` data-needed`} hidden>
-${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${iconUrl && html`<img src="${iconUrl}" alt="" width="20" height="20">`}${it.label ?? LABELS[kind]}</button>
+${it.before}<button class="${it.isMain ? 'first' : 'second'}" type="button">${passkeyIcon}${it.label ?? LABELS[kind]}</button>
 ${kind === 'fill' && responseInput}<p class="hint" role="status"></p>
 </div>
 <noscript><p class="hint">${texts.withoutScripts[kind]}</p></noscript>`

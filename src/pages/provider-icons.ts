@@ -24,21 +24,15 @@ const DRAWINGS: Readonly<Record<string, string>> = {
 const KEY =
   '<path class="a" fill-rule="evenodd" d="M7.2 6.5a5.5 5.5 0 1 0 5.2 7.3h3.1v2.7h3v-2.7H23v-3.6H12.4a5.5 5.5 0 0 0-5.2-3.7zm0 3.3a2.2 2.2 0 1 1 0 4.4 2.2 2.2 0 0 1 0-4.4z"/>'
 
-/** A user and a key, which stand for passkeys. */
-const USER_WITH_KEY =
-  '<path class="a" fill-rule="evenodd" d="M9.5 2.5a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2zM1 20.5c0-4 3.4-6.8 8.5-6.8 1.8 0 3.4.4 4.7 1a5 5 0 0 0 1.5 3.2v2.6zM19 8.8a4 4 0 0 1 1.5 7.7v1l1.2 1.3-1.2 1.3 1.2 1.3-2.3 2.3-1.9-2v-5.2A4 4 0 0 1 19 8.8zm0 2a1.3 1.3 0 1 0 0 2.6 1.3 1.3 0 0 0 0-2.6z"/>'
-
-/** The built-in icons of the well-known providers, of the password and of passkeys. */
+/** The built-in icons of the well-known providers and of the password. */
 export const createProviderIcons = () => {
   const icons = new Map<string, Asset>()
   for (const [name, body] of Object.entries(DRAWINGS)) icons.set(name, asset(name, 'svg', 'image/svg+xml', svg(body)))
   const password = asset('password', 'svg', 'image/svg+xml', svg(inkStyle('#5c5d5f', '#a3a6ab') + KEY))
-  const passkey = asset('passkey', 'svg', 'image/svg+xml', svg(inkStyle('#5c5d5f', '#a3a6ab') + USER_WITH_KEY))
   return {
-    assets: [...icons.values(), password, passkey],
+    assets: [...icons.values(), password],
     /** The path of a provider's icon, by its name in the configuration. */
     iconOf: (providerName: string): string | undefined => icons.get(providerName)?.path,
     password: password.path,
-    passkey: passkey.path,
   }
 }

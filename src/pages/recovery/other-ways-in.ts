@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, returnToInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { passkeyIcon } from '../passkey-icon.ts'
 import { passkeyTexts } from '../passkey-texts.ts'
 import { providerIcon } from '../provider-buttons.ts'
 import type { LinkedView } from '../provider-views.ts'
@@ -25,12 +26,8 @@ const row = ({ id, label, iconUrl, email, linkedAtMs }: LinkedView): HtmlFragmen
 
 type ShownPasskey = OtherWaysInView['passkeys'][number]
 
-const passkeyRow = (
-  { id, name, addedAtMs, removable }: ShownPasskey,
-  iconUrl: string,
-  hiddenInputs: HtmlFragment,
-): HtmlFragment =>
-  html`<li>${providerIcon(passkeyTexts.passkeys, iconUrl)}
+const passkeyRow = ({ id, name, addedAtMs, removable }: ShownPasskey, hiddenInputs: HtmlFragment): HtmlFragment =>
+  html`<li>${passkeyIcon}
 <div>
 <p><b>${name}</b></p>
 <p class="about">${passkeyTexts.added} ${dayOf(addedAtMs)}${
@@ -53,7 +50,7 @@ ${hiddenInputs}<input type="hidden" name="passkey_id" value="${id}">
  * The page after a reset: what else gets into the account, with a button to remove each. Who had the old password may
  * have connected something.
  */
-export const createOtherWaysInPage = (layout: Layout, passkeyIconUrl: string) => {
+export const createOtherWaysInPage = (layout: Layout) => {
   const words = resetTextsOf(layout)
   return ({ csrfToken, returnTo, linked, passkeys }: OtherWaysInView): string => {
     const own = `/auth/account/ways-in?return_to=${encodeURIComponent(returnTo.toWellFormed())}`
@@ -72,7 +69,7 @@ ${linked.map(row)}</ul>
 }${
   passkeys.length > 0 &&
   html`<ul class="sessions logins">
-${passkeys.map((passkey) => passkeyRow(passkey, passkeyIconUrl, hiddenInputs))}</ul>
+${passkeys.map((passkey) => passkeyRow(passkey, hiddenInputs))}</ul>
 `
 }<a class="first" href="${returnTo}">${words.goOn}</a>`,
     })
