@@ -249,6 +249,12 @@ test('the page says so in the words of people when there is no passkey, no netwo
     await assertProblem(visitor, text)
     await page.unroute('**/login/options')
   }
+  await page.route('**/login/options', (route) =>
+    route.fulfill({ status: 403, headers: { location: '/shop' }, json: { error: {} } }),
+  )
+  await visitor.open('/auth/login')
+  await Promise.all([page.waitForURL('**/shop'), button(visitor).click()])
+  await page.unroute('**/login/options')
   await visitor.open('/auth/login')
   await visitor.context.setOffline(true)
   await button(visitor).click()
@@ -304,6 +310,29 @@ test('a user who has forgotten the password sets a new one with a link and the p
   await visitor.open(LOGIN)
   await logInInWindow(visitor, { email, password })
   assert.equal(visitor.path(), '/shop')
+})
+
+test('where more than a password is required, a passkey is added on the way in, and asked for from then on', async (t) => {
+  const strict = await startService({ t, env: { SVC_SECOND_FACTOR: 'required' } })
+  const visitor = await openWindow(browser, strict)
+  const { page } = visitor
+  const person = newPerson()
+  await addAuthenticator(page, { synced: true })
+  await visitor.open('/auth/signup?return_to=%2Fshop')
+  await signUpInWindow(visitor, person)
+  assert.match(visitor.path(), /^\/auth\/login\/enrol/)
+  await assertUsable(visitor)
+  await Promise.all([page.waitForURL(/\/auth\/account\/second-factor\?return_to=%2Fshop/), button(visitor).click()])
+  assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
+  await page.addInitScript('PublicKeyCredential.isConditionalMediationAvailable = undefined')
+  await logOut(visitor)
+  await visitor.open(LOGIN)
+  await logInInWindow(visitor, person)
+  assert.match(visitor.path(), /^\/auth\/login\/code/)
+  await assertUsable(visitor)
+  await Promise.all([page.waitForURL('**/shop'), button(visitor).click()])
+  assert.deepEqual(await amr(visitor), ['swk', 'mfa'])
+  await visitor.context.close()
 })
 
 test('where there are neither passwords nor providers, an invitation and a link with a recovery code make passkeys', async (t) => {
