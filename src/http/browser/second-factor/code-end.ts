@@ -9,6 +9,7 @@ import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { orProblemPage } from '../oauth/problem-page.ts'
 import { startSession } from '../start-session.ts'
+import { stayNoLonger } from '../stay-at-login.ts'
 import { beginAgain, returnToAfter } from './pending.ts'
 
 interface Entered {
@@ -91,7 +92,10 @@ export const createCodeEnd = (deps: PageDeps) => {
   ): Promise<HttpResponse> => {
     try {
       const response = await finish(context, pending, entered)
-      if (response) return response
+      if (response) {
+        stayNoLonger(deps, context)
+        return response
+      }
     } catch (error) {
       // A form that is sent twice: the other request has used the code, and signed in.
       if (await pendingSignIns.isLive(pending)) throw error

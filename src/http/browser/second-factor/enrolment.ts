@@ -6,6 +6,7 @@ import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { type NewSession, startSession } from '../start-session.ts'
+import { stayNoLonger } from '../stay-at-login.ts'
 
 /** What a user has set up on the way in. */
 export interface Enrolment {
@@ -28,5 +29,6 @@ export const endEnrolment = (
   { facts, amr, store, returnTo }: Enrolment,
 ): Promise<HttpResponse | undefined> => {
   const grant = { ...deps.pendingSignIns.grantFor(pending), amr }
+  stayNoLonger(deps, context)
   return startSession(deps, context, { grant, returnTo, facts, also: store, browser: pending.browser })
 }

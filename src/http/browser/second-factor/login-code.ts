@@ -8,6 +8,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { stayAtLogin } from '../stay-at-login.ts'
 import { createCodeEnd } from './code-end.ts'
 import { countEnd } from './count-end.ts'
 import { beginAgain, findWaiting, offersTrust, readPending, redirectTo, returnToAfter } from './pending.ts'
@@ -23,6 +24,8 @@ export const createLoginCode = (deps: PageDeps) => {
     factors: AccountFactors,
     refusal: Partial<Refusal> = {},
   ): Promise<string> => {
+    // "Log in as someone else" must not lead straight back here.
+    stayAtLogin(deps, context)
     const user = await users.find(pending.userId)
     const { connect } = pending
     return pages.loginCode({

@@ -6,6 +6,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { returnToParameter } from '../../return-to.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
+import { stayAtLogin } from '../stay-at-login.ts'
 import { countEnd } from './count-end.ts'
 import { endEnrolment } from './enrolment.ts'
 import { asFirstSetUp, requireFirstEnrolment } from './first-set-up.ts'
@@ -27,6 +28,8 @@ export const createLoginEnrol = (deps: PageDeps) => {
     pending: PendingSignIn,
     { errors, problem }: Refusal = { errors: {}, problem: undefined },
   ): Promise<string> => {
+    // "Log in as someone else" must not lead straight back here.
+    stayAtLogin(deps, context)
     const email = (await users.find(pending.userId))?.email ?? ''
     return pages.loginEnrol({
       csrfToken: context.csrfToken,
