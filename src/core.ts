@@ -228,8 +228,8 @@ export const createCore = (deps: CoreDeps): Core => {
       deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
     acceptsPasswords: config.passwords,
     async hasFactor({ userId, madeBeforeMs }, queries) {
-      const { codes, passkeys } = await secondFactors.find(userId, queries, madeBeforeMs)
-      return codes || passkeys > 0
+      const { codes, passkeys, recoveryCodes } = await secondFactors.find(userId, queries, madeBeforeMs)
+      return codes || passkeys > 0 || recoveryCodes > 0
     },
     notify,
     users,

@@ -41,8 +41,8 @@ export interface CodeCheckDeps {
   notify: Notify
   /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow, made before a time. */
-  hasFactor: (userId: string, madeBeforeMs: number) => Promise<boolean>
+  /** Whether the account has an app or a passkey that the settings allow, whenever it was made. */
+  hasFactor: (userId: string) => Promise<boolean>
   rateLimit: boolean
 }
 
@@ -73,7 +73,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     caller?: Caller,
   ) => {
     // Alone, recovery codes prove nothing: they stand for something else that the user has.
-    if (!(await hasFactor(userId, madeBeforeMs))) return undefined
+    if (!(await hasFactor(userId))) return undefined
     const hash = await findRecoveryHash(db, { userId, place }, madeBeforeMs)
     if ((await passwords.check(text, hash, caller)) === 'wrong' || hash === undefined) return undefined
     return {

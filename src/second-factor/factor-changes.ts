@@ -40,8 +40,8 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
-  /** Whether the account has an app or a passkey that the settings allow; of what was made before a time, if given. */
-  hasFactor: (userId: string, madeBeforeMs?: number) => Promise<boolean>
+  /** Whether the account has an app or a passkey that the settings allow. */
+  hasFactor: (userId: string) => Promise<boolean>
   /** Whether tries are limited (`SVC_RATE_LIMIT`). */
   rateLimit: boolean
   /** Called with how each check of a code has ended. */

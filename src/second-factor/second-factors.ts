@@ -25,7 +25,10 @@ export interface SecondFactors {
   readonly acceptsCodes: boolean
   /** Whether a login with a password alone leads to a set-up. */
   readonly isRequired: boolean
-  /** Of what was made before `madeBeforeMs`; of everything when left out. */
+  /**
+   * Of what was made before `madeBeforeMs`; of everything when left out. Recovery codes from before count also where
+   * what they stood for was replaced since.
+   */
   find(userId: string, queries?: Pick<Queries, 'get'>, madeBeforeMs?: number): Promise<AccountFactors>
   /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
   checkCode(entered: EnteredCode, caller?: Caller): Promise<CheckedCode>
@@ -68,16 +71,22 @@ interface SecondFactorsDeps extends Omit<FactorChangesDeps, 'hasFactor'> {
 export const createSecondFactors = (deps: SecondFactorsDeps): SecondFactors => {
   const { db, acceptsCodes, acceptsPasskeys, isRequired } = deps
 
-  const find: SecondFactors['find'] = async (userId, queries = db, madeBeforeMs = Number.MAX_SAFE_INTEGER) => {
+  const findAccepted = async (userId: string, queries: Pick<Queries, 'get'>, madeBeforeMs: number) => {
     const stored = await countFactors(queries, userId, madeBeforeMs)
-    const codes = acceptsCodes && stored.codes > 0
-    const passkeys = acceptsPasskeys ? stored.passkeys : 0
-    return { codes, recoveryCodes: codes || passkeys > 0 ? stored.recoveryCodes : 0, passkeys }
+    return { ...stored, codes: acceptsCodes && stored.codes > 0, passkeys: acceptsPasskeys ? stored.passkeys : 0 }
   }
 
-  const hasFactor = async (userId: string, madeBeforeMs?: number): Promise<boolean> => {
-    const { codes, passkeys } = await find(userId, db, madeBeforeMs)
+  const hasFactor = async (userId: string, queries: Pick<Queries, 'get'> = db): Promise<boolean> => {
+    const { codes, passkeys } = await findAccepted(userId, queries, Number.MAX_SAFE_INTEGER)
     return codes || passkeys > 0
+  }
+
+  const find: SecondFactors['find'] = async (userId, queries = db, madeBeforeMs?: number) => {
+    const found = await findAccepted(userId, queries, madeBeforeMs ?? Number.MAX_SAFE_INTEGER)
+    if (found.codes || found.passkeys > 0) return found
+    // What they stood for then was replaced by something newer.
+    const stand = madeBeforeMs !== undefined && found.recoveryCodes > 0 && (await hasFactor(userId, queries))
+    return { ...found, recoveryCodes: stand ? found.recoveryCodes : 0 }
   }
 
   return {

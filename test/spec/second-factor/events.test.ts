@@ -107,6 +107,23 @@ describe('what each event ends of an account with everything', () => {
     await assertLeft(account, { ...ENDED, ...ALL_GO, links: 'all die' })
   })
 
+  test('an undo link: an app that was replaced since goes, and a recovery code from before is asked for', async () => {
+    const account = await newAccount()
+    await database.rows('DELETE FROM passkeys WHERE user_id = ?', account.id)
+    const token = await undoLinkFor(account, account.completeAtMs + 1)
+    // As if the app in place of the first had been set up a second later.
+    const later = account.completeAtMs + 1000
+    await database.rows('UPDATE one_time_codes SET created_at = ? WHERE user_id = ?', later, account.id)
+    const form = { token, password: 'a good password 1' }
+    const browser = newAgent()
+    assert.match((await browser.get(`/auth/email/undo?token=${token}`)).text, /Recovery code/)
+    assertPage(await browser.post('/auth/email/undo', form), 422)
+    assertPage(await browser.post('/auth/email/undo', { ...form, code: account.app.nextCode() }), 401)
+    const code = account.app.recoveryCodes[0] ?? ''
+    assert.equal((await browser.post('/auth/email/undo', { ...form, code })).status, 303)
+    await assertLeft(account, { ...ENDED, passkeys: 'go', codes: 'go', recoveryCodes: 'go' })
+  })
+
   test('"This wasn’t me" about a passkey: it goes, with recovery codes that were made since', async () => {
     const account = await newAccount()
     const details = { passkeyId: account.passkeyId, passkey: 'Phone', addedAt: '1' }

@@ -32,7 +32,9 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
     async describe(asked: AskedFactor | undefined): Promise<AskedFactorView | undefined> {
       if (!asked) return undefined
       const { codes, recoveryCodes, passkeys } = await find(asked)
-      return codes || passkeys > 0 ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 } : undefined
+      return codes || passkeys > 0 || recoveryCodes > 0
+        ? { codes, recoveryCodes: recoveryCodes > 0, passkeys: passkeys > 0 }
+        : undefined
     },
 
     /**
@@ -46,8 +48,8 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
       entered: Pick<Fields, 'get'> = context.form,
     ): Promise<ProvedFactor | undefined> {
       if (!asked) return undefined
-      const { codes, passkeys: passkeyCount } = await find(asked)
-      if (!codes && passkeyCount === 0) return undefined
+      const { codes, recoveryCodes, passkeys: passkeyCount } = await find(asked)
+      if (!codes && passkeyCount === 0 && recoveryCodes === 0) return undefined
       const response = entered.get('passkey_response')
       if (response && passkeyCount > 0) return checkPasskey(context, asked, response)
       const code = entered.get('code')?.trim()
