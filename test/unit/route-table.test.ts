@@ -97,13 +97,13 @@ test('every form is shown again when its CSRF token alone is not good, except a 
   )
 })
 
-test('every form and page of the account asks for a session, but for the one that a link from a message opens', () => {
+test('every form and page of the account asks for a session, but for those that a link from a message opens', () => {
   const own = routes.filter(({ method, path }) => path.startsWith('/auth/account') && method === 'POST')
   const pages = routes.filter(({ method, path }) => /^\/auth\/account(?:\/confirm)?$/.test(path) && method === 'GET')
   assert.equal(pages.length, 2)
   const open = [...own, ...pages].filter(({ guard }) => guard !== 'session')
   assert.deepEqual(
     open.map(({ path }) => path),
-    ['/auth/account/not-me'],
+    ['/auth/account/first-factor', '/auth/account/not-me'],
   )
 })
