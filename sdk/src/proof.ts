@@ -40,7 +40,8 @@ export const hasMfa = (who: Partial<Proof> | ProofClaims, { maxAge }: MfaOptions
   if (maxAge !== undefined && !(maxAge >= SHORTEST_AGE_SECONDS)) {
     throw new TypeError(`maxAge must be a number of seconds of at least ${SHORTEST_AGE_SECONDS}`)
   }
-  if (!who.amr?.includes('mfa')) return false
+  // The text of a header is no list, and would have it as a part of any word.
+  if (!Array.isArray(who.amr) || !who.amr.includes('mfa')) return false
   if (maxAge === undefined) return true
   const time = 'authTime' in who ? who.authTime : (who as ProofClaims).auth_time
   return time !== undefined && Date.now() / 1000 - time <= maxAge + LEEWAY_SECONDS

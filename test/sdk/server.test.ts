@@ -146,6 +146,8 @@ describe('hasMfa', () => {
     assert.equal(hasMfa({ amr: ['pwd', 'otp', 'mfa'], authTime: undefined }), true)
     assert.equal(hasMfa({ amr: ['swk', 'mfa'], auth_time: 1 }), true)
     for (const amr of [[], ['pwd'], ['fed', 'otp'], ['xmfa'], undefined]) assert.equal(hasMfa({ amr }), false)
+    // @ts-expect-error as a program without types may call it
+    assert.equal(hasMfa({ amr: 'pwd,nomfa' }), false)
   })
 
   test('may ask for a proof that is not older than the page for it accepts', () => {
