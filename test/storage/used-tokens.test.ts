@@ -1,0 +1,30 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deleteExpiredTokens, isSpent, spendToken } from '../../src/storage/used-tokens.ts'
+import { openOperator } from '../support/service/replicas.ts'
+import { startService } from '../support/service/service.ts'
+
+const { db } = await openOperator(await startService())
+const HOUR_MS = 3_600_000
+
+test('a token is spent once, and not by a transaction that fails', async () => {
+  const token = { id: 'once', expiresAtMs: 1000 }
+  const failing = db.inTransaction(async (transaction) => {
+    await spendToken(transaction, token)
+    throw new Error('failed later')
+  })
+  await assert.rejects(failing, /failed later/)
+  assert.equal(await isSpent(db, 'once'), false)
+  const both = [1, 2].map(() => db.inTransaction((transaction) => spendToken(transaction, token)))
+  assert.deepEqual((await Promise.all(both)).toSorted(), [false, true])
+  assert.equal(await isSpent(db, 'once'), true)
+})
+
+test('its mark outlasts it by an hour, for replicas whose clock is behind', async () => {
+  await spendToken(db, { id: 'kept', expiresAtMs: 10 * HOUR_MS })
+  assert.equal(await deleteExpiredTokens(db, 11 * HOUR_MS - 1), 1)
+  assert.equal(await isSpent(db, 'kept'), true)
+  assert.equal(await deleteExpiredTokens(db, 11 * HOUR_MS), 1)
+  assert.equal(await isSpent(db, 'kept'), false)
+})
