@@ -9,7 +9,6 @@ import { createServerApiRoutes } from './api/v2/server-api-routes.ts'
 import { createHome } from './browser/home.ts'
 import { createLoginRedirect } from './browser/login-redirect.ts'
 import { createProviderHandlers } from './browser/oauth/provider-handlers.ts'
-import { LOGIN, LOGIN_OPTIONS, REGISTER, REGISTER_OPTIONS } from './browser/passkeys/documentation.ts'
 import { createPasskeyHandlers } from './browser/passkeys/passkey-handlers.ts'
 import { createPageHandlers } from './browser/page-handlers.ts'
 import { createRecoveryHandlers } from './browser/recovery/recovery-handlers.ts'
@@ -103,10 +102,10 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',  path: '/auth/ready',                   guard: 'none',                         responseKind: 'json', frequent: true, ...createGetReadiness(deps) },
     { method: 'GET',  path: '/auth/api/v1/openapi.json',     guard: 'none',                         responseKind: 'json', ...getOpenApi('v1') },
     // For the script of the pages
-    { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: LOGIN_OPTIONS, handle: passkeys.login.options },
-    { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: LOGIN, handle: passkeys.login.submit },
-    { method: 'POST', path: '/auth/passkeys/register/options', guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: REGISTER_OPTIONS, handle: passkeys.register.options },
-    { method: 'POST', path: '/auth/passkeys/register',         guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', documentation: REGISTER, handle: passkeys.register.submit },
+    { method: 'POST', path: '/auth/passkeys/login/options',    guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', ...passkeys.loginOptions },
+    { method: 'POST', path: '/auth/passkeys/login',            guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', ...passkeys.login },
+    { method: 'POST', path: '/auth/passkeys/register/options', guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', ...passkeys.registerOptions },
+    { method: 'POST', path: '/auth/passkeys/register',         guard: 'none',        csrf: 'token', responseKind: 'json', takesJson: true, needs: 'passkeys', ...passkeys.register },
     // For pages of the application
     { method: 'GET',  path: '/auth/session.js',              guard: 'none',                         responseKind: 'asset', frequent: true, handle: createGetSessionScript(deps) },
     // The server API

@@ -17,7 +17,7 @@ test('a token is spent once, and not by a transaction that fails', async () => {
   await assert.rejects(failing, /failed later/)
   assert.equal(await isSpent(db, 'once'), false)
   const both = [1, 2].map(() => db.inTransaction((transaction) => spendToken(transaction, token)))
-  assert.deepEqual((await Promise.all(both)).toSorted(), [false, true])
+  assert.equal((await Promise.all(both)).filter(Boolean).length, 1)
   assert.equal(await isSpent(db, 'once'), true)
 })
 

@@ -35,9 +35,11 @@ const change = async (
   const path = `/auth/account?done=${isRemoval ? 'passkey_removed' : 'passkey_renamed'}`
   const returnTo = readReturnTo(form.get('return_to') ?? path, { baseUrl, homeUrl })
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
-  await accountLog.recordOutcome(context, { event, userId, sessionId, passkeyId: id }, async () =>
-    isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name),
-  )
+  await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
+    await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name))
+    // Not before: it is any text until then.
+    facts.passkeyId = id
+  })
   return redirect(returnTo)
 }
 
