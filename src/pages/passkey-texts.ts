@@ -1,17 +1,16 @@
 /** The texts that the script of passkeys may show. The names of the members are used in `passkeys.js`. */
 export const passkeyScriptTexts = {
-  waiting: 'Your browser is asking for your passkey …',
+  waiting: 'Go on in the dialog of your browser …',
   notUsed:
-    'Nothing was done. Either it was cancelled, or there is no passkey for this site here. Try again, or log in another way.',
+    'Nothing was done. Either it was cancelled, or there is no passkey for this site here. Try again, or use another way.',
   notAdded: 'No passkey was added: it was cancelled, or this device could not make one. You can try again.',
   timedOut: 'That took too long, so nothing was done. Try again.',
-  tooLate: 'That took too long, so nothing was done. Load the page again, and try once more.',
   alreadyAdded: 'This device or security key already has a passkey for your account. You can log in with it.',
   noAuthenticator:
     'This device can’t do that: a passkey needs a screen lock, a fingerprint, a face or a PIN. Set one up, or use your phone or a security key.',
   otherAddress: 'Passkeys don’t work under this address. Open the site under its usual address, and try again.',
   unsupported: 'This browser can’t use passkeys. Update it, or use another one.',
-  unknown: 'This passkey does not log you in here: it may have been removed. Try another, or log in another way.',
+  unknown: 'This passkey does not log you in here: it may have been removed. Use another one, or another way.',
   outdated: 'This page was out of date, so nothing was done. Load it again, and try once more.',
   tooMany: 'Too many attempts. Wait a minute, then try again.',
   networkAway: 'The network did not answer. Check your connection, then try again.',

@@ -87,8 +87,11 @@ const post = async ({ dataset }, url, body, used) => {
     const where = answer.headers.get('location')
     return where ? go(where) : content
   }
-  if (used && answer.headers.get('x-svc-passkey') === 'unknown') await forget(used.id, used.rpId)
-  throw new Problem(used?.words?.[answer.status] ?? wordsOfRefusal(answer.status, content?.error, used))
+  if (used && answer.headers.get('x-svc-passkey') === 'unknown') {
+    await forget(used.id, used.rpId)
+    throw new Problem(texts.unknown)
+  }
+  throw new Problem(wordsOfRefusal(answer.status, content?.error, used))
 }
 
 // What the service is told beside the members of the standard: the link by which the user has come, and the code that its
@@ -182,8 +185,7 @@ const sign = async (place, mediation) => {
 }
 
 const send = async (place, { json, rpId }) => {
-  const used = { id: json.id, rpId, words: { 400: texts.tooLate, 401: texts.unknown } }
-  const { redirect_to: where } = await post(place, place.dataset.url, json, used)
+  const { redirect_to: where } = await post(place, place.dataset.url, json, { id: json.id, rpId })
   return go(where)
 }
 
@@ -199,8 +201,7 @@ const add = async (place) => {
   const link = linkOf(place)
   const options = await post(place, '/auth/passkeys/register/options', link)
   const json = toJson(await ask('create', { publicKey: withBytes(options) }))
-  const used = { id: json.id, rpId: options.rp.id, words: { 400: texts.tooLate, 409: texts.alreadyAdded } }
-  await post(place, '/auth/passkeys/register', { ...json, ...link }, used)
+  await post(place, '/auth/passkeys/register', { ...json, ...link }, { id: json.id, rpId: options.rp.id })
   return go(place.dataset.url)
 }
 
