@@ -99,10 +99,8 @@ describe('setting up an app', () => {
       assert.notEqual(readOfferedSetUp(refused).secret, secret)
     }
     const both = await Promise.all([1, 2].map(() => agent.post(PAGE, { set_up: sealed, code: code() })))
-    assert.deepEqual(
-      both.map(({ status }) => status).toSorted((a, b) => a - b),
-      [303, 401],
-    )
+    // The other comes from a session that has ended, or is about to: what it is told depends on the moment.
+    assert.equal(both.filter(({ location }) => location === PAGE).length, 1)
     for (const [form, status] of [
       [{ code: ' ', set_up: sealed }, 410],
       [{ code: '123456' }, 410],
