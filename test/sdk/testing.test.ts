@@ -67,6 +67,8 @@ describe('startSvc', () => {
   test('says why a user cannot sign in', async () => {
     const user = await svc.createUser()
     await assert.rejects(svc.signIn({ ...user, password: 'wrong' }), /could not sign in: 401 \S/)
+    await using strict = await startSvc({ env: { SVC_SECOND_FACTOR: 'required' } })
+    await assert.rejects(strict.signIn(await strict.createUser()), /could not sign in: 303 \/auth\/login\/enrol/)
   })
 
   test('keeps the events and the messages of svc', async () => {

@@ -97,7 +97,8 @@ export const signIn = async (
   const cookies = [...new Map([...before, ...cookiesOf(answer)].map((cookie) => [cookie.name, cookie])).values()]
   if (!cookies.some(({ name }) => name.endsWith('svc_access'))) {
     const [, reason = ''] = /role="alert"[^>]*>([^]*?)<\//.exec(html) ?? []
-    throw new Error(`${email} could not sign in: ${answer.status} ${reason.replaceAll(/<[^>]*>|\s+/g, ' ').trim()}`)
+    const why = reason.replaceAll(/<[^>]*>|\s+/g, ' ').trim() || (answer.headers.get('location') ?? '')
+    throw new Error(`${email} could not sign in: ${answer.status} ${why}`)
   }
   return { cookies, cookie: toHeader(cookies.filter(({ path }) => path === '/')) }
 }
