@@ -10,6 +10,9 @@ import { findSessionsBeside, type NamedLink, requireLink } from '../recovery/lin
 import { createResetPassword } from '../recovery/reset-password.ts'
 import { createUndoEmail } from '../recovery/undo-email.ts'
 
+/** Nobody has a second factor on an account that they were invited to, and have not entered yet. */
+type AskingPurpose = Exclude<EntryPurpose, 'invite'>
+
 /**
  * The second factor of an account that is entered by a link and a provider: it is asked for on the page of the link, and
  * used up before the browser goes to the provider. The sign-in there remembers what was proved.
@@ -20,16 +23,15 @@ export const createEntryProof = (deps: PageDeps) => {
 
   const findAsked = async (
     context: RequestContext,
-    purpose: EntryPurpose,
+    purpose: AskingPurpose,
     { link }: NamedLink,
   ): Promise<AskedFactor | undefined> => {
     if (purpose === 'undo') return recovery.emailUndo.findAsked({ link })
-    if (purpose === 'invite') return undefined
     const { isOwn: isOwnSession } = await findSessionsBeside(deps, context, link)
     return recovery.reset.findAsked({ link, isOwnSession })
   }
 
-  const prove = async (context: RequestContext, purpose: EntryPurpose) => {
+  const prove = async (context: RequestContext, purpose: AskingPurpose) => {
     const asked = await findAsked(context, purpose, await requireLink(deps, context, purpose))
     const factor = await askedFactor.prove(context, asked)
     if (!asked || !factor) return undefined
@@ -37,13 +39,13 @@ export const createEntryProof = (deps: PageDeps) => {
     return factor.amrAfter('fed')
   }
 
-  const showAgain = (context: RequestContext, purpose: EntryPurpose, refusal: Refusal): Promise<string> =>
+  const showAgain = (context: RequestContext, purpose: AskingPurpose, refusal: Refusal): Promise<string> =>
     (purpose === 'undo' ? createUndoEmail(deps) : createResetPassword(deps)).showAgain(context, refusal)
 
   /** Goes on with what was proved, if anything is asked for; a wrong code shows the page of the link again. */
   return (
     context: RequestContext,
-    purpose: EntryPurpose,
+    purpose: AskingPurpose,
     goOn: (proved: readonly AuthenticationMethod[] | undefined) => Promise<HttpResponse>,
   ): Promise<HttpResponse> =>
     orShowAgain(

@@ -98,6 +98,7 @@ export const createProviderStart = (deps: ProviderRouteDeps) => {
         ),
       )
     }
-    return isEntryPurpose(intent) && recovery.byProvider[intent] ? proveEntry(context, intent, goOn) : goOn()
+    const isAsked = (intent === 'reset' || intent === 'undo') && recovery.byProvider[intent]
+    return isAsked ? proveEntry(context, intent, goOn) : goOn()
   }
 }
