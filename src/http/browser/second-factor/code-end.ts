@@ -101,7 +101,7 @@ export const createCodeEnd = (deps: PageDeps) => {
       if (await pendingSignIns.isLive(pending)) throw error
     }
     entered.facts.reason = SIGN_IN_ENDED
-    return beginAgain(deps, context, pending)
+    return beginAgain(deps, context)
   }
 
   return (context: RequestContext, pending: PendingSignIn, entered: Entered): Promise<HttpResponse> => {

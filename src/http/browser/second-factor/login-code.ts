@@ -49,7 +49,7 @@ export const createLoginCode = (deps: PageDeps) => {
     action: (pending: PendingSignIn, factors: AccountFactors) => Promise<HttpResponse>,
   ): Promise<HttpResponse> => {
     const { pending, factors, next } = await findWaiting(deps, context)
-    if (!pending || next === 'start') return beginAgain(deps, context, pending)
+    if (!pending || next === 'start') return beginAgain(deps, context)
     if (next === 'enrol') return redirectTo(deps, 'enrol', returnToAfter(deps, context, pending))
     return action(pending, factors)
   }

@@ -45,7 +45,7 @@ export const createLoginEnrol = (deps: PageDeps) => {
     action: (pending: PendingSignIn) => Promise<HttpResponse>,
   ): Promise<HttpResponse> => {
     const { pending, next } = await findWaiting(deps, context)
-    if (!pending || next === 'start') return beginAgain(deps, context, pending)
+    if (!pending || next === 'start') return beginAgain(deps, context)
     if (next === 'ask') return redirectTo(deps, 'ask', returnToAfter(deps, context, pending))
     await requireFirstEnrolment(deps, context, pending)
     return action(pending)
@@ -66,7 +66,7 @@ export const createLoginEnrol = (deps: PageDeps) => {
         return codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target }) : target
       },
     })
-    if (!response) return beginAgain(deps, context, pending)
+    if (!response) return beginAgain(deps, context)
     accountLog.record(context, { event: 'second_factor_add', userId, sessionId: facts.sessionId })
     return response
   }

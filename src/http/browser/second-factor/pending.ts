@@ -54,12 +54,9 @@ export const goOnAt = (
 export const redirectTo = (deps: PageDeps, next: NextPage, returnTo: string): HttpResponse =>
   redirect(withReturnTo(deps, PAGES[next], returnTo))
 
-/** The sign-in no longer holds: the user begins again. */
-export const beginAgain = (
-  deps: PageDeps,
-  context: RequestContext,
-  pending: PendingSignIn | undefined,
-): HttpResponse => {
+/** The sign-in no longer holds: the user begins again, and still goes where it was to end. */
+export const beginAgain = (deps: PageDeps, context: RequestContext): HttpResponse => {
+  const pending = readPending(deps, context)
   const returnTo = returnToAfter(deps, context, pending)
   if (!context.cookies.pending) return redirect(withReturnTo(deps, '/auth/login', returnTo))
   context.setCookies([deps.cookieWriter.pending()])
