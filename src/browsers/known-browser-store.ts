@@ -40,17 +40,15 @@ export const deleteKnownBrowsersAbove = (db: Queries, userId: string, limit: num
     limit,
   )
 
-/** Until when a browser that the account knows is trusted; null: it is not. Undefined for a browser that it does not know. */
-export const findTrust = async (
+/** `trustedUntilMs` is null for a browser that is not trusted. Undefined for one that the account does not know. */
+export const findKnownBrowser = (
   db: Pick<Queries, 'get'>,
   browser: KnownBrowser,
-): Promise<number | null | undefined> => {
-  const row = await db.get<{ trusted_until: number | null }>(
-    'SELECT trusted_until FROM known_browsers WHERE id = ?',
+): Promise<{ knownSinceMs: number; trustedUntilMs: number | null } | undefined> =>
+  db.get(
+    'SELECT created_at AS "knownSinceMs", trusted_until AS "trustedUntilMs" FROM known_browsers WHERE id = ?',
     idOf(browser),
   )
-  return row?.trusted_until
-}
 
 export const updateTrust = (db: Queries, browser: KnownBrowser, untilMs: number): Promise<number> =>
   db.run('UPDATE known_browsers SET trusted_until = ? WHERE id = ?', untilMs, idOf(browser))

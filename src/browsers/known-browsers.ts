@@ -6,7 +6,7 @@ import {
   countTrusted,
   deleteKnownBrowsersAbove,
   endTrust,
-  findTrust,
+  findKnownBrowser,
   insertKnownBrowser,
   markSeen,
   renameBrowser,
@@ -40,6 +40,8 @@ export interface KnownBrowsers {
   readonly trustMs: number
   /** The browser with this secret, where the account knows it. */
   find(userId: string, secret: string | undefined, queries?: Pick<Queries, 'get'>): Promise<FoundBrowser | undefined>
+  /** The same by the hash of its secret. */
+  findByHash(userId: string, deviceHash: string): Promise<FoundBrowser | undefined>
   /** After a right code, in the transaction that has recorded the sign-in. */
   trust(transaction: Transaction, userId: string, deviceHash: string): Promise<unknown>
   countTrusted(userId: string): Promise<number>
@@ -48,7 +50,8 @@ export interface KnownBrowsers {
 }
 
 interface FoundBrowser {
-  deviceHash: string
+  /** What an account counts in this browser, it counts by this, which stays where the browser gets another secret. */
+  countedAs: string
   isTrusted: boolean
 }
 
@@ -58,45 +61,55 @@ interface KnownBrowsersDeps {
   trustMs: number
 }
 
-export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): KnownBrowsers => ({
-  trustMs,
-
-  async find(userId, secret, queries = db) {
-    if (secret === undefined) return undefined
-    const deviceHash = hashSecret(secret)
-    const trustedUntilMs = await findTrust(queries, { userId, deviceHash })
-    if (trustedUntilMs === undefined) return undefined
+export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): KnownBrowsers => {
+  const findByHash = async (
+    queries: Pick<Queries, 'get'>,
+    browser: { userId: string; deviceHash: string },
+  ): Promise<FoundBrowser | undefined> => {
+    const found = await findKnownBrowser(queries, browser)
+    if (!found) return undefined
+    const { knownSinceMs, trustedUntilMs } = found
     // With trust switched off, that of earlier sign-ins no longer counts.
-    return { deviceHash, isTrusted: trustMs > 0 && (trustedUntilMs ?? 0) > clock.now() }
-  },
+    const isTrusted = trustMs > 0 && (trustedUntilMs ?? 0) > clock.now()
+    return { countedAs: String(knownSinceMs), isTrusted }
+  }
 
-  trust: (transaction, userId, deviceHash) => updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs),
+  return {
+    trustMs,
 
-  countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
+    find: async (userId, secret, queries = db) =>
+      secret === undefined ? undefined : findByHash(queries, { userId, deviceHash: hashSecret(secret) }),
 
-  endTrust: (userId) => endTrust(db, userId),
+    findByHash: (userId, deviceHash) => findByHash(db, { userId, deviceHash }),
 
-  async recordSignIn(transaction, userId, held) {
-    const nowMs = clock.now()
-    if (held !== undefined) {
-      const deviceHash = hashSecret(held)
-      if ((await markSeen(transaction, { userId, deviceHash }, nowMs)) > 0)
-        return { secret: held, deviceHash, wasKnown: true }
-    }
-    // A secret that this account does not know may be one that another host of the domain has put into the browser,
-    // and that an attacker keeps too. So the browser gets a new one, by which all its accounts know it from now on.
-    const secret = randomToken(32)
-    const deviceHash = hashSecret(secret)
-    if (held !== undefined) await renameBrowser(transaction, hashSecret(held), deviceHash)
-    await insertKnownBrowser(transaction, { userId, deviceHash }, nowMs)
-    await deleteKnownBrowsersAbove(transaction, userId, MAX_KNOWN)
-    return { secret, deviceHash, wasKnown: false }
-  },
+    trust: (transaction, userId, deviceHash) => updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs),
 
-  introduce(held) {
-    const secret = held ?? randomToken(32)
-    return { secret, deviceHash: hashSecret(secret), wasKnown: false }
-  },
-})
+    countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
+
+    endTrust: (userId) => endTrust(db, userId),
+
+    async recordSignIn(transaction, userId, held) {
+      const nowMs = clock.now()
+      if (held !== undefined) {
+        const deviceHash = hashSecret(held)
+        if ((await markSeen(transaction, { userId, deviceHash }, nowMs)) > 0)
+          return { secret: held, deviceHash, wasKnown: true }
+      }
+      // A secret that this account does not know may be one that another host of the domain has put into the browser,
+      // and that an attacker keeps too. So the browser gets a new one, by which all its accounts know it from now on.
+      const secret = randomToken(32)
+      const deviceHash = hashSecret(secret)
+      if (held !== undefined) await renameBrowser(transaction, hashSecret(held), deviceHash)
+      await insertKnownBrowser(transaction, { userId, deviceHash }, nowMs)
+      await deleteKnownBrowsersAbove(transaction, userId, MAX_KNOWN)
+      return { secret, deviceHash, wasKnown: false }
+    },
+
+    introduce(held) {
+      const secret = held ?? randomToken(32)
+      return { secret, deviceHash: hashSecret(secret), wasKnown: false }
+    },
+  }
+}
 
 const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')

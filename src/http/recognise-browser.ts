@@ -23,6 +23,11 @@ interface RecognisedUser {
   browser: BrowserRecognition
   /** Whether the user has asked, after a right code, not to be asked for one here again. */
   trusts?: boolean
+  /**
+   * The hash of the browser of the session that the user has confirmed, where that is all that they have proved: no
+   * other browser becomes known by it, such as that of a thief of the session.
+   */
+  sessionBrowser?: string | undefined
 }
 
 export interface RecognitionDeps {
@@ -35,13 +40,15 @@ export interface RecognitionDeps {
 export const createRecognition = (
   { knownBrowsers, notify, cookieWriter }: RecognitionDeps,
   context: RequestContext,
-  { userId, browser, trusts = false }: RecognisedUser,
+  { userId, browser, trusts = false, sessionBrowser }: RecognisedUser,
 ): Recognition => {
   const held = context.cookies.device
   let recognised: RecognisedBrowser | undefined
 
   return {
     async recognise(transaction) {
+      if (sessionBrowser !== undefined && knownBrowsers.introduce(held).deviceHash !== sessionBrowser)
+        return sessionBrowser
       recognised =
         browser === 'not_yet'
           ? knownBrowsers.introduce(held)

@@ -4,7 +4,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
-import { type CodePlace, createCodeLimits, MAX_IN_A_ROW } from './code-limits.ts'
+import { type CodePlace, countsInARow, createCodeLimits, MAX_IN_A_ROW } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
@@ -52,17 +52,19 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
   const noteWrongCode = createWrongCodeNotice(deps)
 
-  const checkOneTimeCode = async ({ userId, code, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode) => {
+  const checkOneTimeCode = async ({ userId, code, place, madeBeforeMs = Number.MAX_SAFE_INTEGER }: EnteredCode) => {
     const setUp = acceptsCodes ? await findSetUp(db, userId) : undefined
     if (!setUp || setUp.createdAtMs >= madeBeforeMs) return undefined
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
+    // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
+    const endsBelow = countsInARow({ userId, place, isRecoveryCode: false }) ? MAX_IN_A_ROW : 0
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {
       factor: 'otp',
       async apply(transaction) {
-        if ((await useStep(transaction, setUp, step, MAX_IN_A_ROW)) === 0) throw wrongCode()
+        if ((await useStep(transaction, setUp, step, endsBelow)) === 0) throw wrongCode()
       },
     } satisfies CheckedCode
   }

@@ -23,7 +23,7 @@ export type CodePlace =
       /** At a login, or on the page of a link. */
       kind: 'login'
       network: string
-      /** The hash of the browser's secret, where the account knows the browser. */
+      /** What is counted in it is counted by this, where the account knows the browser. */
       knownBrowser: string | undefined
     }
   | { kind: 'reauthentication'; sessionId: string; network: string }
@@ -54,7 +54,8 @@ const countersOf = ({ userId, place, isRecoveryCode }: Try): Counter[] => {
   ]
 }
 
-const countsInARow = ({ place, isRecoveryCode }: Try): boolean =>
+/** Whether a wrong code counts among those in a row, and a right one ends the row. */
+export const countsInARow = ({ place, isRecoveryCode }: Try): boolean =>
   !isRecoveryCode && place.kind === 'login' && place.knownBrowser === undefined
 
 /** The limits of wrong codes, counted in the database, the same for all processes. */

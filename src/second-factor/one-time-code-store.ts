@@ -55,14 +55,17 @@ export const replaceSetUp = (db: Queries, setUp: CodeSetUp, replacedMs: number):
 export const deleteSetUp = (db: Queries, userId: string, sinceMs: number): Promise<number> =>
   db.run('DELETE FROM one_time_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
-/** Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. */
-export const useStep = (db: Queries, { userId, createdAtMs }: CodeSetUp, step: number, limit: number) =>
+/**
+ * Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. A row of fewer
+ * wrong codes than `endsBelow` ends.
+ */
+export const useStep = (db: Queries, { userId, createdAtMs }: CodeSetUp, step: number, endsBelow: number) =>
   db.run(
     `UPDATE one_time_codes SET last_used_step = ?,
        wrong_in_a_row = CASE WHEN wrong_in_a_row < ? THEN 0 ELSE wrong_in_a_row END
      WHERE user_id = ? AND created_at = ? AND last_used_step < ?`,
     step,
-    limit,
+    endsBelow,
     userId,
     createdAtMs,
     step,

@@ -228,6 +228,20 @@ describe('wrong codes', () => {
     assert.equal(await tryCode({ ...right(), place: elsewhere() }), 'otp')
   })
 
+  test('right codes in a known browser, and of a session, do not end a row elsewhere', async () => {
+    const { userId, secret } = await withApp()
+    const known: CodePlace = { kind: 'login', network: '203.0.113.9', knownBrowser: 'known' }
+    const session: CodePlace = { kind: 'reauthentication', network: '203.0.113.9', sessionId: 'own' }
+    for (const place of [known, session]) {
+      await pass(MINUTE_MS)
+      const code = wrongCodeAt(secret, clock.now())
+      for (let count = 0; count < 10; count += 1)
+        assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'code_wrong')
+      await use({ userId, code: codeAt(secret, clock.now()), place })
+    }
+    assert.equal(await tryCode({ userId, code: '123456', place: elsewhere() }), 'codes_locked')
+  })
+
   test('what is no code at all is wrong', async () => {
     const { userId } = await withApp()
     for (const code of ['', ' - ']) assert.equal(await tryCode({ userId, code, place: elsewhere() }), 'code_missing')

@@ -55,11 +55,12 @@ export const startSession = async (
   facts.userId = userId
   const earlier = await findBrowserSessions(deps, context)
   const replaces = earlier.map(({ sessionId }) => sessionId)
-  const isSignedIn = earlier.some((session) => session.userId === userId)
+  const own = earlier.find((session) => session.userId === userId)
   const { recognise, setCookie } = createRecognition(deps, context, {
     userId,
-    browser: isSignedIn && browser === 'announced' ? 'silent' : browser,
+    browser: own && browser === 'announced' ? 'silent' : browser,
     trusts,
+    sessionBrowser: grant.amr?.includes('mfa') ? undefined : own?.deviceHash,
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
   const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>

@@ -1,10 +1,11 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logIn, newAgent } from '../../support/client/accounts.ts'
+import { logIn, logOut, newAgent, newPerson } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
 import { type AccountWithCodes, newAccountWithCodes } from '../../support/second-factor/account-with-codes.ts'
 import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
 
@@ -13,6 +14,7 @@ const CODE_PAGE = '/auth/login/code'
 const clock = turnedClock()
 const [service, replica] = await startReplicas({ clock, env: { SVC_RATE_LIMIT: 'on' } })
 const core = await openOperator(service)
+const database = await openDatabase(service)
 
 const newAccount = () => newAccountWithCodes({ service, core, clock })
 
@@ -28,6 +30,13 @@ const halfWay = async ({ person }: AccountWithCodes): Promise<UserAgent> => {
   const agent = newAgent(service)
   assertRedirect(await logIn(agent, person), CODE_PAGE)
   return agent
+}
+
+/** A thief's browser: it holds the access token alone. */
+const withoutDevice = ({ cookies }: UserAgent): UserAgent => {
+  const thief = newAgent(service)
+  for (const name of ['svc_access', 'svc_csrf']) thief.cookies.set(name, cookies.get(name) ?? '')
+  return thief
 }
 
 const statusesOf = (answers: Answer[]) =>
@@ -110,4 +119,41 @@ test('a known browser and a session have five wrong codes of their own, whatever
   const confirm = (entered: string) => session.post('/auth/account/confirm', { password, code: entered }, network)
   for (let tries = 0; tries < 5; tries += 1) assertPage(await confirm(code), 401)
   assertPage(await confirm(await account.nextCode()), 429)
+})
+
+test('a password that confirms a session makes no other browser known, and gives no further tries', async () => {
+  const account = await newAccount()
+  const owner = await halfWay(account)
+  assertRedirect(await owner.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+  // A thief has the session and the password, and not the cookie by which the account knows the browser.
+  let thief = withoutDevice(owner)
+  const { password } = account.person
+  const code = account.wrongCode()
+  const statuses: number[] = []
+  for (let round = 0; round < 3; round += 1) {
+    assertRedirect(await thief.post('/auth/account/confirm', { password, return_to: '/' }, elsewhere()), '/')
+    for (let tries = 0; tries < 3; tries += 1)
+      statuses.push((await thief.post('/auth/account/confirm', { password, code }, elsewhere())).status)
+    thief = withoutDevice(thief)
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429, 429])
+  assert.equal((await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', account.id)).length, 1)
+})
+
+test('a login to another account in a known browser gives no further tries', async () => {
+  const account = await newAccount()
+  const browser = await halfWay(account)
+  assertRedirect(await browser.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+  const code = account.wrongCode()
+  const statuses: number[] = []
+  for (let round = 0; round < 2; round += 1) {
+    assertRedirect(await logIn(browser, account.person), CODE_PAGE)
+    for (let tries = 0; tries < 4; tries += 1)
+      statuses.push((await browser.post(CODE_PAGE, { code }, elsewhere())).status)
+    const other = newPerson()
+    await core.users.create({ ...other, emailVerified: true })
+    assertRedirect(await logIn(browser, other), '/')
+    await logOut(browser)
+  }
+  assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429])
 })

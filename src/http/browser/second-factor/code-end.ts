@@ -8,9 +8,10 @@ import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { orProblemPage } from '../oauth/problem-page.ts'
-import { startSession } from '../start-session.ts'
+import { findBrowserSessions, startSession } from '../start-session.ts'
 import { stayNoLonger } from '../stay-at-login.ts'
 import { beginAgain, returnToAfter } from './pending.ts'
+import { placeOfSession } from './place-of-session.ts'
 
 interface Entered {
   code: string
@@ -30,11 +31,10 @@ export const createCodeEnd = (deps: PageDeps) => {
 
   const placeOf = async (context: RequestContext, { userId, confirms }: PendingSignIn): Promise<CodePlace> => {
     const { cookies, network } = context
+    const session = confirms && (await findBrowserSessions(deps, context)).find((it) => it.sessionId === confirms)
+    if (session) return placeOfSession(deps, context, session)
     const known = await knownBrowsers.find(userId, cookies.device)
-    // By the browser: who logs in again gets no further tries.
-    const sessionId = known ? `${userId}/${known.deviceHash}` : confirms
-    if (confirms !== undefined && sessionId) return { kind: 'reauthentication', sessionId, network }
-    return { kind: 'login', network, knownBrowser: known?.deviceHash }
+    return { kind: 'login', network, knownBrowser: known?.countedAs }
   }
 
   /** What the user has shown besides the beginning of the sign-in. A passkey proves everything by itself. */

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../request-context.ts'
 import type { HttpResponse } from '../../response.ts'
 import { confirmPath, type StepUp, targetOf } from '../../step-up.ts'
 import { startSession } from '../start-session.ts'
+import { placeOfSession } from './place-of-session.ts'
 
 interface Confirmation {
   session: AuthenticatedSession
@@ -46,18 +47,15 @@ export const confirmByPassword = async (
   return response
 }
 
-/** Wrong codes are counted by the browser of the session: who logs in again gets no further tries. */
-const checkCode = (
-  { secondFactors }: PageDeps,
+const checkCode = async (
+  deps: PageDeps,
   context: RequestContext,
-  { userId, sessionId, deviceHash }: AuthenticatedSession,
+  session: AuthenticatedSession,
   code: string | undefined,
-): Promise<CheckedCode> | undefined => {
+): Promise<CheckedCode | undefined> => {
   if (!code) return undefined
-  const { network } = context
-  const counted = deviceHash === undefined ? sessionId : `${userId}/${deviceHash}`
-  const place = { kind: 'reauthentication', sessionId: counted, network } as const
-  return secondFactors.checkCode({ userId, code, place }, context)
+  const place = await placeOfSession(deps, context, session)
+  return deps.secondFactors.checkCode({ userId: session.userId, code, place }, context)
 }
 
 const withCode = (grant: SignInGrant, checked: CheckedCode | undefined): SignInGrant =>
