@@ -51,8 +51,8 @@ const lostCode = ({ code, hasPassword, providers }: ReauthenticationView, { supp
   code === 'app' &&
   (hasPassword || providers.length > 0) &&
   html`<details>
-<summary>${words.lost}</summary>
-<p>${support.text(words.lostAbout(appName))}</p>
+<summary class="quiet">${words.lost}</summary>
+<p class="about">${support.text(words.lostAbout(appName))}</p>
 </details>
 `
 
