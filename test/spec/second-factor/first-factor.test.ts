@@ -1,8 +1,8 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, loggedIn, newAgent, type Person } from '../../support/client/accounts.ts'
-import { assertJsonError, assertPage, assertRedirect } from '../../support/client/assertions.ts'
+import { currentUser, logIn, loggedIn, newAgent, type Person } from '../../support/client/accounts.ts'
+import { assertJsonError, assertPage, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { postJson } from '../../support/passkeys/passkeys.ts'
@@ -153,5 +153,23 @@ describe('the first second factor or passkey of an account', () => {
   test('an address that leads away is refused', async () => {
     const { agent } = await inNewBrowser()
     assertPage(await agent.get(`${PAGE}?return_to=${encodeURIComponent('//evil.example')}`), 400)
+  })
+
+  test('on the way in, where a second factor is required, the login waits for the link', async () => {
+    const { person } = await inNewBrowser()
+    await service.restart({ env: { SVC_SECOND_FACTOR: 'required' } })
+    const agent = newAgent(service)
+    const enrol = '/auth/login/enrol'
+    assertRedirect(await logIn(agent, person), enrol)
+    const first = `${PAGE}?return_to=${encodeURIComponent(enrol)}`
+    assertRedirect(await agent.get(enrol), first)
+    assertRedirect(await agent.post(enrol, { code: '123456', set_up: 'x' }), first)
+    assert.equal((await postJson(agent, '/auth/passkeys/register/options')).location, PAGE)
+    assertPage(await agent.get(first))
+    assertPage(await agent.post(PAGE, { return_to: enrol }))
+    assertRedirect(await agent.post(PAGE, { token: await linkFor(person) }), enrol)
+    const { secret, sealed } = readOfferedSetUp(await agent.get(enrol))
+    assert.equal((await agent.post(enrol, { set_up: sealed, code: codeAt(secret, clock.now()) })).status, 303)
+    await assertSignedIn(agent)
   })
 })
