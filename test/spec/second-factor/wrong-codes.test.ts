@@ -1,13 +1,16 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logIn, logOut, newAgent, newPerson } from '../../support/client/accounts.ts'
+import { logIn, logOut, newAgent, newPerson, signUp } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { type AccountWithCodes, newAccountWithCodes } from '../../support/second-factor/account-with-codes.ts'
+import { readOfferedSetUp } from '../../support/second-factor/app-set-up.ts'
+import { codeAt, wrongCodeAt } from '../../support/second-factor/authenticator-app.ts'
 import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
+import { startService } from '../../support/service/service.ts'
 
 const CODE_PAGE = '/auth/login/code'
 
@@ -156,4 +159,16 @@ test('a login to another account in a known browser gives no further tries', asy
     await logOut(browser)
   }
   assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429, 429])
+})
+
+test('set-ups of an app at login are limited, since each costs a hash for each recovery code', async (t) => {
+  const required = await startService({ t, env: { SVC_RATE_LIMIT: 'on', SVC_SECOND_FACTOR: 'required' } })
+  const agent = newAgent(required)
+  const page = '/auth/login/enrol'
+  assertRedirect(await signUp(agent, newPerson()), page)
+  const { secret, sealed } = readOfferedSetUp(await agent.get(page))
+  const code = wrongCodeAt(secret, Date.now())
+  const answers = await Promise.all(Array.from({ length: 40 }, () => agent.post(page, { set_up: sealed, code })))
+  assert.deepEqual(statusesOf(answers), { 401: 30, 429: 10 })
+  assertPage(await agent.post(page, { set_up: sealed, code: codeAt(secret, Date.now()) }), 429)
 })

@@ -15,7 +15,7 @@ import { showRecoveryCodes } from './shown-codes.ts'
 
 /** `GET` and `POST /auth/login/enrol`: sets up an app before the login goes on (CONTRACT.md 4.17). */
 export const createLoginEnrol = (deps: PageDeps) => {
-  const { pages, users, secondFactors, accountLog } = deps
+  const { pages, users, secondFactors, accountLog, limits } = deps
 
   const offerSetUp = async ({ form }: RequestContext, { id, userId }: PendingSignIn, email: string) => {
     const owner = { userId, boundTo: id }
@@ -74,7 +74,10 @@ export const createLoginEnrol = (deps: PageDeps) => {
   const finish = (context: RequestContext, pending: PendingSignIn): Promise<HttpResponse> => {
     const { method, userId } = pending
     return countEnd(deps, pending, () =>
-      accountLog.recordOutcome(context, { event: 'login', method, userId }, (facts) => setUp(context, pending, facts)),
+      accountLog.recordOutcome(context, { event: 'login', method, userId }, (facts) =>
+        // As on the account page: a right first code costs a hash for each recovery code.
+        limits.attempt([['passwordFormOfUser', userId]], () => setUp(context, pending, facts)),
+      ),
     )
   }
 
