@@ -6,7 +6,14 @@ import { after, test } from 'node:test'
 import { renderMessage } from '../../src/mail/messages/render.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
 import type { BrowserWindow } from '../support/browser/window.ts'
-import { assertAccessible, logInInWindow, openWindow, signUpInWindow, violations } from '../support/browser/window.ts'
+import {
+  assertAccessible,
+  CHALLENGE,
+  logInInWindow,
+  openWindow,
+  signUpInWindow,
+  violations,
+} from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
 import type { Person } from '../support/client/accounts.ts'
 import { loggedIn, newPerson, signedUp } from '../support/client/accounts.ts'
@@ -138,7 +145,10 @@ const states: [string, number, (visitor: BrowserWindow) => Promise<unknown>][] =
     'error 403',
     403,
     async (visitor) => {
+      // The page has its challenge for passkeys before its cookies go: without them it would be refused one.
+      const challenge = visitor.page.waitForResponse((response) => response.url().endsWith(CHALLENGE))
       await visitor.open('/auth/login')
+      await challenge
       await visitor.context.clearCookies()
       await logInInWindow(visitor, known)
     },

@@ -16,7 +16,8 @@ export type BrowserWindow = {
   complaints: string[]
 }
 
-const CHALLENGE = '/auth/passkeys/login/options'
+/** What the login page asks for as soon as it is there. */
+export const CHALLENGE = '/auth/passkeys/login/options'
 
 const application = '<!doctype html><html lang="en"><title>Application</title><main><h1>Application</h1></main></html>'
 
