@@ -57,13 +57,16 @@ export const createStart = (deps: StartDeps) => {
     const { userId, isStillValid } = grant
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
-      if (!user || !(await isStillValid(transaction))) return undefined
+      if (!user) return undefined
+      // At once: what both clocks say is compared, and the server's time is that of the row.
+      const proven = proved(grant, user)
+      if (!(await isStillValid(transaction))) return undefined
       await also?.(transaction)
       if (mayStart && !(await mayStart(transaction))) return undefined
       const deviceHash = await recogniseBrowser?.(transaction)
       const nowMs = currentTimeMs(user, clock)
       const kept = keepsMfaOf === undefined ? undefined : await lockSession(transaction, keepsMfaOf, userId)
-      const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proved(grant, user)
+      const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proven
       const row = newSession({ id, userId, device, nowMs, ...authentication, deviceHash }, lifetimes)
       await insertSession(transaction, row)
       await replaceSessions(transaction, replaces, id, nowMs)

@@ -199,7 +199,8 @@ describe('§4.3 only authentication makes a session fresh', () => {
       const before = Date.now()
       const agent = await prove()
       const at = (await authenticatedAtMs(agent)) ?? assert.fail('it is known')
-      assert.ok(at >= before && at <= Date.now())
+      // By the time of the database's server, whose answer takes a moment to come.
+      assert.ok(at >= before - SECONDS && at <= Date.now())
       assert.equal(await mayLink(agent), true)
     })
   }
