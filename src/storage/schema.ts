@@ -180,7 +180,11 @@ export const TABLES: readonly Table[] = [
     columns: ['id', 'user_id', 'device_hash', 'created_at', 'seen_at', 'trusted_until'],
     integerColumns: ['created_at', 'seen_at', 'trusted_until'],
   },
-  { name: 'counters', columns: ['id', 'count', 'ends_at'], integerColumns: ['count', 'ends_at'] },
+  {
+    name: 'counters',
+    columns: ['id', 'count', 'ends_at', 'of_network'],
+    integerColumns: ['count', 'ends_at', 'of_network'],
+  },
   {
     name: 'api_keys',
     columns: ['id', 'name', 'key_hash', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'last_used_at'],
@@ -225,4 +229,22 @@ export const TABLES: readonly Table[] = [
   },
   { name: 'recovery_codes', columns: ['id', 'user_id', 'hash', 'created_at'], integerColumns: ['created_at'] },
   { name: 'used_tokens', columns: ['id', 'expires_at'], integerColumns: ['expires_at'] },
+  {
+    name: 'audit_events',
+    columns: [
+      'id',
+      'at',
+      'type',
+      'user_id',
+      'actor',
+      'address',
+      'user_agent',
+      'request_id',
+      'session_id',
+      'details',
+      'count',
+      'tally',
+    ],
+    integerColumns: ['at', 'count'],
+  },
 ]

@@ -29,6 +29,7 @@ const ALL = [
   '007-mail-and-recovery',
   '008-applications',
   '009-second-factors',
+  '010-protection',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

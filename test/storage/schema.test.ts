@@ -79,6 +79,12 @@ const OPTIONAL = new Set([
   'sessions.provider',
   'users.user_handle',
   'passkeys.last_used_at',
+  'audit_events.user_id',
+  'audit_events.address',
+  'audit_events.user_agent',
+  'audit_events.request_id',
+  'audit_events.session_id',
+  'audit_events.tally',
 ])
 
 describe('the schema', () => {
@@ -98,6 +104,7 @@ describe('the schema', () => {
       rows.map(({ name }) => name),
       [
         'api_keys_by_name',
+        'audit_events_of_user',
         'counters_ended',
         'idempotent_requests_expired',
         'idempotent_requests_of_key',
