@@ -35,7 +35,7 @@ const trustText = (trustMs: number): string =>
 const trustInput = ({ trustMs, trusts }: LoginCodeView): HtmlFragment | undefined =>
   trustMs === undefined
     ? undefined
-    : html`<label class="tick"><input type="checkbox" name="trust_browser" value="1"${trusts && html` checked`}> ${trustText(trustMs)}</label>
+    : html`<label class="tick" for="trust_browser"><input type="checkbox" id="trust_browser" name="trust_browser" value="1"${trusts && html` checked`}> ${trustText(trustMs)}</label>
 `
 
 const problemOf = ({ errors }: LoginCodeView): FieldProblem | undefined => errors.code ?? errors.passkey_response

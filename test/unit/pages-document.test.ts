@@ -13,6 +13,25 @@ const documents = Object.entries(statesWith('text')).map(([name, render]) => {
   return { name, page, tags: tagsOf(page) }
 })
 
+/** What is not a page for people with a state of its own: parts of the frame, a header, and a text file. */
+const NO_PAGES = ['iconOf', 'contentSecurityPolicy', 'recoveryCodesFile']
+
+test('every page is among the states', () => {
+  const shown = new Set<string>()
+  const watched = new Proxy(pages, {
+    get(target, name: keyof typeof pages) {
+      shown.add(name)
+      return target[name]
+    },
+  })
+  for (const render of Object.values(statesWith('text'))) render(watched)
+  const names = Object.entries(pages).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+  assert.deepEqual(
+    names.filter((name) => !shown.has(name) && !NO_PAGES.includes(name)),
+    [],
+  )
+})
+
 const named = (tags: Tag[], ...names: string[]): Tag[] => tags.filter(({ name }) => names.includes(name))
 const having = (tags: Tag[], attribute: string): Tag[] => tags.filter(({ attributes }) => attribute in attributes)
 
@@ -45,7 +64,7 @@ for (const { name, page, tags } of documents) {
     const seen = named(tags, 'input').filter(({ attributes }) => attributes.type !== 'hidden')
     for (const { attributes } of seen) {
       assert.ok(labelled.has(attributes.id) || attributes['aria-hidden'] === 'true', attributes.name)
-      assert.ok(attributes.autocomplete)
+      assert.ok(attributes.autocomplete || attributes.type === 'checkbox')
     }
     const forms = named(tags, 'form')
     for (const { attributes } of forms) {

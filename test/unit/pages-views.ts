@@ -10,6 +10,7 @@ import type {
   SignInView,
   SignupView,
 } from '../../src/pages/pages.ts'
+import { secondFactorStatesWith } from './second-factor-views.ts'
 
 const PURPOSES = ['reset', 'reset', 'verify', 'signup', 'new_email', 'undo', 'invite', 'not_me'] as const
 const STATES = ['used', 'replaced', 'ended', 'expired', 'unknown'] as const
@@ -113,6 +114,12 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   }
   const forgot = { csrfToken: text, returnTo: text, email: text, errors: {} }
   const reset = { csrfToken: text, token: text, email: text, otherEmail: undefined, providers: undefined, errors: {} }
+  const notMe = Object.fromEntries(
+    (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
+      `this was not me: ${purpose}`,
+      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, name: text }),
+    ]),
+  )
   const deadLinks = Object.fromEntries(
     PURPOSES.map((purpose, index) => {
       const state = STATES[index % STATES.length] ?? 'used'
@@ -299,7 +306,9 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.otherWaysIn({ csrfToken: text, returnTo: `/${text}`, linked: signIn.linked, passkeys: passkeys.list }),
     'passkeys as the other ways in': (pages) =>
       pages.otherWaysIn({ csrfToken: text, returnTo: '/', linked: [], passkeys: passkeys.list }),
+    ...secondFactorStatesWith(text),
     ...deadLinks,
+    ...notMe,
     'error 400': failure(400),
     'error 403': failure(403),
     'error 403 of an old page': (pages) =>
@@ -319,6 +328,11 @@ export const WRONG_STATES: Record<string, string> = {
   'account with another email refused': 'email',
   'undo of a change of email, refused': 'password',
   'login refused': 'password',
+  'login, a code, refused': 'code',
+  'login, a code, held up': 'form-problem',
+  'login, set-up refused': 'code',
+  'second factor, set-up refused': 'code',
+  're-authentication with a recovery code, refused': 'code',
   'login incomplete': 'email',
   'login held up': 'form-problem',
   'login of an old page': 'form-problem',
@@ -344,8 +358,8 @@ export const WRONG_STATES: Record<string, string> = {
   'link account held up': 'form-problem',
 }
 
-const TOKEN = /<!doctype html>|<(\/?[a-z0-9]+)((?:\s+[a-z][a-z-]*(?:="[^"<>]*")?)*)\s*>|[^<>]+/gy
-const ATTRIBUTE = /([a-z][a-z-]*)(?:="([^"]*)")?/g
+const TOKEN = /<!doctype html>|<(\/?[a-z0-9]+)((?:\s+[a-z][a-zA-Z-]*(?:="[^"<>]*")?)*)\s*\/?>|[^<>]+/gy
+const ATTRIBUTE = /([a-z][a-zA-Z-]*)(?:="([^"]*)")?/g
 
 export interface Tag {
   name: string
