@@ -1,29 +1,25 @@
 import { availableParallelism } from 'node:os'
-import type { ApiKeys } from './api-keys/api-keys.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { findKnownSince } from './browsers/known-since-store.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
+import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
-import { once, onDemand } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
-import type { UserDirectory } from './directory/directory.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
-import { deleteIdentity, findIdentitiesOfUser, lockIdentity } from './oauth/identity-store.ts'
+import { deleteIdentity, lockIdentity } from './oauth/identity-store.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
-import type { Passkeys } from './passkeys/passkeys.ts'
 import type { FirstFactorDeps } from './recovery/first-factor.ts'
 import { createLinks } from './recovery/links.ts'
 import { createMailLimits } from './recovery/mail-limits.ts'
 import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
-import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
 import { countPasskeysOfUser, deletePasskey, deletePasskeysSince } from './passkeys/passkey-store.ts'
 import { forgetWrongCodes } from './second-factor/one-time-code-store.ts'
@@ -45,7 +41,7 @@ import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
 import { createHasPassword } from './users/usable-password.ts'
-import { createUsers, type UserExport, type UserImport, type Users } from './users/users.ts'
+import { createUsers, type Users } from './users/users.ts'
 import { createMarkVerified } from './users/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
 
@@ -66,28 +62,20 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
 }
 
 /** The rules without HTTP: what a service and the command line share. */
-export interface Core extends Pick<Bootstrapped, 'db'> {
+export interface Core extends Pick<Bootstrapped, 'db'>, CoreOnDemand {
   clock: Clock
   /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
-  /** Loaded with the first request of the server API. */
-  loadDirectory: () => Promise<UserDirectory>
   emailDomains: EmailDomains
   passwords: Passwords
-  apiKeys: ApiKeys
   sessions: Sessions
   signingKeys: SigningKeys
-  secretRotation: SecretRotation
   oauth: OAuth
   secondFactors: SecondFactors
-  passkeys: Passkeys
   mail: Mail
   recovery: Recovery
   notify: Notify
-  /** Loaded when they are needed, which is by commands alone. */
-  userImport(): Promise<UserImport>
-  userExport(): Promise<UserExport>
   knownBrowsers: KnownBrowsers
   pendingSignIns: PendingSignIns
   webhooks: Webhooks
@@ -280,139 +268,47 @@ export const createCore = (deps: CoreDeps): Core => {
     ...sessions.rules,
   })
   const pendingSignIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
-  const loadDirectory = once(async () => {
-    const { createUserDirectory } = await import('./directory/directory.ts')
-    return createUserDirectory({
-      db,
-      clock,
-      users,
-      recovery,
-      hasPassword,
-      acceptsPasswords: config.passwords,
-      accepts: { codes: config.secondFactor !== 'off', passkeys: config.relyingPartyId !== undefined },
-      applySecurityEvent,
-      announceUpdate,
-      notify,
-      userChanged,
-    })
-  })
-  const providerNames: readonly string[] = config.oauthProviders.map(({ name }) => name)
-  const passkeys: Passkeys = {
-    isOn: config.relyingPartyId !== undefined,
-    ...onDemand(
-      async () => {
-        const { createPasskeys } = await import('./passkeys/passkeys.ts')
-        return createPasskeys({
-          db,
-          clock,
-          rootSecret,
-          baseUrl,
-          relyingParty: { id: config.relyingPartyId ?? '', name: appNameOf(config, baseUrl) },
-          hasPassword,
-          hasProvider: async (queries, userId) =>
-            (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
-          applySecurityEvent,
-          notify,
-          prepareRecoveryCodes: secondFactors.prepareRecoveryCodes,
-          deleteUselessRecoveryCodes,
-          ...sessions.rules,
-        })
-      },
-      'loginOptions',
-      'signIn',
-      'checkAssertion',
-      'registrationOptions',
-      'checkRegistration',
-      'add',
-      'addAtSignIn',
-      'list',
-      'accepted',
-      'rename',
-      'remove',
-    ),
-  }
   const pseudonymOf = (email: string): string =>
     hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
-    apiKeys: onDemand(
-      async () => (await import('./api-keys/api-keys.ts')).createApiKeys({ db, clock }),
-      'create',
-      'list',
-      'revoke',
-      'authenticate',
-    ),
+    ...createCoreOnDemand({
+      db,
+      rootSecret,
+      config,
+      clock,
+      baseUrl,
+      users,
+      passwords,
+      requireGoodPassword,
+      emailDomains,
+      hasPassword,
+      oauth,
+      recovery,
+      secondFactors,
+      sessions,
+      signingKeys,
+      webhooks,
+      applySecurityEvent,
+      announceUpdate,
+      notify,
+    }),
     baseUrl,
     clock,
     db,
     emailDomains,
-    loadDirectory,
     signingKeys,
     knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs }),
     pendingSignIns,
     mail,
     notify,
     oauth,
-    passkeys,
     passwords,
     pseudonymOf,
     recovery,
     secondFactors,
-    secretRotation: onDemand(
-      async () => {
-        const [{ createSecretRotation }, { createSecretResealing }, { createSecretSealing }] = await Promise.all([
-          import('./sessions/keys/secret-rotation.ts'),
-          import('./second-factor/secret-resealing.ts'),
-          import('./second-factor/secret-sealing.ts'),
-        ])
-        const appSecrets = createSecretResealing({ db, sealing: createSecretSealing(rootSecret) })
-        return createSecretRotation({ db, clock, rootSecret, signingKeys, appSecrets })
-      },
-      'status',
-      'rotate',
-      'reseal',
-    ),
     sessions,
     users,
     webhooks,
-
-    async userImport() {
-      const [{ createUserImport }, { parsePasswordHash }, { findConnected, insertIdentities }] = await Promise.all([
-        import('./users/import/import.ts'),
-        import('./users/foreign-hashes/foreign-hashes.ts'),
-        import('./oauth/identity-transfer-store.ts'),
-      ])
-      const { announceAll } = webhooks
-      const { issuerOf } = oauth
-      return createUserImport({
-        db,
-        clock,
-        passwords,
-        hashesAtOnce: config.hashesAtOnce,
-        requireGoodPassword,
-        emailDomains,
-        parsePasswordHash,
-        issuerOf,
-        findConnected,
-        connect: insertIdentities,
-        announceAll,
-      })
-    },
-
-    async userExport() {
-      const [{ createUserExport }, { findIdentitiesBetween }, { findFactorsBetween }, { countUsersWithSessions }] =
-        await Promise.all([
-          import('./users/export/export.ts'),
-          import('./oauth/identity-transfer-store.ts'),
-          import('./second-factor/second-factor-store.ts'),
-          import('./sessions/all-sessions-store.ts'),
-        ])
-      return createUserExport({
-        db,
-        findConnections: findIdentitiesBetween,
-        findFactors: findFactorsBetween,
-        countUsersWithSessions: (snapshot) => countUsersWithSessions(snapshot, clock.now()),
-      })
-    },
   }
 }
 

@@ -18,6 +18,7 @@ const LONG_FILES: Record<string, string> = {
   'sdk/src/admin/api-types.ts': 'made from the OpenAPI document',
   'src/config/provider-settings.ts': 'a table: the settings of each provider',
   'src/config/settings.ts': 'a table: the settings',
+  'src/core-on-demand.ts': 'the composition root of what no start needs',
   'src/core.ts': 'the composition root of the domain',
   'src/http/browser/account.ts': 'one factory: the forms of the account page',
   'src/http/rate-limit.ts': 'a table of limits, and what counts them',
