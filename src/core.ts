@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
@@ -49,6 +50,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   config: Config
   log: Log
   clock?: Clock | undefined
+  /** Who acts where no request does; the service itself, if left out. */
+  actor?: OwnActor | undefined
   /** Tests that are not about hashes lower it. */
   hashCost?: HashCost | undefined
   /** Called after each password hash with the seconds that it took, its wait not counted. */
@@ -64,6 +67,7 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
 /** The rules without HTTP: what a service and the command line share. */
 export interface Core extends Pick<Bootstrapped, 'db'>, CoreOnDemand {
   clock: Clock
+  audit: Audit
   /** The public origin of the service, such as `https://example.com`. */
   baseUrl: string
   users: Users
@@ -94,6 +98,7 @@ export const createCore = (deps: CoreDeps): Core => {
     rootSecret,
     sideThread,
     clock = systemClock,
+    actor = 'system',
     hashCost,
     onHash,
     onDelivery,
@@ -102,6 +107,7 @@ export const createCore = (deps: CoreDeps): Core => {
   } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
+  const audit = createAudit({ clock, actor })
 
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
   // Where each worker has a core to keep busy, it signs by itself.
@@ -292,6 +298,7 @@ export const createCore = (deps: CoreDeps): Core => {
       announceUpdate,
       notify,
     }),
+    audit,
     baseUrl,
     clock,
     db,

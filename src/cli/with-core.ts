@@ -26,7 +26,7 @@ export const withCore = async <T>(config: Config, work: (core: Core, logEvent: L
   noticeNewFile(config)
   const bootstrapped = await bootstrap({ config, log })
   try {
-    return await work(createCore({ config, log, ...bootstrapped }), (command, event, facts) =>
+    return await work(createCore({ config, log, actor: 'cli', ...bootstrapped }), (command, event, facts) =>
       logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
     )
   } finally {

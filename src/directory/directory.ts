@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { Recovery } from '../recovery/recovery.ts'

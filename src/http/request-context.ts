@@ -30,6 +30,8 @@ export interface RequestContext {
   session?: AuthenticatedSession | undefined
   /** The key of a request to the server API, once it is found: for the log. */
   apiKey?: AuthenticatedKey | undefined
+  /** Who acts, for records: `user`, or `api:NAME` with a key of the server API. */
+  readonly actor: string
   /** Whether the session was renewed for this request, since its access token was missing or no longer valid. */
   isRenewed: boolean
   /**

@@ -1,3 +1,4 @@
+import type { Caller } from './caller.ts'
 import { AppError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
 
@@ -16,16 +17,6 @@ interface QueueLimits {
   maxWaiting: number
   /** When to retry, in the error of a full queue. */
   retryAfterSeconds: number
-}
-
-/** The client that a job runs for. */
-export interface Caller {
-  /** Clients of one network share turns and places. Clients without a network count as one network. */
-  network?: string | undefined
-  /** Aborts when the client no longer waits for the result. */
-  signal?: AbortSignal | undefined
-  /** Where the client is, for messages about what it did. */
-  device?: { userAgent: string; address: string } | undefined
 }
 
 export interface BoundedQueue {

@@ -25,3 +25,20 @@ export const uuidAfter = (other: string): string => {
   const timeMs = Number.parseInt(other.replace('-', '').slice(0, TIME_DIGITS), 16)
   return withTime(timeMs + 1, fresh.slice(TIME_DIGITS + 2))
 }
+
+const MAX_SEQUENCE = 0xfff
+
+/**
+ * Makes UUIDs of version 7 with given times, in milliseconds since 1970. Of those with one time, each sorts after the
+ * one before (RFC 9562 section 6.2, method 1).
+ */
+export const createUuidSequence = (): ((timeMs: number) => string) => {
+  let lastMs: number | undefined
+  let sequence = 0
+  return (timeMs) => {
+    sequence = timeMs === lastMs ? Math.min(sequence + 1, MAX_SEQUENCE) : 0
+    lastMs = timeMs
+    const random = randomUUIDv7().slice(TIME_DIGITS + 6)
+    return withTime(timeMs, `7${sequence.toString(16).padStart(3, '0')}${random}`)
+  }
+}

@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'

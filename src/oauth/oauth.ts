@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'

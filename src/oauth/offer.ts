@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { ProviderProof } from '../users/provider-proof.ts'
 import type { ConnectDeps } from './connect.ts'

@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { OwnSession } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'

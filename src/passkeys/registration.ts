@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { AuthenticationMethod } from '../sessions/sign-in-grant.ts'

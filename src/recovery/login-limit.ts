@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest } from '../mail/mail.ts'
 import { countWithin, readCounter } from '../storage/counters.ts'

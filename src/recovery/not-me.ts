@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { ApplySecurityEvent, RemovedCodes } from '../users/security-events.ts'

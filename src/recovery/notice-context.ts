@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { NoticeContext } from '../mail/message.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'

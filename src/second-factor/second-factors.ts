@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Queries } from '../storage/database.ts'
 import type { CheckedCode, EnteredCode } from './code-check.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { encode } from 'uqr'
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
 import { createSealedTokens } from '../lib/sealed-token.ts'

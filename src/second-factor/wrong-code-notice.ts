@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import { countWithin } from '../storage/counters.ts'
 import type { Database } from '../storage/database.ts'

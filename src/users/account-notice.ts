@@ -1,4 +1,4 @@
-import type { Caller } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 
 /** What a user is told about their account. */

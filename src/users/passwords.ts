@@ -1,5 +1,6 @@
 import { hash } from '@node-rs/argon2'
-import { type Caller, createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
+import { createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
+import type { Caller } from '../lib/caller.ts'
 import { createGroups } from '../lib/groups.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
 import { COST, createPasswordCheck, type HashCost, type PasswordCheck, readForeignHash } from './password-check.ts'

@@ -1,7 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Caller } from '../../src/lib/bounded-queue.ts'
+import type { Caller } from '../../src/lib/caller.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { createAuthentication } from '../../src/users/authentication.ts'

@@ -1,7 +1,8 @@
 // Runs once.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Caller, createBoundedQueue } from '../../src/lib/bounded-queue.ts'
+import { createBoundedQueue } from '../../src/lib/bounded-queue.ts'
+import type { Caller } from '../../src/lib/caller.ts'
 import { AppError } from '../../src/lib/errors.ts'
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))

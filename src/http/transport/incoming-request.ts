@@ -99,6 +99,10 @@ export class IncomingRequest implements RequestContext {
     return this.#device
   }
 
+  get actor(): string {
+    return this.apiKey ? `api:${this.apiKey.name}` : 'user'
+  }
+
   get network(): string {
     return networkOf(this.device.address)
   }

@@ -1,0 +1,113 @@
+import type { Caller } from '../lib/caller.ts'
+import type { Transaction } from '../storage/database.ts'
+
+/** What is recorded. The names are public (docs/audit.md). */
+export const AUDIT_TYPES = [
+  'login.succeeded',
+  /** A wrong password, code or passkey, wherever one is asked for, or a sign-in that may not go on. */
+  'login.failed',
+  /** Refused by a limit, before anything was checked. */
+  'login.limited',
+  'logout',
+  /** Users who make their account, and those who enter one by an invitation. */
+  'signup',
+  /** A refresh token was used that had been replaced: the session ends. */
+  'session.refreshed_reuse',
+  /** Sessions were ended by anything but a logout of their own. */
+  'session.ended',
+  'password.changed',
+  /** There was none before, or an operator has set it. */
+  'password.set',
+  /** By a link. */
+  'password.reset',
+  'email.verified',
+  'email.change_requested',
+  'email.change_cancelled',
+  'email.changed',
+  'email.change_undone',
+  'username.changed',
+  'identity.linked',
+  'identity.unlinked',
+  /** The account went to the owner of its email, who has proved it: what others had set up is gone. */
+  'identity.taken_over',
+  'passkey.added',
+  'passkey.renamed',
+  'passkey.removed',
+  /** Its counter went back: there may be a copy of it. */
+  'passkey.counter_went_back',
+  'second_factor.added',
+  'second_factor.removed',
+  /** By an operator. */
+  'second_factor.reset',
+  'second_factor.recovery_code_used',
+  'second_factor.recovery_codes_renewed',
+  /** The browsers that are asked for no second factor are asked again. */
+  'second_factor.trust_ended',
+  /** By an operator, or the application's backend. */
+  'user.created',
+  'user.invited',
+  'user.disabled',
+  'user.enabled',
+  /** The limits of failed logins begin from zero. */
+  'user.unlocked',
+  'user.roles_changed',
+  'user.deleted',
+  'key.rotated',
+  'api_key.created',
+  'api_key.revoked',
+  'webhook.given_up',
+  'import.added',
+  /** An import that failed has deleted what it had added. */
+  'import.taken_back',
+] as const
+
+export type AuditType = (typeof AUDIT_TYPES)[number]
+
+/**
+ * What a record says besides. The names are public, and so few that no secret, password or email can get among them.
+ */
+export interface AuditDetails {
+  /** `password`, `passkey`, `code`, `recovery_code`, `link`, `invitation`, or the provider's name in the settings. */
+  method?: string | undefined
+  /** Why something failed, was refused or has ended, as the log says it. */
+  reason?: string | undefined
+  /** The limit that has refused a login. */
+  limit?: string | undefined
+  /** A keyed hash of what was entered for an email, where no user is known. */
+  account?: string | undefined
+  /** How many sessions, users or failed logins. */
+  count?: number | undefined
+  /** The provider's name in the settings. */
+  provider?: string | undefined
+  roles?: readonly string[] | undefined
+  /** The session that ended, if the request used a different one. */
+  endedSessionId?: string | undefined
+  identityId?: string | undefined
+  passkeyId?: string | undefined
+  apiKeyId?: string | undefined
+  apiKeyName?: string | undefined
+  scopes?: readonly string[] | undefined
+  /** The key that signs access tokens. */
+  keyId?: string | undefined
+  webhookId?: string | undefined
+}
+
+/** What has happened. */
+export interface AuditEvent {
+  type: AuditType
+  /** Whose account it happened to; undefined where none is known, or none is concerned. */
+  userId?: string | undefined
+  /** The session that began, ended or acted; undefined: the one that the caller came with. */
+  sessionId?: string | undefined
+  details?: AuditDetails | undefined
+}
+
+/**
+ * Writes the record of an action, in its transaction: what is rolled back leaves none. Without a caller, it was the
+ * command line (`cli`), or in a process that serves, the service itself (`system`).
+ */
+export type RecordEvent = (
+  transaction: Pick<Transaction, 'run' | 'afterCommit'>,
+  event: AuditEvent,
+  caller?: Caller,
+) => Promise<void>

@@ -1,0 +1,41 @@
+import type { Caller } from '../lib/caller.ts'
+import type { AuditDetails, AuditEvent } from './audit-event.ts'
+import type { NewAuditRow } from './audit-store.ts'
+
+/** A header may be 8 KB long, and a browser is named at its beginning. */
+const KEPT_CHARACTERS = 256
+
+/** Headers are read as Latin-1, whose control characters a terminal would obey. */
+const UNPRINTABLE = /[^\x20-\x7e\xa0-\xff]/g
+
+/** Letters of JSON as clients read it: `ended_session_id`. */
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** Undefined details are left out. */
+const detailsToJson = (details: AuditDetails): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(details).map(([name, value]) => [toSnakeCase(name), value])))
+
+const shownUserAgent = (userAgent: string): string => userAgent.slice(0, KEPT_CHARACTERS).replace(UNPRINTABLE, '?')
+
+interface NewRow {
+  id: string
+  atMs: number
+  event: AuditEvent
+  caller: Caller | undefined
+  /** Who acts where there is no caller. */
+  actor: string
+}
+
+/** The row of an event. What is empty or not known is undefined. */
+export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): NewAuditRow => ({
+  id,
+  atMs,
+  type: event.type,
+  userId: event.userId,
+  actor: caller?.actor ?? (caller ? 'user' : actor),
+  address: caller?.device?.address || undefined,
+  userAgent: shownUserAgent(caller?.device?.userAgent ?? '') || undefined,
+  requestId: caller?.requestId,
+  sessionId: event.sessionId ?? caller?.session?.sessionId,
+  details: detailsToJson(event.details ?? {}),
+})
