@@ -183,7 +183,10 @@ export const createCore = (deps: CoreDeps): Core => {
     cost: hashCost,
     onHash,
   })
-  const requireGoodPassword = createPasswordRules(siteNames(baseUrl, config.appName))
+  const requireGoodPassword = createPasswordRules({
+    siteNames: siteNames(baseUrl, config.appName),
+    minLength: config.passwordMinLength,
+  })
   const emailDomains = createEmailDomains(config.emailDomains)
   const hasPassword = createHasPassword(config.passwords)
   const users = createUsers({

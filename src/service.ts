@@ -207,6 +207,7 @@ const frameSettings = (config: Config, baseUrl: string) => ({
   homeUrl: config.homeUrl,
   mailIsOn: config.smtp !== undefined,
   passwords: config.passwords,
+  passwordMinLength: config.passwordMinLength,
   passkeys: config.relyingPartyId !== undefined,
   providers: providerTargets(config, baseUrl),
 })

@@ -178,6 +178,12 @@ export const SETTINGS = {
     defaultValue: 'on',
     ...onOff,
   }),
+  passwordMinLength: setting({
+    name: 'SVC_PASSWORD_MIN_LENGTH',
+    description: 'Minimum number of characters of new passwords. Passwords that exist go on working.',
+    defaultValue: '8',
+    ...wholeNumber(8, 64),
+  }),
   passkeys: setting({
     name: 'SVC_PASSKEYS',
     description:

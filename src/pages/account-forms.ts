@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field, ownerInput } from './form.ts'
 import { chosenPassword, chosenUsername } from './chosen-fields.ts'
+import type { Layout } from './layout.ts'
 import { texts } from './texts.ts'
 import type { AccountView } from './views.ts'
 
@@ -34,15 +35,16 @@ ${chosenUsername({
 <button class="second">${texts.changeUsernameButton}</button>
 </form>`
 
-const newPasswordField = ({ password }: AccountView, focus: Focus): HtmlFragment =>
+const newPasswordField = ({ password }: AccountView, focus: Focus, { passwordMinLength }: Layout): HtmlFragment =>
   chosenPassword({
     name: 'new_password',
     problem: password?.errors.new_password,
     focused: focus === 'new_password',
+    minLength: passwordMinLength,
   })
 
 /** The form that changes an existing password. */
-export const passwordForm = (view: AccountView, focus: Focus): HtmlFragment =>
+export const passwordForm = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
 ${ownerInput(view.user.email)}
@@ -54,16 +56,16 @@ ${field({
   problem: view.password?.errors.current_password,
   focused: focus === 'current_password',
 })}
-${newPasswordField(view, focus)}
+${newPasswordField(view, focus, layout)}
 <button class="second">${texts.changePasswordButton}</button>
 </form>`
 
 /** The form that sets a first password. */
-export const firstPasswordForm = (view: AccountView, focus: Focus): HtmlFragment =>
+export const firstPasswordForm = (view: AccountView, focus: Focus, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/account/password" novalidate>
 ${csrfInput(view.csrfToken)}
 ${ownerInput(view.user.email)}
-${newPasswordField(view, focus)}
+${newPasswordField(view, focus, layout)}
 <button class="second">${texts.setPasswordButton}</button>
 </form>`
 

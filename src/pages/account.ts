@@ -62,11 +62,13 @@ const passwordSection = (view: AccountView, focus: Focus, layout: Layout): Secti
   if (!view.password) return undefined
   const isRecentlyAuthenticated = recentAuthenticationOf(view)
   if (isRecentlyAuthenticated === undefined) {
-    const body = html`${passwordForm(view, focus)}
+    const body = html`${passwordForm(view, focus, layout)}
 ${forgotLink(layout, view.user)}`
     return { id: 'change-password', title: texts.changePassword, about: texts.changePasswordAbout, body }
   }
-  const body = isRecentlyAuthenticated ? firstPasswordForm(view, focus) : confirmLink(texts.confirmFirst.password)
+  const body = isRecentlyAuthenticated
+    ? firstPasswordForm(view, focus, layout)
+    : confirmLink(texts.confirmFirst.password)
   return { id: 'set-password', title: texts.setPassword, about: texts.setPasswordAbout, body }
 }
 

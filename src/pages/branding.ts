@@ -13,6 +13,8 @@ export interface Branding {
   mailIsOn?: boolean | undefined
   /** Whether users have passwords, which texts then name; by default they have. */
   passwords?: boolean | undefined
+  /** How many characters a new password has at least, which texts then name; by default 8. */
+  passwordMinLength?: number | undefined
   /** Whether users can have passkeys; by default they can not. */
   passkeys?: boolean | undefined
 }

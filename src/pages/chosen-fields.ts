@@ -4,15 +4,20 @@ import { texts } from './texts.ts'
 
 type Shown = Pick<Field, 'problem' | 'focused'>
 
+interface ChosenPassword extends Shown {
+  name?: 'password' | 'new_password'
+  label?: string
+  minLength: number
+}
+
 /** A password that the user chooses. Its rule is shown below. */
-export const chosenPassword = (it: Shown & { name?: 'password' | 'new_password'; label?: string }): HtmlFragment =>
+export const chosenPassword = (it: ChosenPassword): HtmlFragment =>
   field({
     name: 'password',
     label: texts.newPassword,
     type: 'password',
     autocomplete: 'new-password',
-    hint: texts.newPasswordHint,
-    minLength: 8,
+    hint: texts.newPasswordHint(it.minLength),
     ...it,
   })
 

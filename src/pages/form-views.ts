@@ -4,7 +4,6 @@ const FIELD_PROBLEMS = [
   'email_taken',
   'email_same',
   'password_missing',
-  'password_too_short',
   'password_too_long',
   'password_common',
   'password_repeats',
@@ -27,8 +26,11 @@ const FIELD_PROBLEMS = [
 /** The errors of one field whose text is fixed; `texts.fieldProblems` has it. */
 export type NamedProblem = (typeof FIELD_PROBLEMS)[number]
 
-/** The errors of one field. `acceptedDomains`: the email is of none of these. */
-export type FieldProblem = NamedProblem | { acceptedDomains: readonly string[] }
+/**
+ * The errors of one field. `acceptedDomains`: the email is of none of these. `minLength`: the password has fewer
+ * characters.
+ */
+export type FieldProblem = NamedProblem | { acceptedDomains: readonly string[] } | { minLength: number }
 
 /** Whether the reason of an error belongs to a field, and has a fixed text. */
 export const isFieldProblem = (reason: string | undefined): reason is NamedProblem =>

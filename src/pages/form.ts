@@ -53,8 +53,12 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
   it.focused && html` autofocus`,
 ]
 
-const wordsOfField = (problem: FieldProblem): string =>
-  typeof problem === 'string' ? texts.fieldProblems[problem] : entryTexts.emailNotAccepted(problem.acceptedDomains)
+const wordsOfField = (problem: FieldProblem): string => {
+  if (typeof problem === 'string') return texts.fieldProblems[problem]
+  return 'minLength' in problem
+    ? texts.passwordTooShort(problem.minLength)
+    : entryTexts.emailNotAccepted(problem.acceptedDomains)
+}
 
 /**
  * Label, problem, input and hint, linked by their IDs. The problem is above the input, where no autofill list covers

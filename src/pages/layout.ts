@@ -49,8 +49,9 @@ export interface Layout {
   /** The logo or name, with a link to the application. */
   brand: HtmlFragment
   homeUrl: string
+  /** As in `Branding`. */
   passwords: boolean
-  /** Whether users can have passkeys. */
+  passwordMinLength: number
   passkeys: boolean
   support: Support
   mailIsOn: boolean
@@ -82,8 +83,7 @@ export const createLayout = (branding: Branding, deps: LayoutDeps): Layout => {
   const { appName } = branding
   const head = headOf(deps, appName)
   const brand = brandOf(branding)
-  const script = scriptOf(deps.script)
-  const passkeyScript = scriptOf(deps.passkeys)
+  const [script, passkeyScript] = [scriptOf(deps.script), scriptOf(deps.passkeys)]
 
   /** All characters are ASCII as long as the texts are: a page of ASCII is sent in half the time. */
   const startOf = (
@@ -139,6 +139,7 @@ ${
     brand,
     homeUrl: branding.homeUrl ?? '/',
     passwords: branding.passwords ?? true,
+    passwordMinLength: branding.passwordMinLength ?? 8,
     passkeys: branding.passkeys ?? false,
     support: createSupport(branding),
     mailIsOn: branding.mailIsOn ?? false,

@@ -33,7 +33,7 @@ const wayOnIfTaken = ({ email, errors, returnTo }: Fields): HtmlFragment | undef
 
 // Users log in with their email. It is therefore the "username" that a password manager must save, and is right before
 // the password; svc's username is a nickname for it.
-const fields = (view: Fields, focus: string): HtmlFragment => {
+const fields = (view: Fields, focus: string, { passwordMinLength }: Layout): HtmlFragment => {
   const { email, username, acceptedDomains, errors } = view
   const hint = acceptedDomains.length > 0 && entryTexts.emailHint(acceptedDomains)
   return html`${field({
@@ -52,6 +52,7 @@ ${chosenPassword({
   label: texts.password,
   problem: errors.password,
   focused: focus === 'password',
+  minLength: passwordMinLength,
 })}${username !== undefined && usernameField(username, errors, focus)}`
 }
 
@@ -62,7 +63,8 @@ const isUsual = ({ email, username, acceptedDomains, errors, problem }: SignupVi
 /** The page with the form. Most visitors have entered nothing yet: what they get is rendered once, but for the token. */
 const createOpenPage = (layout: Layout) => {
   const frame = layout.frame({ title: texts.signUp, scripted: true })
-  const usualFields = fields({ email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }, 'email')
+  const empty: Fields = { email: '', username: '', acceptedDomains: [], errors: {}, returnTo: undefined }
+  const usualFields = fields(empty, 'email', layout)
 
   return (view: SignupView): string => {
     const { problem, errors } = view
@@ -73,7 +75,7 @@ const createOpenPage = (layout: Layout) => {
       body: html`${formProblem(problem, layout.support, focus === 'problem')}${wayOn(view)}
 <form method="post" action="/auth/signup" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
-${isUsual(view) ? usualFields : fields(view, focus)}
+${isUsual(view) ? usualFields : fields(view, focus, layout)}
 <button class="first">${texts.signUpButton}</button>
 </form>
 ${providerForms(view)}`,

@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
 import { accountNames, consistsOfName } from './password-names.ts'
 
-const MIN_CHARACTERS = 8
 const MAX_CHARACTERS = 256
+
+/** A sequence of fewer characters than this makes no password by being repeated. */
+const MIN_REPEATED = 8
+
+/** The reason of the refusal, whose value is the least number of characters. */
+export const PASSWORD_TOO_SHORT = 'password_too_short'
 
 let commonPasswords: Set<string> | undefined
 
@@ -19,7 +24,7 @@ const isCommon = (password: string): boolean => {
  */
 const isRepetition = (password: string): boolean => {
   const characters = [...password.toLowerCase()]
-  const longest = Math.min(MIN_CHARACTERS - 1, Math.floor(characters.length / 2))
+  const longest = Math.min(MIN_REPEATED - 1, Math.floor(characters.length / 2))
   const repeatsEvery = (length: number): boolean =>
     characters.every((character, index) => index < length || character === characters[index - length])
   return Array.from({ length: longest }, (_, index) => index + 1).some(repeatsEvery)
@@ -28,16 +33,25 @@ const isRepetition = (password: string): boolean => {
 /** The form in which passwords are counted, hashed and compared (Unicode NFC). */
 export const normalizePassword = (entered: string): string => entered.normalize('NFC')
 
-/** What is wrong with a new password: a reason, and the same in words. Undefined: nothing. */
+interface PasswordRules {
+  /** Counted in code points of the normal form. */
+  minLength: number
+  /** The names of the site and its host. */
+  siteNames: readonly string[]
+}
+
+type Problem = readonly [reason: string, message: string, ...values: string[]]
+
+/** What is wrong with a new password: a reason, the same in words, and what these name. Undefined: nothing. */
 const problemOf = (
   password: string,
   names: readonly string[],
-  siteNames: readonly string[],
-): readonly [reason: string, message: string] | undefined => {
+  { minLength, siteNames }: PasswordRules,
+): Problem | undefined => {
   const characters = [...password].length
   if (characters === 0) return ['password_missing', 'Enter a password.']
-  if (characters < MIN_CHARACTERS)
-    return ['password_too_short', `A password has at least ${MIN_CHARACTERS} characters.`]
+  if (characters < minLength)
+    return [PASSWORD_TOO_SHORT, `A password has at least ${minLength} characters.`, String(minLength)]
   if (characters > MAX_CHARACTERS) return ['password_too_long', `A password has at most ${MAX_CHARACTERS} characters.`]
   if (isRepetition(password)) {
     return ['password_repeats', 'This password is the same few characters again and again.']
@@ -62,15 +76,16 @@ const problemOf = (
 export type RequireGoodPassword = (entered: string, names: string[], field?: string) => string
 
 /**
- * The rules for new passwords: 8 to 256 characters of any kind, not a short sequence again and again, not commonly used
- * (OWASP ASVS 5, 6.2.4), not a name of the account or of the site (6.2.11), nor such a name with digits added.
+ * The rules for new passwords: `minLength` to 256 characters of any kind, not a short sequence again and again, not
+ * commonly used (OWASP ASVS 5, 6.2.4), not a name of the account or of the site (6.2.11), nor such a name with digits
+ * added.
  */
 export const createPasswordRules =
-  (siteNames: readonly string[]): RequireGoodPassword =>
+  (rules: PasswordRules): RequireGoodPassword =>
   (entered, names, field = 'password') => {
     const password = normalizePassword(entered)
-    const problem = problemOf(password, names, siteNames)
+    const problem = problemOf(password, names, rules)
     if (!problem) return password
-    const [reason, message] = problem
-    throw new AppError('unprocessable', message, { field, reason })
+    const [reason, message, ...values] = problem
+    throw new AppError('unprocessable', message, { field, reason, values })
   }

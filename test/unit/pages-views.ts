@@ -212,7 +212,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'password refused': (pages) =>
       pages.account({
         ...account,
-        password: { errors: { current_password: 'password_wrong', new_password: 'password_too_short' } },
+        password: { errors: { current_password: 'password_wrong', new_password: { minLength: 8 } } },
       }),
     'deletion refused': (pages) => pages.account({ ...account, deletion: { error: 'password_wrong' } }),
     'account of an old page': (pages) =>
@@ -230,7 +230,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.account({
         ...account,
         signIn: withoutPassword,
-        password: { errors: { new_password: 'password_too_short' } },
+        password: { errors: { new_password: { minLength: 8 } } },
       }),
     'account without passkeys': (pages) =>
       pages.account({ ...account, passkeys: { ...passkeys, list: [], isOffered: true, accepted: undefined } }),

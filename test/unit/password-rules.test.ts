@@ -5,7 +5,8 @@ import { AppError } from '../../src/lib/errors.ts'
 import { siteNames } from '../../src/users/password-names.ts'
 import { createPasswordRules } from '../../src/users/password-rules.ts'
 
-const requireGoodPassword = createPasswordRules(siteNames('https://www.acme-shop.co.example:8443', 'Blue Kettle'))
+const rulesFor = (names: string[]) => createPasswordRules({ siteNames: names, minLength: 8 })
+const requireGoodPassword = rulesFor(siteNames('https://www.acme-shop.co.example:8443', 'Blue Kettle'))
 const account = ['Grace.Hopper+Shop@navy.example', 'admiral_7']
 
 /** The reason why a password is refused; undefined when it is not. */
@@ -124,7 +125,7 @@ describe('a new password', () => {
     }
     assert.equal(reasonFor('83057192', ['83057192']), 'password_same_as_account')
     assert.equal(reasonFor('8305-7192!', ['83057192']), 'password_same_as_account')
-    const short = createPasswordRules(siteNames('https://x.ai', 'Go'))
+    const short = rulesFor(siteNames('https://x.ai', 'Go'))
     assert.equal(short('8305719go264', names), '8305719go264')
   })
 })
@@ -136,18 +137,18 @@ describe('the names of a site', () => {
       ['http://[2001:db8::1]:8080', '[2001:db8::1]'],
     ] as const) {
       assert.deepEqual(siteNames(url, undefined), [host])
-      const rules = createPasswordRules(siteNames(url, undefined))
+      const rules = rulesFor(siteNames(url, undefined))
       assert.throws(() => rules(host, []), { reason: 'password_same_as_site' })
       assert.equal(rules('8305719264', []), '8305719264')
     }
   })
 
   test('of a host with one label are that label; of one beyond ASCII, both spellings', () => {
-    const local = createPasswordRules(siteNames('http://localhost:8080', undefined))
+    const local = rulesFor(siteNames('http://localhost:8080', undefined))
     for (const password of ['localhost', 'Localhost123', '8080localhost'])
       assert.throws(() => local(password, []), { reason: 'password_same_as_site' })
     const names = siteNames('https://b\u00fccherregal.example', undefined)
-    const rules = createPasswordRules(names)
+    const rules = rulesFor(names)
     for (const password of ['b\u00fccherregal1', 'B\u00dcCHERREGAL', 'xn--bcherregal-9db.example'])
       assert.throws(() => rules(password, []), { reason: 'password_same_as_site' }, names.join())
   })

@@ -1,6 +1,7 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
 import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
+import { PASSWORD_TOO_SHORT } from '../../users/password-rules.ts'
 import { statusOf } from '../errors.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
@@ -17,6 +18,7 @@ const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
   for (const { field, reason, values } of [error, ...error.others]) {
     if (field && isFieldProblem(reason)) errors[field] = reason
     if (field && reason === DOMAIN_REFUSED) errors[field] = { acceptedDomains: values }
+    if (field && reason === PASSWORD_TOO_SHORT) errors[field] = { minLength: Number(values[0]) }
   }
   return errors
 }

@@ -43,14 +43,19 @@ ${field({
 <button class="first">${own.proveButton}</button>
 </form>`
 
-const newPasswordField = (name: 'password' | 'new_password', problem: FieldProblem | undefined): HtmlFragment =>
+const newPasswordField = (
+  name: 'password' | 'new_password',
+  problem: FieldProblem | undefined,
+  { passwordMinLength }: Layout,
+): HtmlFragment =>
   chosenPassword({
     name,
     problem,
     focused: Boolean(problem),
+    minLength: passwordMinLength,
   })
 
-const takeOverForm = (view: ProveAccountView): HtmlFragment =>
+const takeOverForm = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   html`<form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 <div>
@@ -62,17 +67,17 @@ ${own.takeOverEnds.map(
 )}</ul>
 </div>
 ${ownerInput(view.email)}
-${newPasswordField('new_password', view.errors.new_password)}
+${newPasswordField('new_password', view.errors.new_password, layout)}
 <button class="second">${own.takeOverButton}</button>
 </form>`
 
-const takeOverSection = (view: ProveAccountView): HtmlFragment =>
+const takeOverSection = (view: ProveAccountView, layout: Layout): HtmlFragment =>
   view.hasPassword
     ? html`<details${view.errors.new_password && html` open`}>
 <summary class="quiet">${own.takeOverOpen}</summary>
-${takeOverForm(view)}
+${takeOverForm(view, layout)}
 </details>`
-    : takeOverForm(view)
+    : takeOverForm(view, layout)
 
 const howToProve = ({ passwords, hasPassword }: ProveAccountView): string => {
   if (!passwords) return own.proveBySession
@@ -92,7 +97,7 @@ export const createProveAccountPage =
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
 ${view.passwords && view.hasPassword && passwordForm(view)}
-${view.passwords && takeOverSection(view)}`,
+${view.passwords && takeOverSection(view, layout)}`,
     })
 
 /** The last step of a signup. */
@@ -109,7 +114,7 @@ ${leaves(view)}
 <form method="post" action="/auth/email/verify" novalidate>
 ${hiddenInputs(view)}
 ${ownerInput(view.email)}
-${view.choosesPassword && newPasswordField('password', view.errors.password)}
+${view.choosesPassword && newPasswordField('password', view.errors.password, layout)}
 ${view.username !== undefined && usernameField(view.username, view)}
 <button class="first">${own.finishButton}</button>
 </form>`,

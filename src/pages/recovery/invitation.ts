@@ -18,7 +18,7 @@ ${chosenUsername({
 })}`
 
 // The email is the "username" that a password manager must save, and is right before the password.
-const passwordForm = (view: InvitationView): HtmlFragment => {
+const passwordForm = (view: InvitationView, { passwordMinLength }: Layout): HtmlFragment => {
   const { csrfToken, token, email, username, errors } = view
   return html`<form method="post" action="/auth/invite" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
@@ -27,6 +27,7 @@ ${chosenPassword({
   label: texts.password,
   problem: errors.password,
   focused: Boolean(errors.password),
+  minLength: passwordMinLength,
 })}${username !== undefined && usernameField(username, view)}
 <button class="first">${invitationTexts.button}</button>
 </form>
@@ -79,6 +80,6 @@ export const createInvitationPage =
       body: html`${formProblem(problem, layout.support, !wrongField)}
 <p>${invitationTexts.invited(layout.appName)} <b>${email}</b>. ${waysIn(view, layout)}</p>
 ${otherEmail !== undefined && html`<p>${invitationTexts.leaves} <b>${otherEmail}</b>.</p>`}
-${byPassword && passwordForm(view)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
+${byPassword && passwordForm(view, layout)}${layout.passkeys && passkeyWay(view)}${providerForms(view, layout)}`,
     })
   }

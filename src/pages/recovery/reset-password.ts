@@ -14,6 +14,7 @@ ${ownerInput(email)}
 ${chosenPassword({
   problem: errors.password,
   focused: Boolean(errors.password) || !(problem ?? wrongFieldOf(view)),
+  minLength: layout.passwordMinLength,
 })}
 ${formEnd(layout, view, html`<button class="first">${button}</button>`)}
 </form>`

@@ -14,6 +14,7 @@ ${ownerInput(email)}
 ${chosenPassword({
   problem: errors.password,
   focused: Boolean(errors.password),
+  minLength: layout.passwordMinLength,
 })}
 ${formEnd(layout, view, html`<button class="first">${emailTexts.undoButton}</button>`)}
 </form>`
