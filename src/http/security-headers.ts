@@ -25,13 +25,13 @@ export const createSecurityHeaders = ({
   hstsMs,
   contentSecurityPolicy,
 }: SecurityHeadersDeps): SecurityHeaders => {
-  const asset = [
+  const all = [
     ...Object.entries({ 'x-content-type-options': 'nosniff', 'cross-origin-resource-policy': 'same-origin' }).flat(),
     ...(hstsMs === undefined ? [] : ['strict-transport-security', `max-age=${Math.ceil(hstsMs / 1000)}`]),
   ]
   const baseHost = new URL(baseUrl).host
   const pageUnder = (hosts: readonly string[], referrerPolicy: string): Headers => [
-    ...asset,
+    ...all,
     'content-security-policy',
     contentSecurityPolicy([baseHost, ...hosts]),
     ...PAGE,
@@ -40,8 +40,8 @@ export const createSecurityHeaders = ({
   ]
   const ofBaseHost = pageUnder([], SAME_ORIGIN)
   return {
-    data: [...asset, 'content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
-    asset,
+    data: [...all, 'content-security-policy', DATA_POLICY],
+    asset: [...all, 'content-security-policy', ASSET_POLICY],
     page(hosts, holdsToken = false) {
       const others = hosts.filter((host) => host !== baseHost)
       if (holdsToken) return pageUnder(others, STRICT_ORIGIN)
@@ -49,6 +49,11 @@ export const createSecurityHeaders = ({
     },
   }
 }
+
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** A drawing that is opened by itself is a document: it may have its colours, and nothing else. */
+const ASSET_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
 
 const PAGE: Headers = Object.entries({
   'cross-origin-opener-policy': 'same-origin',

@@ -46,6 +46,6 @@ export const createAssets = (appName: string, accentColor: string) => {
       'text/javascript; charset=utf-8',
       scriptWithTexts(readFileSync(PASSKEYS, 'utf8'), passkeyScriptTexts),
     ),
-    icon: asset('icon', 'svg', 'image/svg+xml', iconSvg(appName, toHex(accent), toHex(accentInk))),
+    icon: asset('icon', 'svg', 'image/svg+xml; charset=utf-8', iconSvg(appName, toHex(accent), toHex(accentInk))),
   }
 }

@@ -329,7 +329,7 @@ test('a well-known provider has an icon; another provider has a button without o
   const named = ['google', 'github', 'microsoft', 'apple', 'gitlab', 'discord']
   for (const name of named) {
     const asset = pages.assets.find(({ path }) => path === pages.iconOf(name))
-    assert.equal(asset?.contentType, 'image/svg+xml', name)
+    assert.equal(asset?.contentType, 'image/svg+xml; charset=utf-8', name)
     assert.match(asset?.body ?? '', /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="0 0 24 24">.+<\/svg>$/)
     assert.doesNotMatch(asset?.body ?? '', /script|href|url\(h/)
   }

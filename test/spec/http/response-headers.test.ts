@@ -95,14 +95,23 @@ describe('every response', () => {
       assert.equal(headers['x-content-type-options'], 'nosniff', path)
       assert.equal(headers['cross-origin-resource-policy'], 'same-origin', path)
       assert.equal(headers['strict-transport-security'], undefined, path)
-      if (/^\/auth\/(?:assets\/|session\.js$)/.test(path) && headers['content-type'] !== 'text/html; charset=utf-8')
-        continue
       const policy = String(headers['content-security-policy'])
       assert.match(policy, /default-src 'none';.*frame-ancestors 'none'/, path)
+      assert.doesNotMatch(policy, /'unsafe-eval'|script-src[^;]*'unsafe-inline'/, path)
+      assert.equal(headers['access-control-allow-origin'], undefined, path)
       if (!headers['content-type']?.startsWith('text/html')) continue
       assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path)
       assert.ok(policy.includes(`style-src ${host}/auth/assets/; script-src ${host}/auth/assets/;`), policy)
     }
+  })
+
+  test('names the type of its content, and the character set where the type has one', async () => {
+    const types = new Set<string>()
+    for (const [path, { headers, text }] of await everyAnswer(service)) {
+      if (text !== '') types.add(headers['content-type'] ?? `missing: ${path}`)
+    }
+    const withSet = ['image/svg+xml', 'text/css', 'text/html', 'text/javascript'].map((type) => `${type}; charset=utf-8`)
+    assert.deepEqual([...types].toSorted(), ['application/json', ...withSet])
   })
 
   test('to an unreadable request forbids other types, framing and embedding', async (t) => {
