@@ -4,6 +4,11 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 interface LockedPackage {
+  integrity?: string
+  /** An address to load it from in place of the registry that npm is configured with. */
+  resolved?: string
+  /** A workspace. */
+  link?: boolean
   optionalDependencies?: Record<string, string>
   hasInstallScript?: boolean
   /** An optional dependency of one package, and one for developers of another: `--omit=dev` leaves it in. */
@@ -57,6 +62,26 @@ test('an optional dependency without an entry is found, one with an entry in a p
     'hash-darwin of node_modules/hash',
     '@scope/tool-win32 of node_modules/@scope/tool',
   ])
+})
+
+/** Packages that npm would not take from the registry, or whose content it would not check. */
+const findLoose = (lock: Lock): string[] =>
+  Object.entries(lock).flatMap(([path, { link, integrity = '', resolved }]) => {
+    if (link || !path.includes('node_modules/')) return []
+    return resolved === undefined && integrity.startsWith('sha512-') ? [] : [path]
+  })
+
+test('every package comes from the registry, and its content is checked by a SHA-512', () => {
+  assert.deepEqual(findLoose(readLock()), [])
+  const integrity = 'sha512-AA=='
+  const lock: Lock = {
+    'node_modules/a': { integrity },
+    'node_modules/own': { link: true },
+    'node_modules/b': { integrity: 'sha1-AA==' },
+    'node_modules/c': {},
+    'node_modules/d': { integrity, resolved: 'git+ssh://git@example.com/d.git' },
+  }
+  assert.deepEqual(findLoose(lock), ['node_modules/b', 'node_modules/c', 'node_modules/d'])
 })
 
 // npm runs no script that `allowScripts` denies. One of a new package would run wherever this repository is installed.

@@ -85,6 +85,19 @@ for (const { name, page, tags } of documents) {
   })
 }
 
+test('each password field hides what is typed, may be pasted into, and is filled by password managers', () => {
+  const fields = documents.flatMap(({ tags }) =>
+    named(tags, 'input').filter((tag) => tag.attributes.name?.includes('password')),
+  )
+  assert.ok(fields.length > 10)
+  for (const { attributes } of fields) {
+    assert.equal(attributes.type, 'password', attributes.name)
+    assert.match(attributes.autocomplete ?? '', /^(?:current|new)-password$/, attributes.name)
+  }
+  for (const { path, body } of pages.assets.filter((asset) => asset.path.endsWith('.js')))
+    assert.doesNotMatch(body, /paste|clipboard/i, path)
+})
+
 test('return_to is kept in the forms and in the links between login and signup', () => {
   const returnTo = '/a?b=c&d=ü#e'
   const view = { csrfToken: 'token', returnTo, email: '', errors: {}, providers: [{ name: 'acme', label: 'Acme' }] }

@@ -1,5 +1,7 @@
 // Runs once.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import tls from 'node:tls'
 import { readSmtpUrl } from '../../src/config/smtp-url.ts'
@@ -161,6 +163,21 @@ describe('a failure names its step', () => {
     const server = await startSmtpServer({ t, tls: 'smtps', certificate })
     const error = await failureOf(`smtps://smtp.corp.example:${server.port}`, t)
     assert.equal(error.step, 'certificate', error.message)
+  })
+
+  test('a server that knows no newer TLS than 1.1', async (t) => {
+    const old = { ...trusted, minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const
+    const server = tls.createServer(old).on('tlsClientError', () => undefined)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const error = await failureOf(`smtps://smtp.corp.example:${port}`, t)
+    assert.deepEqual([error.step, error.isPermanent], ['tls', false], error.message)
+    // The server itself is able to, with a client that still is.
+    const client = tls.connect({ ...old, port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(client, 'secureConnect')
+    assert.equal(client.getProtocol(), 'TLSv1.1')
+    client.destroy()
   })
 
   test('smtps to a port that speaks plain SMTP', async (t) => {

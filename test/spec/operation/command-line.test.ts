@@ -308,9 +308,10 @@ describe('§8.1 the command line', { concurrency: 3 }, () => {
     await assertCanLogIn(copy, person)
   })
 
-  test('a command works without a running service, also in an empty folder', async (t) => {
+  test('a command works without a running service, also in an empty folder, where there is no account', async (t) => {
     const empty = await startService({ t })
     await empty.stop()
+    assert.deepEqual(await listUsers(empty), [])
     const person = newPerson()
     await createUser(empty, person)
     await empty.restart()
