@@ -27,7 +27,8 @@ const KEY =
 /** The built-in icons of the well-known providers and of the password. */
 export const createProviderIcons = () => {
   const icons = new Map<string, Asset>()
-  for (const [name, body] of Object.entries(DRAWINGS)) icons.set(name, asset(name, 'svg', 'image/svg+xml; charset=utf-8', svg(body)))
+  for (const [name, body] of Object.entries(DRAWINGS))
+    icons.set(name, asset(name, 'svg', 'image/svg+xml; charset=utf-8', svg(body)))
   const password = asset('password', 'svg', 'image/svg+xml; charset=utf-8', svg(inkStyle('#5c5d5f', '#a3a6ab') + KEY))
   return {
     assets: [...icons.values(), password],

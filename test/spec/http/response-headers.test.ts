@@ -110,7 +110,9 @@ describe('every response', () => {
     for (const [path, { headers, text }] of await everyAnswer(service)) {
       if (text !== '') types.add(headers['content-type'] ?? `missing: ${path}`)
     }
-    const withSet = ['image/svg+xml', 'text/css', 'text/html', 'text/javascript'].map((type) => `${type}; charset=utf-8`)
+    const withSet = ['image/svg+xml', 'text/css', 'text/html', 'text/javascript'].map(
+      (type) => `${type}; charset=utf-8`,
+    )
     assert.deepEqual([...types].toSorted(), ['application/json', ...withSet])
   })
 
