@@ -1,6 +1,6 @@
 // Runs benchmarks one after the other, and writes their results into bench/README.md and the pictures. Without names it
-// runs all but `peers`, which needs the package registry.
-import { spawn } from 'node:child_process'
+// runs all but `peers`, which needs the package registry, and `soak`, which takes hours.
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
 import { text } from 'node:stream/consumers'
@@ -10,16 +10,39 @@ import { formatTable, type Report } from './support/report.ts'
 import { NAMES, type Name, readResults, writeResults } from './support/results.ts'
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean' }, json: { type: 'boolean' } },
+  options: {
+    quick: { type: 'boolean' },
+    json: { type: 'boolean' },
+    // Those of `soak`.
+    hours: { type: 'string' },
+    share: { type: 'string' },
+  },
   allowPositionals: true,
 })
 
 const isName = (name: string): name is Name => NAMES.some((each) => each === name)
 
+const ALONE: readonly Name[] = ['peers', 'soak']
+
+const ownOptions = (name: Name): string[] =>
+  name === 'soak' ? (['hours', 'share'] as const).flatMap((it) => (values[it] ? [`--${it}=${values[it]}`] : [])) : []
+
+let isInterrupted = false
+let running: ChildProcess | undefined
+// The benchmark may end with a report. From a terminal, it gets the interrupt itself.
+process.on('SIGINT', () => {
+  isInterrupted = true
+})
+process.on('SIGTERM', () => {
+  isInterrupted = true
+  running?.kill()
+})
+
 const runOne = async (name: Name): Promise<Report | undefined> => {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
-  const args = [program, '--json', ...(values.quick ? ['--quick'] : [])]
+  const args = [program, '--json', ...(values.quick ? ['--quick'] : []), ...ownOptions(name)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  running = child
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   return code === 0 ? (JSON.parse(output) as Report) : undefined
 }
@@ -33,7 +56,8 @@ if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')
 
 const reports: Report[] = []
 for (const name of NAMES) {
-  if (positionals.length > 0 ? !positionals.includes(name) : name === 'peers') continue
+  if (positionals.length > 0 ? !positionals.includes(name) : ALONE.includes(name)) continue
+  if (isInterrupted) break
   const report = await runOne(name)
   if (!report) {
     process.exitCode = 1

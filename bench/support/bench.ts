@@ -28,10 +28,16 @@ export interface Run {
   use<T extends AsyncDisposable>(resource: T): T
   /** Adds a line below the table. */
   note(text: string): void
+  /** The values of the command's own options, as text. */
+  options: Readonly<Record<string, string | undefined>>
+  /** From now on, the first interrupt aborts this, so that a long run ends early and reports; the next ends the program. */
+  takeInterrupt(): AbortSignal
 }
 
 /** Resolves to the rows of the table, or to a report with a table of its own. */
 type Measure = (run: Run) => Promise<Row[] | Omit<Report, 'title' | 'notes'>>
+
+type Given = Pick<Run, 'quick' | 'options'>
 
 const EXIT_INTERRUPTED = 130
 const FULL_ROUNDS = 7
@@ -43,12 +49,38 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs one benchmark from the command line (`--quick`, `--json`) and prints its table. A failure sets exit code 1. */
-export const bench = async (title: string, measure: Measure): Promise<void> => {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(EXIT_INTERRUPTED))
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+const exitWhenInterrupted = (): void => process.exit(EXIT_INTERRUPTED)
+
+const takeInterrupt = (): AbortSignal => {
+  const interrupt = new AbortController()
+  for (const signal of SIGNALS) {
+    process.off(signal, exitWhenInterrupted).once(signal, () => {
+      interrupt.abort()
+      process.once(signal, exitWhenInterrupted)
+    })
+  }
+  return interrupt.signal
+}
+
+const readArguments = (ownOptions: readonly string[]) => {
+  const own = new Map(ownOptions.map((name) => [name, { type: 'string' as const }]))
+  const flags = { quick: { type: 'boolean' }, json: { type: 'boolean' } } as const
+  const { values } = parseArgs({ options: { ...Object.fromEntries(own), ...flags } })
+  const given: Readonly<Record<string, unknown>> = values
+  return { values, options: Object.fromEntries(ownOptions.map((name) => [name, given[name]?.toString()])) }
+}
+
+/**
+ * Runs one benchmark from the command line (`--quick`, `--json`, and options of its own, each with a value) and prints
+ * its table. A failure sets exit code 1.
+ */
+export const bench = async (title: string, measure: Measure, ownOptions: readonly string[] = []): Promise<void> => {
+  const { values, options } = readArguments(ownOptions)
+  for (const signal of SIGNALS) process.once(signal, exitWhenInterrupted)
   try {
-    const report = await runOnce(title, measure, values.quick ?? false)
+    const report = await runOnce(title, measure, { quick: values.quick ?? false, options })
     console.log(values.json ? JSON.stringify(report) : formatTable(report))
   } catch (error) {
     console.error(`${title}: no figures. ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
@@ -56,7 +88,7 @@ export const bench = async (title: string, measure: Measure): Promise<void> => {
   }
 }
 
-const runOnce = async (title: string, measure: Measure, quick: boolean): Promise<Report> => {
+const runOnce = async (title: string, measure: Measure, { quick, options }: Given): Promise<Report> => {
   await using stack = new AsyncDisposableStack()
   const notes: string[] = []
   if (quick) notes.push('A smoke run: the figures are meaningless.')
@@ -77,6 +109,8 @@ const runOnce = async (title: string, measure: Measure, quick: boolean): Promise
     },
     use: (resource) => stack.use(resource),
     note: (text) => notes.push(text),
+    options,
+    takeInterrupt,
   })
   const seconds = Math.round((performance.now() - startedMs) / 1000)
   const content = Array.isArray(measured) ? { rows: measured } : measured

@@ -7,6 +7,8 @@ export interface Client {
   expectStatus: number
   /** Called with each expected response, for example to store its cookies. */
   onResponse?(response: RawResponse): void
+  /** Called after any other response, and when the connection is lost. */
+  onUnexpected?(): void
 }
 
 export interface Load {
@@ -22,7 +24,7 @@ interface LoadOptions {
   durationMs: number
 }
 
-export interface Failures {
+interface Failures {
   add(message: string): void
   /** Throws if any request failed: a rate that contains failures is meaningless. */
   throwIfAny(succeeded: number): void

@@ -16,6 +16,7 @@ export const NAMES = [
   'start',
   'sdk-start',
   'memory',
+  'soak',
   'budget',
   'workers',
   'postgres',
