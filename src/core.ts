@@ -180,7 +180,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
-    cost: hashCost,
+    cost: hashCost ?? config.argon2,
     onHash,
   })
   const requireGoodPassword = createPasswordRules({

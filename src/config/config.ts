@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os'
 import type { ProviderSettings } from '../oauth/providers/presets.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
 import { readProviders } from './provider-config.ts'
 import { findConflicts, findUnreadableCertificates } from './conflicts.ts'
+import { hashesAtOnceOf } from './hash-memory.ts'
 import { validNames } from './provider-parsers.ts'
 import { relyingPartyIdOf } from './relying-party.ts'
 import { type Environment, readSetting } from './read-setting.ts'
@@ -88,7 +88,7 @@ export const readConfig = (
     audiences: settings.audiences ?? [],
     emailDomains: settings.emailDomains ?? [],
     emailVerification: settings.emailVerification ?? (settings.smtp ? 'optional' : 'off'),
-    hashesAtOnce: settings.hashesAtOnce ?? Math.max(1, Math.floor(availableParallelism() / settings.workers)),
+    hashesAtOnce: hashesAtOnceOf(settings),
     oauthProviders,
     relyingPartyId: relyingPartyIdOf(settings),
     webhookEvents: settings.webhookEvents ?? EVENT_TYPES,

@@ -1,5 +1,6 @@
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
+import { argon2Cost } from './argon2-cost.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,
@@ -299,6 +300,14 @@ export const SETTINGS = {
     description: 'Rate limits on logins, signups and sign-ins with a provider. `off` is for tests.',
     defaultValue: 'on',
     ...onOff,
+  }),
+  argon2: setting({
+    name: 'SVC_ARGON2',
+    description:
+      'Cost of password hashes (Argon2id). A login replaces a hash of another cost. Each hash at once holds `m` KiB of memory ' +
+      '(`SVC_HASHES_AT_ONCE`).',
+    defaultValue: 'm=19456,t=2,p=1',
+    ...argon2Cost,
   }),
   hashesAtOnce: setting({
     name: 'SVC_HASHES_AT_ONCE',

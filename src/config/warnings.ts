@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { createNetworkCheck, isLoopbackHost } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
+import { warnOfHashMemory } from './hash-memory.ts'
 import { warnOfPasskeys } from './relying-party.ts'
 import { isMisspelt, webhookKey } from '../lib/webhook-key.ts'
 import type { Environment } from './read-setting.ts'
@@ -24,6 +25,7 @@ export const findWarnings = (settings: ReadSettings, files: SecretFiles): string
   ...warnOfSignup(settings),
   ...warnOfPasskeys(settings),
   ...warnOfProxies(settings),
+  ...warnOfHashMemory(settings),
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
   ...warnOfWebhookSecrets(settings),

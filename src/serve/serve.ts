@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { bootstrap, SERVICE_PATIENCE_MS } from '../bootstrap.ts'
 import { type Config, defaultBaseUrl } from '../config/config.ts'
+import { hashMemoryOf, toMiB } from '../config/hash-memory.ts'
 import { rootSecretFile } from '../config/root-secret.ts'
 import { shownSmtp } from '../config/smtp-url.ts'
 import type { Log } from '../lib/log.ts'
@@ -52,6 +53,8 @@ interface Overview {
   base_url: string
   database: string
   secret: string
+  /** What they cost, and the memory that they hold at most. */
+  password_hashes: string
   signup: Config['signup']
   webhooks: string
   metrics: string
@@ -70,12 +73,19 @@ const toOverview = (config: Config, listen: string): Overview => ({
   ...(config.workers > 1 && { workers: config.workers }),
   base_url: config.baseUrl ?? defaultBaseUrl(config.port),
   ...describeDatabase(config),
+  password_hashes: describeHashes(config),
   signup: config.signup,
   webhooks: config.webhookUrl ? `on, to ${new URL(config.webhookUrl).origin}` : 'off',
   metrics: metricsUrl(config) ?? 'off',
   providers: config.oauthProviders.map(({ name }) => name).join(', ') || 'off',
   mail: config.smtp ? `on, by ${shownSmtp(config.smtp)}` : 'off',
 })
+
+const describeHashes = (config: Config): string => {
+  const { memoryCost, timeCost, parallelism } = config.argon2
+  const { hashes, bytes } = hashMemoryOf(config)
+  return `m=${memoryCost},t=${timeCost},p=${parallelism}; at most ${hashes} at once, in ${toMiB(bytes)} MiB`
+}
 
 const metricsUrl = ({ metricsHost: host, metricsPort }: Config): string | undefined =>
   metricsPort === undefined
@@ -96,6 +106,7 @@ const overviewText = (overview: Overview): string => `
   Public       ${overview.base_url}
   Database     ${overview.database}
   Secret       ${overview.secret}
+  Hashes       ${overview.password_hashes}
   Signup       ${overview.signup}
   Webhooks     ${overview.webhooks}
   Metrics      ${overview.metrics}

@@ -11,9 +11,6 @@ export interface HashCost {
   parallelism: number
 }
 
-/** OWASP Password Storage Cheat Sheet: Argon2id, 19 MiB, 2 passes, 1 lane. */
-export const COST: HashCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
-
 /** What comes after the cost in the hash of 32 forgotten random bytes. */
 const DUMMY = 'c3ZjLWR1bW15LXNhbHQtMQ$7I2tYHUbYRFoCpmbNnz1vdWbaq2zqnwqmOWdISF6m1E'
 

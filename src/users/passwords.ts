@@ -3,7 +3,7 @@ import { createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
 import type { Caller } from '../lib/caller.ts'
 import { createGroups } from '../lib/groups.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
-import { COST, createPasswordCheck, type HashCost, type PasswordCheck, readForeignHash } from './password-check.ts'
+import { createPasswordCheck, type HashCost, type PasswordCheck, readForeignHash } from './password-check.ts'
 
 export type { HashCost } from './password-check.ts'
 
@@ -21,13 +21,15 @@ const EXPENSIVE = { memoryBytes: 2 ** 27, seconds: 1 }
 const EXPENSIVE_WAITING = 20
 const EXPENSIVE_RETRY_SECONDS = 10
 
+/** What a core fills: a hash of 19 MiB and 2 passes takes 10 ms. */
+const KIB_A_SECOND = 3_891_200
+
 interface PasswordsDeps {
   /** Hashes at once: the number of cores. */
   atOnce: number
   /** How many may wait for their turn. */
   waiting: number
-  /** By default, that of OWASP. */
-  cost?: HashCost | undefined
+  cost: HashCost
   /** Called after each hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
 }
@@ -44,10 +46,10 @@ export interface Passwords {
   check(entered: string, hash: string | null | undefined, caller?: Caller): Promise<PasswordCheck>
 }
 
-export const createPasswords = ({ atOnce, waiting, cost = COST, onHash }: PasswordsDeps): Passwords => {
+export const createPasswords = ({ atOnce, waiting, cost, onHash }: PasswordsDeps): Passwords => {
   const { checkCurrentHash, checkForeignHash, isForeign } = createPasswordCheck(cost)
-  // One hash takes about 10 ms of a core: this many seconds empty a full queue.
-  const retryAfterSeconds = Math.max(1, Math.ceil((waiting * 0.01) / atOnce))
+  // This many seconds empty a full queue.
+  const retryAfterSeconds = Math.max(1, Math.ceil((waiting * secondsOf(cost)) / atOnce))
   const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds })
   const expensive = createBoundedQueue({
     maxRunning: 1,
@@ -93,6 +95,9 @@ export const createPasswords = ({ atOnce, waiting, cost = COST, onHash }: Passwo
         : inTurn(() => checkCurrentHash(entered, text), caller),
   }
 }
+
+/** About what a hash takes of a core. */
+const secondsOf = ({ memoryCost, timeCost }: HashCost): number => (memoryCost * timeCost) / KIB_A_SECOND
 
 const isExpensive = ({ memoryBytes, seconds }: PasswordHash): boolean =>
   memoryBytes > EXPENSIVE.memoryBytes || seconds > EXPENSIVE.seconds

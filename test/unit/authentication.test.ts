@@ -9,10 +9,11 @@ import { createHasPassword } from '../../src/users/usable-password.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase } from '../storage/databases.ts'
+import { OWASP_COST } from '../support/hashes/costs.ts'
 import { newUser } from '../storage/rows.ts'
 
 const { db } = await freshDatabase()
-const passwords = createPasswords({ atOnce: 1, waiting: 10 })
+const passwords = createPasswords({ atOnce: 1, waiting: 10, cost: OWASP_COST })
 
 const password = 'correct horse battery'
 

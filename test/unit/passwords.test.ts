@@ -4,6 +4,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
+import { OWASP_COST } from '../support/hashes/costs.ts'
 import { eventually } from '../support/wait.ts'
 
 /** Above the limit of 128 MiB by the least that counts. */
@@ -11,7 +12,7 @@ const EXPENSIVE = `$argon2id$v=19$m=131080,t=1,p=1$c29tZXNhbHQ4$${'A'.repeat(43)
 
 describe('expensive foreign hashes', () => {
   test('are checked one at a time, and leave the other places to other logins', async () => {
-    const passwords = createPasswords({ atOnce: 4, waiting: 10 })
+    const passwords = createPasswords({ atOnce: 4, waiting: 10, cost: OWASP_COST })
     const ended: string[] = []
     const checks = Array.from({ length: 3 }, async () => {
       assert.equal(await passwords.check('wrong', EXPENSIVE), 'wrong')
@@ -35,7 +36,7 @@ describe('expensive foreign hashes', () => {
   })
 
   test('beyond twenty that wait, further ones are refused with 503', async () => {
-    const passwords = createPasswords({ atOnce: 4, waiting: 100 })
+    const passwords = createPasswords({ atOnce: 4, waiting: 100, cost: OWASP_COST })
     const leaving = new AbortController()
     const checks = Array.from({ length: 30 }, () => passwords.check('wrong', EXPENSIVE, { signal: leaving.signal }))
     const results = Promise.allSettled(checks)
@@ -48,7 +49,7 @@ describe('expensive foreign hashes', () => {
 })
 
 test('SHA-crypt does not keep the event loop from its work', async () => {
-  const passwords = createPasswords({ atOnce: 1, waiting: 10 })
+  const passwords = createPasswords({ atOnce: 1, waiting: 10, cost: OWASP_COST })
   const work = { ended: false }
   const check = passwords
     .check('wrong', `$6$rounds=100000$salt$${'A'.repeat(86)}`)
@@ -63,7 +64,7 @@ test('SHA-crypt does not keep the event loop from its work', async () => {
 })
 
 test('an empty password opens no account, even one whose hash is that of an empty password', async () => {
-  const passwords = createPasswords({ atOnce: 2, waiting: 10 })
+  const passwords = createPasswords({ atOnce: 2, waiting: 10, cost: OWASP_COST })
   // crypt_blowfish, wrapper.c; and argon2-cffi 25.1.0 with the parameters of svc.
   const ofNothing = [
     '$2a$05$CCCCCCCCCCCCCCCCCCCCC.7uG0VCzI2bS7j6ymqJi9CdcdxiRTWNy',

@@ -180,14 +180,17 @@ describe('a worker that is alive but stuck', () => {
 
 describe('processes on one machine sharing the port', { concurrency: 2 }, () => {
   testOnSqlite('the output at the start is that of one service, and each worker logs its pid', async (t) => {
-    const service = await startServiceProcess({ t, env: { ...TWO, SVC_TYPO: 'x' } })
+    const service = await startServiceProcess({
+      t,
+      env: { ...TWO, SVC_TYPO: 'x', SVC_ARGON2: 'm=24576,t=2,p=1', SVC_HASHES_AT_ONCE: '3' },
+    })
     const workers = await meetWorkers(service)
     assert.equal(workers.size, 2)
     const lines = service.logLines()
     const serving = lines.filter(({ message }) => message === 'svc is serving')
     assert.deepEqual(
-      serving.map((line) => line.workers),
-      [2],
+      serving.map((line) => [line.workers, line.password_hashes]),
+      [[2, 'm=24576,t=2,p=1; at most 6 at once, in 144 MiB']],
     )
     assert.equal(lines.filter(({ message }) => message.includes('SVC_TYPO')).length, 1)
     assert.ok(lines.every(({ message, pid }) => message === 'request' || pid === undefined))
