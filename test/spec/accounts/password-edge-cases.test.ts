@@ -5,6 +5,7 @@ import { hash } from '@node-rs/argon2'
 import { logIn, logOut, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertErrorPage, assertPage, assertShowsRequestId } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabaseFile } from '../../support/database/database-file.ts'
 import { holdHashQueue } from '../../support/service/held-hash-queue.ts'
 import { startMeteredService } from '../../support/service/metrics.ts'
@@ -108,4 +109,12 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
     assert.match(String(row?.password_hash), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     await assertCanLogIn(service, person)
   })
+})
+
+test('a password has no end: it logs in after ten years', async (t) => {
+  const clock = turnedClock()
+  const service = await startService({ t, clock })
+  const { person } = await signedUp(service)
+  await clock.turnTo(10 * 365 * 24 * 3_600_000)
+  await assertCanLogIn(service, person)
 })

@@ -1,9 +1,10 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { loggedIn, newAgent, signedUp } from '../../support/client/accounts.ts'
+import { currentUser, loggedIn, newAgent, signedUp } from '../../support/client/accounts.ts'
 import type { UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
 import {
   readOfferedSetUp,
   readRecoveryCodes,
@@ -15,6 +16,8 @@ import { startService } from '../../support/service/service.ts'
 
 const clock = turnedClock()
 const service = await startService({ clock, env: { SVC_APP_NAME: 'Notes' } })
+
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 const offer = async () => {
   const { agent, person } = await signedUp(service)
@@ -75,6 +78,24 @@ describe('setting up an app', () => {
     assert.match(account.text, /Codes from an app are set up/)
     assert.match(account.text, /10 recovery codes are left/)
     assert.equal((await other.get('/auth/api/v1/user')).status, 401)
+  })
+
+  test('the database holds the secret encrypted, and each recovery code as a hash of its own by Argon2id', async (t) => {
+    const { agent } = await signedUp(service)
+    const { secret, recoveryCodes } = await setUpApp(agent, clock.now())
+    const database = await openDatabase(service, t)
+    const contents = await database.contents()
+    const decoded = Buffer.from([...secret].map((digit) => BASE32.indexOf(digit).toString(2).padStart(5, '0')).join(''))
+    const bytes = Buffer.from((decoded.toString().match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+    assert.equal(bytes.length, 20)
+    const secrets = [secret, bytes, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')]
+    const codes = recoveryCodes.flatMap((code) => [code, code.replaceAll('-', ''), code.replaceAll('-', '').slice(1)])
+    for (const each of [...secrets, ...codes]) assert.ok(!contents.includes(each), String(each))
+    const { id: userId } = await currentUser(agent)
+    const rows = await database.rows('SELECT hash FROM recovery_codes WHERE user_id = ?', userId)
+    const salts = rows.map(({ hash }) => /^\$argon2id\$v=19\$[^$]+\$([^$]+)\$/.exec(String(hash))?.[1])
+    assert.equal(new Set(salts).size, 10)
+    assert.ok(!salts.includes(undefined))
   })
 
   test('the session is a new one afterwards, which says what was proved, and when', async () => {

@@ -6,6 +6,7 @@ import { assertJsonError, assertSignedIn, assertSignedOut } from '../../support/
 import { createBackend } from '../../support/client/backend.ts'
 import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
 import { startMeteredService } from '../../support/service/metrics.ts'
 import { runCommandOf, runJsonCommandOf } from '../../support/service/operator-commands.ts'
 import { startReplicas } from '../../support/service/replicas.ts'
@@ -187,7 +188,7 @@ describe('§10.1 the commands', () => {
     assert.deepEqual(states, ['revoked', 'revoked'])
   })
 
-  test('print the key alone on stdout, once', async () => {
+  test('print the key alone on stdout, once, and store a hash of it', async (t) => {
     const { stdout, stderr } = await one.cli(['api-keys', 'create', 'shown', '--scope', 'users:read'])
     assert.match(stdout, /^svc_sk_[\w-]{43}\n$/)
     const [event] = stderr.split('\n').filter((line) => line.includes('api_key_create'))
@@ -195,7 +196,11 @@ describe('§10.1 the commands', () => {
     assert.equal(JSON.parse(event ?? '{}').api_key_id, id)
     const { stdout: table } = await one.cli(['api-keys', 'list'])
     const { stdout: listing } = await one.cli(['api-keys', 'list', '--json'])
-    for (const text of [stderr, table, listing]) assert.ok(!text.includes(stdout.trim().slice(7)))
+    const key = stdout.trim().slice('svc_sk_'.length)
+    for (const text of [stderr, table, listing]) assert.ok(!text.includes(key))
+    const contents = await (await openDatabase(one, t)).contents()
+    assert.ok(contents.includes(id), 'the right bytes are looked at')
+    for (const each of [key, Buffer.from(key, 'base64url')]) assert.ok(!contents.includes(each))
   })
 
   for (const [code, args] of [

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { TestContext } from 'node:test'
@@ -85,7 +86,8 @@ const openSqlite = (service: Service, t: TestContext | undefined): OpenDatabase 
     contents: async () => {
       const folder = path.dirname(databasePath(service.directory))
       const files = readdirSync(folder).filter((name) => name.startsWith(path.basename(databasePath(''))))
-      return Buffer.concat(files.map((name) => readFileSync(path.join(folder, name))))
+      // By another process: if this one opened and closed the file, all locks would go that SQLite holds on it here.
+      return execFileSync('cat', files, { cwd: folder, maxBuffer: 1024 ** 3 })
     },
   }
 }
