@@ -9,6 +9,12 @@ interface ListenAddress {
 }
 
 /**
+ * Connections that the system may hold until they are accepted, where it allows as many (`net.core.somaxconn`). Beyond
+ * them, the system drops the first packet of a client, which sends it again after a second.
+ */
+const BACKLOG = 4096
+
+/**
  * Listens, and resolves to the address as a URL. For `localhost` it listens on all of its addresses: sockets beyond the
  * first hand their connections to the same server, whose limits and handlers apply to them too.
  */
@@ -21,7 +27,7 @@ export const listen = async (server: Server, options: ListenAddress): Promise<st
 }
 
 const listenAt = async (server: Server, options: ListenAddress): Promise<string> => {
-  await once(server.listen(options), 'listening')
+  await once(server.listen({ backlog: BACKLOG, ...options }), 'listening')
   const { address, port } = server.address() as AddressInfo
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
@@ -32,5 +38,5 @@ const listenBeside = async (server: Server, options: ListenAddress): Promise<voi
   beside.maxConnections = server.maxConnections
   beside.on('drop', () => server.emit('drop'))
   server.once('close', () => beside.close())
-  await once(beside.listen(options), 'listening').catch(() => beside.close())
+  await once(beside.listen({ backlog: BACKLOG, ...options }), 'listening').catch(() => beside.close())
 }

@@ -14,6 +14,9 @@ import { EXPECTATION, explainMalformed, type MalformedRefusal, refuseConnect } f
 /** How long a refused client may take to read its response and close the connection. */
 const LINGER_MS = 2000
 
+/** How many late requests are refused in one turn of the event loop: about a millisecond's work. */
+const LATE_AT_ONCE = 20
+
 interface MalformedRequestsDeps {
   log: Log
   newRequestId: () => string
@@ -62,10 +65,14 @@ export const createMalformedRequests = ({
     closeSoon(socket)
   }
 
+  const refuseError = (error: Error, socket: Duplex): void => refuse(socket, explainMalformed(error, noRoute))
+  const endLate = createLateEnds(refuseError)
+
   return {
     onClientError(error, socket) {
       if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
-      else refuse(socket, explainMalformed(error, noRoute))
+      else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') endLate(error, socket)
+      else refuseError(error, socket)
     },
     attach(server) {
       ignoreSocketErrors(server)
@@ -78,6 +85,26 @@ export const createMalformedRequests = ({
         refuse(request.socket, EXPECTATION, request),
       )
     },
+  }
+}
+
+/**
+ * Ends connections whose requests are late. Those of a crowd are late in the same second: after a few of them, others
+ * get their turn. One that has brought nothing, as browsers open ahead of time, is closed without a response or a line
+ * in the log.
+ */
+const createLateEnds = (refuse: (error: Error, socket: Duplex) => void) => {
+  const late: (() => void)[] = []
+  const endSome = (): void => {
+    for (const end of late.splice(0, LATE_AT_ONCE)) end()
+    if (late.length > 0) setImmediate(endSome)
+  }
+  return (error: Error, socket: Duplex): void => {
+    // What comes from now on must not become a request, which would get a second response.
+    socket.pause()
+    const isSilent = socket instanceof Socket && socket.bytesRead === 0
+    late.push(() => (isSilent ? socket.destroy() : refuse(error, socket)))
+    if (late.length === 1) setImmediate(endSome)
   }
 }
 
