@@ -6,7 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { createPages } from '../../src/pages/pages.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { statesWith, WRONG_STATES } from './pages-views.ts'
+import { statesWith, WRONG_STATES } from '../unit/pages-views.ts'
 
 const pages = createPages({ appName: 'Acme', logoUrl: undefined, accentColor: '#0f6b5c', passkeys: true })
 const states = statesWith('text')
