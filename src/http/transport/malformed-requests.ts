@@ -10,6 +10,7 @@ import type { RequestMetrics } from '../request-metrics.ts'
 import type { SecurityHeaders } from '../security-headers.ts'
 import { clientAddress } from './client-address.ts'
 import { EXPECTATION, explainMalformed, type MalformedRefusal, refuseConnect } from './explain-malformed.ts'
+import { createResponseOrder } from './response-order.ts'
 
 /** How long a refused client may take to read its response and close the connection. */
 const LINGER_MS = 2000
@@ -28,6 +29,8 @@ interface MalformedRequestsDeps {
 
 /** Responds to what Node cannot hand over as a request, and closes the connection. */
 interface MalformedRequests {
+  /** Called for every request: a refusal comes after its response. */
+  noteResponse: (response: ServerResponse) => void
   onClientError: (error: NodeJS.ErrnoException, socket: Duplex) => void
   /** Takes over from Node the events of the server that it would respond to by itself, without a request id. */
   attach: (server: Server) => void
@@ -42,6 +45,7 @@ export const createMalformedRequests = ({
   requestMetrics,
 }: MalformedRequestsDeps): MalformedRequests => {
   const refused = new WeakSet<Duplex>()
+  const order = createResponseOrder()
 
   const record = (requestId: string, socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
     const { status, error, facts } = refusal
@@ -51,24 +55,30 @@ export const createMalformedRequests = ({
     log.info({ request_id: requestId, status, client, code: error.code, problem: error.message, ...facts }, 'request')
   }
 
-  const refuse = (socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
-    // The bytes that follow an unreadable part cause further errors, but need no second response.
-    if (refused.has(socket)) return
-    refused.add(socket)
+  const send = (socket: Duplex, refusal: MalformedRefusal, isAnswered: boolean, request?: IncomingMessage): void => {
     const requestId = newRequestId()
     record(requestId, socket, refusal, request)
     if (!socket.writable) {
       socket.destroy()
       return
     }
-    socket.end(toResponse(requestId, securityHeaders.data, refusal))
+    if (isAnswered) socket.end()
+    else socket.end(toResponse(requestId, securityHeaders.data, refusal))
     closeSoon(socket)
+  }
+
+  const refuse = (socket: Duplex, refusal: MalformedRefusal, request?: IncomingMessage): void => {
+    // The bytes that follow an unreadable part cause further errors, but need no second response.
+    if (refused.has(socket)) return
+    refused.add(socket)
+    order.afterEarlier(socket, (isAnswered) => send(socket, refusal, isAnswered, request))
   }
 
   const refuseError = (error: Error, socket: Duplex): void => refuse(socket, explainMalformed(error, noRoute))
   const endLate = createLateEnds(refuseError)
 
   return {
+    noteResponse: order.note,
     onClientError(error, socket) {
       if (error.code === 'ECONNRESET' || socket.destroyed) socket.destroy()
       else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') endLate(error, socket)

@@ -59,6 +59,33 @@ test('requests that are sent at once are answered in their order', async (t) => 
   assert.equal(new Set(ids).size, twice.length + 1)
 })
 
+const csrf = 'x'.repeat(43)
+const fields = `email=a@example.com&password=some+password&csrf_token=${csrf}`
+/** Its response takes a while: a password is checked. */
+const slow = `POST /auth/login HTTP/1.1\r\n${host}${form}Cookie: svc_csrf=${csrf}\r\nContent-Length: ${fields.length}\r\n\r\n${fields}`
+
+const UNREADABLE: [what: string, bytes: string, statuses: number[]][] = [
+  ['what is no HTTP', 'nonsense\r\n\r\n', [405]],
+  ['a CONNECT', `CONNECT x:443 HTTP/1.1\r\n${host}\r\n`, [405]],
+  ['an Expect of something else', `GET /auth/health HTTP/1.1\r\n${host}Expect: x\r\n\r\n`, [417]],
+  ['chunks that are none', `POST /auth/login HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, [400]],
+  [
+    'a body that was not waited for',
+    `GET /auth/health HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n1\r\n`,
+    [200],
+  ],
+]
+
+for (const [what, bytes, statuses] of UNREADABLE) {
+  test(`${what}, after a request that is still under way: that one gets its own response first`, async (t) => {
+    const connection = await connectRaw(service, t)
+    connection.write(slow + bytes)
+    await connection.answer(new RegExp(`HTTP/1.1 ${statuses.at(-1)} `))
+    connection.write('zz\r\n')
+    assert.deepEqual(statusesOf(await connection.answer()), [401, ...statuses])
+  })
+}
+
 test('a client that reads slowly gets every response whole', async (t) => {
   const count = 2000
   const socket = connect(service.port, '127.0.0.1')

@@ -20,6 +20,7 @@ export const routeTable = (provider: string): Route[] => {
     baseUrl,
     cookieTable,
     recovery: {},
+    loadDirectory: async () => ({}),
     audiences: [],
     usernames: true,
     passwords: true,
