@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { AuditType } from './audit/audit-event.ts'
 import { type Audit, createAudit, type OwnActor } from './audit/audit.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts'
@@ -42,6 +43,7 @@ import { siteNames } from './users/password-names.ts'
 import { createPasswordRules } from './users/password-rules.ts'
 import { createPasswords, type HashCost, type Passwords } from './users/passwords.ts'
 import { createHasPassword } from './users/usable-password.ts'
+import { findUserId } from './users/user-store.ts'
 import { createUsers, type Users } from './users/users.ts'
 import { createMarkVerified } from './users/verified-email.ts'
 import { createWebhooks, type DeliveryOutcome, type WebhookSettings, type Webhooks } from './webhooks/webhooks.ts'
@@ -52,6 +54,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   clock?: Clock | undefined
   /** Who acts where no request does; the service itself, if left out. */
   actor?: OwnActor | undefined
+  /** Where records become lines, if it is another log. */
+  auditLog?: Log | undefined
   /** Tests that are not about hashes lower it. */
   hashCost?: HashCost | undefined
   /** Called after each password hash with the seconds that it took, its wait not counted. */
@@ -62,6 +66,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onMail?: ((outcome: MailOutcome) => void) | undefined
   /** Called with how each check of a one-time or recovery code has ended. */
   onCode?: ((outcome: CodeOutcome) => void) | undefined
+  /** Called with what was recorded, and how often. */
+  onRecord?: ((type: AuditType, count: number) => void) | undefined
 }
 
 /** The rules without HTTP: what a service and the command line share. */
@@ -99,15 +105,29 @@ export const createCore = (deps: CoreDeps): Core => {
     sideThread,
     clock = systemClock,
     actor = 'system',
+    auditLog = log,
     hashCost,
     onHash,
     onDelivery,
     onMail,
     onCode,
+    onRecord,
   } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
-  const audit = createAudit({ clock, actor })
+  const pseudonymOf = (email: string): string =>
+    hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
+  const audit = createAudit({
+    db,
+    clock,
+    log: auditLog,
+    actor,
+    retentionMs: config.auditRetentionMs,
+    isLogged: config.auditLog,
+    findAccount: findUserId,
+    pseudonymOf,
+    onRecord,
+  })
 
   const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
   // Where each worker has a core to keep busy, it signs by itself.
@@ -277,8 +297,6 @@ export const createCore = (deps: CoreDeps): Core => {
     ...sessions.rules,
   })
   const pendingSignIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
-  const pseudonymOf = (email: string): string =>
-    hmac(rootSecret.keys.for('emails in the log'), email.trim().toLowerCase(), 'hex').slice(0, 16)
   return {
     ...createCoreOnDemand({
       db,

@@ -81,6 +81,7 @@ export const createService = async ({
     onDelivery: metrics?.countDelivery,
     onMail: metrics?.countMail,
     onCode: metrics?.countCode,
+    onRecord: metrics?.countRecord,
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
@@ -154,6 +155,7 @@ export const createService = async ({
         core.webhooks.stop(STOP_PATIENCE_MS),
         core.mail.stop(MAIL_PATIENCE_MS),
         cleanup.stop(),
+        core.audit.flush(),
         resealing,
       ]
       await withTimeout(STOP_PATIENCE_MS, Promise.all(ends), undefined)
@@ -239,7 +241,7 @@ const loadMetrics = async (
 }
 
 const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Cleanup => {
-  const { db, clock, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
+  const { db, clock, audit, sessions, webhooks, oauth, signingKeys, mail, recovery } = core
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
@@ -254,6 +256,8 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
     { name: 'used tokens', run: () => deleteExpiredTokens(db, clock.now()) },
+    { name: 'audit events', run: audit.deleteOld },
+    { name: 'records of deleted users', run: audit.eraseDeleted },
     { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
   ]
   const reserve = createReservation(db, clock)

@@ -76,6 +76,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'users',
   ],
   metrics: [
+    'audit/audit-event.ts',
     'http/rate-limit.ts',
     'http/request-metrics.ts',
     'lib',

@@ -111,3 +111,16 @@ export type RecordEvent = (
   event: AuditEvent,
   caller?: Caller,
 ) => Promise<void>
+
+/** An event of which there can be a flood. */
+export interface CountedEvent extends AuditEvent {
+  type: 'login.failed' | 'login.limited'
+  /** What was entered for one. It is not stored; its keyed hash is, where no user has it. */
+  email?: string | undefined
+}
+
+/**
+ * Counts an event that has no transaction: one row for each account, network and minute. It waits for nothing, cannot
+ * fail, and takes as long for an account that exists as for one that does not.
+ */
+export type TallyEvent = (event: CountedEvent, caller?: Caller) => void

@@ -8,14 +8,14 @@ const KEPT_CHARACTERS = 256
 /** Headers are read as Latin-1, whose control characters a terminal would obey. */
 const UNPRINTABLE = /[^\x20-\x7e\xa0-\xff]/g
 
-/** Letters of JSON as clients read it: `ended_session_id`. */
+const shownUserAgent = (userAgent: string): string => userAgent.slice(0, KEPT_CHARACTERS).replace(UNPRINTABLE, '?')
+
+/** As clients read it: `ended_session_id`. */
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Undefined details are left out. */
-const detailsToJson = (details: AuditDetails): string =>
+/** JSON. Undefined details are left out. */
+export const detailsToJson = (details: AuditDetails): string =>
   JSON.stringify(Object.fromEntries(Object.entries(details).map(([name, value]) => [toSnakeCase(name), value])))
-
-const shownUserAgent = (userAgent: string): string => userAgent.slice(0, KEPT_CHARACTERS).replace(UNPRINTABLE, '?')
 
 interface NewRow {
   id: string
@@ -36,6 +36,10 @@ export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): NewAuditRow =
   address: caller?.device?.address || undefined,
   userAgent: shownUserAgent(caller?.device?.userAgent ?? '') || undefined,
   requestId: caller?.requestId,
-  sessionId: event.sessionId ?? caller?.session?.sessionId,
+  sessionId: event.sessionId ?? ownSession(event, caller),
   details: detailsToJson(event.details ?? {}),
 })
+
+/** A browser may hold a session of another account than the one that it tries to enter. */
+const ownSession = ({ userId }: AuditEvent, caller: Caller | undefined): string | undefined =>
+  caller?.session?.userId === userId ? caller?.session?.sessionId : undefined

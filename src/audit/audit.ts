@@ -1,8 +1,15 @@
+import type { Caller } from '../lib/caller.ts'
+import type { Log } from '../lib/log.ts'
+import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import { createUuidSequence } from '../lib/uuid.ts'
-import type { RecordEvent } from './audit-event.ts'
+import type { Database } from '../storage/database.ts'
+import type { AuditEvent, AuditType, RecordEvent, TallyEvent } from './audit-event.ts'
+import { toAuditJson } from './audit-json.ts'
 import { rowOf } from './audit-row.ts'
-import { insertAuditEvent } from './audit-store.ts'
+import { insertAuditEvent, type NewAuditRow } from './audit-store.ts'
+import { recordDeletion } from './deletion.ts'
+import { createTallies, type TalliesDeps } from './tallies.ts'
 
 /** Who acts where there is no caller: an operator, or the service itself. */
 export type OwnActor = 'cli' | 'system'
@@ -10,20 +17,57 @@ export type OwnActor = 'cli' | 'system'
 /** The records of what happened (docs/audit.md). */
 export interface Audit {
   record: RecordEvent
+  tally: TallyEvent
+  /** Writes what this process has counted until now; does not fail. */
+  flush(): Promise<void>
+  /** Cleanup: deletes records past their time; resolves to how many. */
+  deleteOld(): Promise<number>
+  /** Cleanup: erases what users who were deleted have left in records; resolves to how many records. */
+  eraseDeleted(): Promise<number>
 }
 
-interface AuditDeps {
+interface AuditDeps extends Pick<TalliesDeps, 'findAccount' | 'pseudonymOf'> {
+  db: Database
+  log: Log
   clock: Clock
   actor: OwnActor
+  retentionMs: number
+  /** Whether records are lines of the log too. */
+  isLogged: boolean
+  /** Called after the commit of records. */
+  onRecord?: ((type: AuditType, count: number) => void) | undefined
 }
 
-export const createAudit = ({ clock, actor }: AuditDeps): Audit => {
+export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRecord, ...deps }: AuditDeps): Audit => {
   const nextId = createUuidSequence()
 
+  const newRow = (event: AuditEvent, caller: Caller | undefined): NewAuditRow => {
+    const atMs = clock.now()
+    return rowOf({ id: nextId(atMs), atMs, event, caller, actor })
+  }
+
+  const onWritten = (row: NewAuditRow, count: number): void => {
+    onRecord?.(row.type, count)
+    if (isLogged) log.info(toAuditJson(row), 'audit event')
+  }
+
+  const { tally, flush } = createTallies({ ...deps, db, log, newRow, onWritten })
+
   return {
+    tally,
+    flush,
+
     async record(transaction, event, caller) {
-      const atMs = clock.now()
-      await insertAuditEvent(transaction, rowOf({ id: nextId(atMs), atMs, event, caller, actor }))
+      const row = newRow(event, caller)
+      if (event.type === 'user.deleted') await recordDeletion(transaction, row)
+      else await insertAuditEvent(transaction, row)
+      transaction.afterCommit(() => onWritten(row, 1))
     },
+
+    ...onDemand(
+      async () => (await import('./cleanup.ts')).createAuditCleanup({ db, clock, retentionMs }),
+      'deleteOld',
+      'eraseDeleted',
+    ),
   }
 }

@@ -26,8 +26,9 @@ export const withCore = async <T>(config: Config, work: (core: Core, logEvent: L
   noticeNewFile(config)
   const bootstrapped = await bootstrap({ config, log })
   try {
-    return await work(createCore({ config, log, actor: 'cli', ...bootstrapped }), (command, event, facts) =>
-      logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
+    return await work(
+      createCore({ config, log, actor: 'cli', auditLog: eventLog, ...bootstrapped }),
+      (command, event, facts) => logAccountEvent(eventLog, event, facts, { command, operator: operatorName() }),
     )
   } finally {
     await bootstrapped.db.close()

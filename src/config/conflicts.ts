@@ -22,6 +22,11 @@ export const findConflicts = (environment: Environment, settings: ReadSettings):
     ...(hstsMs !== undefined && isPlainHttp(baseUrl, environment)
       ? ['SVC_HSTS is set, and SVC_BASE_URL is not https: browsers accept Strict-Transport-Security over https only']
       : []),
+    ...(settings.auditLog && settings.logLevel && !['debug', 'info'].includes(settings.logLevel)
+      ? [
+          `SVC_AUDIT_LOG=on has no effect with SVC_LOG_LEVEL=${settings.logLevel}: records are lines of level info, so it must be info or debug`,
+        ]
+      : []),
     ...(isSet(SETTINGS.previousSecret, environment) && !isSet(SETTINGS.secret, environment)
       ? ['SVC_SECRET is missing: it must be set when SVC_SECRET_PREVIOUS is']
       : []),

@@ -383,6 +383,18 @@ export const SETTINGS = {
     defaultValue: '720h',
     ...duration(),
   }),
+  auditRetentionMs: setting({
+    name: 'SVC_AUDIT_RETENTION',
+    description: 'How long the records of what happened are kept.',
+    defaultValue: '2160h',
+    ...duration(),
+  }),
+  auditLog: setting({
+    name: 'SVC_AUDIT_LOG',
+    description: 'Whether the records of what happened are lines of the log too.',
+    defaultValue: 'off',
+    ...onOff,
+  }),
   cleanupIntervalMs: setting({
     name: 'SVC_CLEANUP_INTERVAL',
     description: 'How often expired rows are deleted.',

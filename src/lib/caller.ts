@@ -14,5 +14,5 @@ export interface Caller {
   /** The id of the request, for records. */
   requestId?: string | undefined
   /** The session that the request came with, for records. */
-  session?: { sessionId: string } | undefined
+  session?: { sessionId: string; userId: string } | undefined
 }

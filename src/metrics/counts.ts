@@ -1,4 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
+import { AUDIT_TYPES, type AuditType } from '../audit/audit-event.ts'
 import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
@@ -27,6 +28,8 @@ interface CoreCounts {
   countDelivery: (outcome: DeliveryOutcome) => void
   countMail: (outcome: MailOutcome) => void
   countCode: (outcome: CodeOutcome) => void
+  /** Counts what was recorded, and how often. */
+  countRecord: (type: AuditType, count: number) => void
   /** Adds the rows that a cleanup job has deleted. */
   countDeleted: (job: string, rows: number) => void
 }
@@ -38,6 +41,12 @@ export const createCounts = (registry: Registry, providers: readonly string[]): 
   ...createHttpCounts(registry),
   ...createSignInCounts(registry, providers),
   ...createCoreCounts(registry),
+  countRecord: createCounters(registry)<AuditType>(
+    'svc_audit_events_total',
+    'What happened, by type, as it is recorded in the database.',
+    'type',
+    AUDIT_TYPES,
+  ),
 })
 
 const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCounts> => {
@@ -72,7 +81,7 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCoun
   }
 }
 
-const createCoreCounts = (registry: Registry): CoreCounts => {
+const createCoreCounts = (registry: Registry): Omit<CoreCounts, 'countRecord'> => {
   const counter = createCounters(registry)
   const hashDurations = new Histogram({
     name: 'svc_password_hash_duration_seconds',

@@ -83,6 +83,17 @@ export const requireUserById = async (db: Queries, id: string): Promise<UserReco
 export const findUserByEmail = (db: Queries, emailLower: string) => findBy(db, 'email_lower', emailLower)
 export const findUserByUsername = (db: Queries, username: string) => findBy(db, 'username', username)
 
+/** The id of a user, by it or by their email in lower case. */
+export const findUserId = async (
+  db: Queries,
+  { userId, email }: { userId?: string | undefined; email?: string | undefined },
+): Promise<string | undefined> => {
+  const row = userId
+    ? await db.get<{ id: string }>('SELECT id FROM users WHERE id = ?', userId)
+    : email && (await db.get<{ id: string }>('SELECT id FROM users WHERE email_lower = ?', email))
+  return row ? row.id : undefined
+}
+
 /** In a transaction; `UniqueViolation` on `users.email_lower` or `users.username`. */
 export const insertUser = async (db: Queries, user: UserRecord): Promise<number> => {
   const changes = await db.run(

@@ -1,21 +1,78 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { AUDIT_TYPES, type AuditType } from '../../src/audit/audit-event.ts'
-import { createAudit } from '../../src/audit/audit.ts'
+import { AUDIT_TYPES, type AuditType, type CountedEvent } from '../../src/audit/audit-event.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { type Core, createCore } from '../../src/core.ts'
 import type { Caller } from '../../src/lib/caller.ts'
-import { turnedClock } from '../support/clock/turned-clock.ts'
+import { createRootSecret } from '../../src/lib/derived-keys.ts'
+import { createLog } from '../../src/lib/log.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { newPerson } from '../support/client/accounts.ts'
 import { freshDatabase } from './databases.ts'
 
-const { db } = await freshDatabase()
-const clock = turnedClock()
-const audit = createAudit({ clock, actor: 'system' })
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+const { db, open } = await freshDatabase()
+/** It stands still between the tests, so that no minute ends within one. */
+const clock = { nowMs: Date.UTC(2026, 10, 23, 12), now: () => clock.nowMs }
+const pass = (ms: number) => {
+  clock.nowMs += ms
+}
+const log = createLog('silent', { write: () => {} })
+const rootSecret = createRootSecret({ current: randomBytes(32) })
+const hashCost = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+const config = readConfig({}, () => '')
+const coreOn = (database: Database): Core => createCore({ config, log, db: database, rootSecret, clock, hashCost })
+
+/** Two replicas. */
+const core = coreOn(db)
+const replica = coreOn(await open())
+const { audit } = core
 
 const USER = '01900000-0000-7000-8000-000000000001'
 
-const rows = () => db.all<Record<string, unknown>>('SELECT * FROM audit_events ORDER BY id')
-const record = (type: AuditType, caller?: Caller) =>
-  db.inTransaction((transaction) => audit.record(transaction, { type, userId: USER }, caller))
+interface Row {
+  id: string
+  at: number
+  type: string
+  user_id: string | null
+  actor: string
+  address: string | null
+  user_agent: string | null
+  request_id: string | null
+  session_id: string | null
+  details: string
+  count: number
+  tally: string | null
+}
+
+const rows = () => db.all<Row>('SELECT * FROM audit_events ORDER BY id')
+const clear = () => db.run('DELETE FROM audit_events')
+const record = (type: AuditType, caller?: Caller, userId = USER) =>
+  db.inTransaction((transaction) => audit.record(transaction, { type, userId }, caller))
+
+const newUser = async () => {
+  const person = newPerson()
+  return { ...person, id: (await core.users.create(person)).id }
+}
+
+let networks = 0
+/** A client in a network of its own. */
+const elsewhere = (): Caller => {
+  networks += 1
+  const address = `198.51.${networks >> 8}.${networks & 255}`
+  return { network: address, device: { userAgent: 'curl/8', address }, requestId: `request-${networks}` }
+}
+const placeOf = ({ device, requestId }: Caller) => ({ address: device?.address, requestId })
+
+const failed = (email: string, reason = 'credentials_wrong'): CountedEvent => ({
+  type: 'login.failed',
+  email,
+  details: { method: 'password', reason },
+})
 
 describe('records of what happened', () => {
   test('name the actor, the address, the request and the session', async () => {
@@ -23,7 +80,7 @@ describe('records of what happened', () => {
       device: { userAgent: 'curl/8', address: '192.0.2.1' },
       actor: 'api:shop',
       requestId: 'request',
-      session: { sessionId: 'session' },
+      session: { sessionId: 'session', userId: USER },
     }
     await db.inTransaction((transaction) =>
       audit.record(
@@ -51,7 +108,7 @@ describe('records of what happened', () => {
   })
 
   test('are in the order in which they were made, even within a millisecond', async () => {
-    await db.run('DELETE FROM audit_events')
+    await clear()
     for (const type of AUDIT_TYPES) await record(type)
     assert.deepEqual(
       (await rows()).map(({ type }) => type),
@@ -60,7 +117,7 @@ describe('records of what happened', () => {
   })
 
   test('of what is rolled back, there is none', async () => {
-    await db.run('DELETE FROM audit_events')
+    await clear()
     const failing = db.inTransaction(async (transaction) => {
       await audit.record(transaction, { type: 'logout', userId: USER })
       throw new Error('the action fails')
@@ -70,7 +127,7 @@ describe('records of what happened', () => {
   })
 
   test('name the service itself where there is no caller, and the user behind a request', async () => {
-    await db.run('DELETE FROM audit_events')
+    await clear()
     await record('logout')
     await record('logout', { device: { userAgent: '', address: '' } })
     const found = (await rows()).map(({ actor, address, user_agent: userAgent }) => ({ actor, address, userAgent }))
@@ -81,10 +138,173 @@ describe('records of what happened', () => {
   })
 
   test('keep of a user agent what can be shown, and no more than its beginning', async () => {
-    await db.run('DELETE FROM audit_events')
+    await clear()
     const userAgent = `Evil\x1b[2J\x9b31m\x7f\u202e Straße ${'x'.repeat(9000)}`
     await record('logout', { device: { userAgent, address: '192.0.2.1' } })
     const [row] = await rows()
     assert.equal(row?.user_agent, `Evil?[2J?31m?? Straße ${'x'.repeat(9000)}`.slice(0, 256))
   })
+})
+
+describe('failed logins', () => {
+  test('of an account, a network and a minute are one row, by whatever process and spelling', async () => {
+    await clear()
+    const { email, id } = await newUser()
+    const [here, there] = [elsewhere(), elsewhere()]
+    audit.tally(failed(email), here)
+    audit.tally(failed(` ${email.toUpperCase()}`, 'code_wrong'), here)
+    audit.tally(failed(email), there)
+    await audit.flush()
+    pass(1)
+    replica.audit.tally(failed(email), here)
+    replica.audit.tally({ type: 'login.limited', userId: id, details: { limit: 'login' } }, here)
+    await replica.audit.flush()
+    const found = (await rows()).map(({ type, user_id: userId, address, request_id: requestId, count, details }) => ({
+      type,
+      userId,
+      address,
+      requestId,
+      count,
+      details: JSON.parse(details),
+    }))
+    const facts = { type: 'login.failed', userId: id }
+    const details = { method: 'password', reason: 'credentials_wrong' }
+    assert.deepEqual(found, [
+      { ...facts, ...placeOf(here), count: 3, details: { count: 3, ...details } },
+      { ...facts, ...placeOf(there), count: 1, details: { count: 1, ...details } },
+      { ...facts, ...placeOf(here), type: 'login.limited', count: 1, details: { count: 1, limit: 'login' } },
+    ])
+  })
+
+  test('begin a new row with the next minute', async () => {
+    await clear()
+    const [{ email }, here] = [await newUser(), elsewhere()]
+    for (const minutes of [0, 1, 0]) {
+      pass(minutes * MINUTE_MS)
+      audit.tally(failed(email), here)
+    }
+    await audit.flush()
+    const counts = (await rows()).map(({ count }) => count)
+    assert.deepEqual(counts, [1, 2])
+  })
+
+  test('with a name that no account has keep a keyed hash of it, and not the name', async () => {
+    await clear()
+    const [typed, here] = ['correct horse battery staple', elsewhere()]
+    audit.tally(failed(typed), here)
+    audit.tally(failed(`${typed} `), here)
+    audit.tally(failed('other@example.com'), here)
+    await audit.flush()
+    const found = await rows()
+    assert.equal(JSON.stringify(found).includes('horse'), false)
+    assert.deepEqual(
+      found.map(({ user_id: userId, details }) => [userId, JSON.parse(details).account, JSON.parse(details).count]),
+      [
+        [null, core.pseudonymOf(typed), 2],
+        [null, core.pseudonymOf('other@example.com'), 1],
+      ],
+    )
+  })
+
+  test('fill at most a hundred rows a minute, and one that holds the count of all others', async () => {
+    await clear()
+    const { email } = await newUser()
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (let index = 0; index < 90; index += 1)
+        audit.tally(failed(`user${turn * 90 + index}@example.com`), elsewhere())
+      await audit.flush()
+    }
+    // An account keeps the row that it has.
+    replica.audit.tally(failed('user0@example.com'), elsewhere())
+    await replica.audit.flush()
+    for (let index = 0; index < 5000; index += 1) replica.audit.tally(failed(email), elsewhere())
+    await replica.audit.flush()
+    const found = await rows()
+    const rest = found.filter(({ tally }) => !/\/.*\//.test(tally ?? ''))
+    assert.equal(found.length, 101)
+    assert.deepEqual(
+      rest.map(({ details, count, user_id: userId, address }) => ({ details, count, userId, address })),
+      [{ details: '{"count":5171}', count: 5171, userId: null, address: null }],
+    )
+    assert.equal(
+      found.reduce((sum, { count }) => sum + count, 0),
+      5271,
+    )
+  })
+
+  test('are counted right by two processes at once', async () => {
+    await clear()
+    const people = await Promise.all(Array.from({ length: 20 }, newUser))
+    const here = elsewhere()
+    for (let turn = 0; turn < 5; turn += 1) {
+      for (const { email } of people) audit.tally(failed(email), here)
+      for (const { email } of people.toReversed()) replica.audit.tally(failed(email), here)
+      await Promise.all([audit.flush(), replica.audit.flush()])
+    }
+    assert.deepEqual(
+      (await rows()).map(({ count, details }) => [count, JSON.parse(details).count]),
+      people.map(() => [10, 10]),
+    )
+  })
+})
+
+const shown = ({ type, user_id: userId, actor, address, user_agent: agent, request_id: requestId, details }: Row) => [
+  type,
+  userId,
+  actor,
+  address,
+  agent,
+  requestId,
+  details,
+]
+
+describe('the records of a deleted user', () => {
+  const caller = { device: { userAgent: 'curl/8', address: '192.0.2.1' }, requestId: 'request' }
+  test('keep the id, and lose address, agent and details, also those that come late', async () => {
+    await clear()
+    const other = await newUser()
+    await record('logout', caller, other.id)
+    await record('login.succeeded', caller)
+    await record('user.deleted', caller)
+    const kept = (await rows()).map(shown)
+    assert.deepEqual(kept, [
+      ['logout', other.id, 'user', '192.0.2.1', 'curl/8', 'request', '{}'],
+      ['login.succeeded', USER, 'user', null, null, 'request', '{}'],
+      ['user.deleted', USER, 'user', null, null, 'request', '{}'],
+    ])
+    await record('login.failed', caller)
+    assert.equal(await audit.eraseDeleted(), 0, 'what is under way may come still later')
+    pass(5 * MINUTE_MS)
+    assert.equal(await audit.eraseDeleted(), 1)
+    assert.deepEqual((await rows()).map(shown).at(-1), ['login.failed', USER, 'user', null, null, 'request', '{}'])
+    assert.deepEqual(await db.all('SELECT id FROM audit_events WHERE tally IS NOT NULL'), [])
+  })
+
+  test('are erased, however many there are', async () => {
+    await clear()
+    await db.inTransaction(async (transaction) => {
+      for (let index = 0; index < 2500; index += 1)
+        await audit.record(transaction, { type: 'login.failed', userId: USER, details: { count: 1 } }, caller)
+    })
+    await record('user.deleted', caller)
+    const left = () => db.all('SELECT id FROM audit_events WHERE address IS NOT NULL')
+    assert.equal((await left()).length, 1500)
+    pass(10 * MINUTE_MS)
+    // A user who is imported with the id of the deleted one.
+    await record('signup', caller)
+    assert.equal(await audit.eraseDeleted(), 1500)
+    assert.equal((await left()).length, 1)
+  })
+})
+
+test('records are deleted at the end of their time, and not before', async () => {
+  await clear()
+  const { auditRetentionMs } = config
+  assert.equal(auditRetentionMs, 2160 * HOUR_MS)
+  for (let index = 0; index < 3; index += 1) await record('logout')
+  pass(HOUR_MS)
+  await record('logout')
+  pass(auditRetentionMs - HOUR_MS + MINUTE_MS)
+  assert.equal(await audit.deleteOld(), 3)
+  assert.equal((await rows()).length, 1)
 })

@@ -104,6 +104,8 @@ describe('the schema', () => {
       rows.map(({ name }) => name),
       [
         'api_keys_by_name',
+        'audit_events_by_tally',
+        'audit_events_of_type',
         'audit_events_of_user',
         'counters_ended',
         'idempotent_requests_expired',

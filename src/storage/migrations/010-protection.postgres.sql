@@ -26,7 +26,11 @@ CREATE TABLE audit_events (
   -- how many events the row stands for
   count BIGINT NOT NULL,
   -- what events are counted by that share a row; null where each has its own
-  tally TEXT COLLATE "C" CONSTRAINT "audit_events.tally" UNIQUE
+  tally TEXT COLLATE "C"
 );
 
-CREATE INDEX audit_events_of_user ON audit_events (user_id, id)
+CREATE INDEX audit_events_of_user ON audit_events (user_id, id);
+
+CREATE INDEX audit_events_of_type ON audit_events (type, id);
+
+CREATE UNIQUE INDEX audit_events_by_tally ON audit_events (tally) WHERE tally IS NOT NULL

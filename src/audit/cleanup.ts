@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises'
+import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
+import { leastUuidAt } from '../lib/uuid.ts'
+import type { Database } from '../storage/database.ts'
+import { type DeletedUser, endErasure, eraseEvents, findDeletedUsers, findNextToErase } from './erasure-store.ts'
+import { deleteOldEvents } from './retention-store.ts'
+
+/** Small enough that other requests do not wait long for the database. */
+const BATCH = 1000
+
+/**
+ * How long after a deletion its last erasure is: until then, what was under way has been written, by whatever clock. A
+ * user who is imported with the same id later keeps their records.
+ */
+const LATEST_WRITE_MS = 2 * MAX_CLOCK_SKEW_MS
+
+interface AuditCleanupDeps {
+  db: Database
+  clock: Clock
+  retentionMs: number
+}
+
+export const createAuditCleanup = ({ db, clock, retentionMs }: AuditCleanupDeps) => {
+  const eraseUser = async ({ userId, deletedAtMs }: DeletedUser): Promise<number> => {
+    let before: string | undefined = leastUuidAt(deletedAtMs + LATEST_WRITE_MS)
+    let erased = 0
+    while (before !== undefined) {
+      const batch = { userId, before, limit: BATCH }
+      erased += await eraseEvents(db, batch)
+      before = await findNextToErase(db, batch)
+      await setImmediate()
+    }
+    return erased
+  }
+
+  return {
+    async deleteOld(): Promise<number> {
+      const before = leastUuidAt(clock.now() - retentionMs)
+      let deleted = 0
+      for (;;) {
+        const batch = await deleteOldEvents(db, before, BATCH)
+        deleted += batch
+        if (batch < BATCH) return deleted
+        await setImmediate()
+      }
+    },
+
+    async eraseDeleted(): Promise<number> {
+      let erased = 0
+      for (;;) {
+        const users = await findDeletedUsers(db, clock.now() - LATEST_WRITE_MS, BATCH)
+        for (const user of users) {
+          erased += await eraseUser(user)
+          await endErasure(db, user.id)
+        }
+        if (users.length < BATCH) return erased
+      }
+    },
+  }
+}
