@@ -2,8 +2,8 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, formProblem, returnToInput, tokenInput } from './form.ts'
 import type { FormProblem } from './form-views.ts'
 import type { Layout } from './layout.ts'
+import { accountLinks } from './sign-in-links.ts'
 import { stepUpTexts } from './step-up-texts.ts'
-import { texts } from './texts.ts'
 
 const words = stepUpTexts.firstFactor
 
@@ -49,7 +49,7 @@ export const createFirstFactorPage =
     layout.panel({
       title: words.titles[view.step],
       wrong: Boolean(view.problem),
-      below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
+      below: accountLinks(),
       body: html`${formProblem(view.problem, layout.support, true)}
 ${bodyOf(view, layout)}`,
     })

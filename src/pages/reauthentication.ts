@@ -4,6 +4,7 @@ import type { Layout } from './layout.ts'
 import { passkeyButton } from './passkey-button.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { acrInput, intentInput, orLine, providerButtons } from './provider-buttons.ts'
+import { accountLinks } from './sign-in-links.ts'
 import { stepUpTexts as words } from './step-up-texts.ts'
 import { texts } from './texts.ts'
 import type { ReauthenticationView } from './views.ts'
@@ -89,7 +90,7 @@ export const createReauthenticationPage =
       wrong: Boolean(problem ?? errors.password ?? errors.code),
       scripted: hasPassword,
       passkeys,
-      below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
+      below: accountLinks(),
       body: html`${formProblem(problem, layout.support, !(errors.password ?? errors.code))}
 <p>${texts.logOutAs} <b>${email}</b>. ${about}</p>
 ${hasPassword && html`${passwordForm(view)}${lostCode(view, layout)}${forgotLink(layout, view)}`}${hasPassword && others.length > 0 && orLine()}${others}${!isPossible && layout.mailIsOn && forgotLink(layout, view)}`,

@@ -32,6 +32,28 @@ test('every page is among the states', () => {
   )
 })
 
+/** The pages for which a user must be signed in. */
+const OF_USERS = ['account', 'firstFactor', 'otherWaysIn', 'reauthentication', 'recoveryCodes', 'secondFactor']
+
+test('every page of a user who is signed in has a way to log out', () => {
+  const seen = new Set<string>()
+  for (const render of Object.values(statesWith('text'))) {
+    let shown = ''
+    const page = render(
+      new Proxy(pages, {
+        get(target, name: keyof typeof pages) {
+          shown = name
+          return target[name]
+        },
+      }),
+    )
+    if (!OF_USERS.includes(shown)) continue
+    seen.add(shown)
+    assert.match(page, /(?:href|action)="\/auth\/logout"/, shown)
+  }
+  assert.deepEqual([...seen].toSorted(), OF_USERS)
+})
+
 const named = (tags: Tag[], ...names: string[]): Tag[] => tags.filter(({ name }) => names.includes(name))
 const having = (tags: Tag[], attribute: string): Tag[] => tags.filter(({ attributes }) => attribute in attributes)
 

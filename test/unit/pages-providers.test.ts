@@ -223,7 +223,7 @@ test('re-authentication offers the password or a connected provider', () => {
   assert.deepEqual(formsOf(pages.reauthentication(view)), [byPassword, byGoogle])
   assert.deepEqual(formsOf(pages.reauthentication({ ...view, providers: [] })), [byPassword])
   assert.deepEqual(formsOf(pages.reauthentication({ ...view, hasPassword: false })), [byGoogle])
-  assert.deepEqual(linksOf(pages.reauthentication(view)), ['/auth/account'])
+  assert.deepEqual(linksOf(pages.reauthentication(view)), ['/auth/account', '/auth/logout'])
 })
 
 const linked = (id: string, removable: boolean): LinkedView => ({

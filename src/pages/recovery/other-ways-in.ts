@@ -5,6 +5,7 @@ import { passkeyIcon } from '../passkey-icon.ts'
 import { passkeyTexts } from '../passkey-texts.ts'
 import { providerIcon } from '../provider-buttons.ts'
 import type { LinkedView } from '../provider-views.ts'
+import { accountLinks } from '../sign-in-links.ts'
 import { texts } from '../texts.ts'
 import { dayOf } from '../time-text.ts'
 import { resetTextsOf } from './reset-texts.ts'
@@ -57,6 +58,7 @@ export const createOtherWaysInPage = (layout: Layout) => {
     const hiddenInputs = html`${csrfInput(csrfToken)}${returnToInput(own)}`
     return layout.panel({
       title: words.waysIn,
+      below: accountLinks(),
       body: html`<p>${words.waysInAbout}</p>
 ${
   linked.length > 0 &&

@@ -1,7 +1,7 @@
 import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, formProblem, returnToInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
-import { texts } from '../texts.ts'
+import { accountLinks, logoutLink } from '../sign-in-links.ts'
 import { setUpSteps } from './set-up-steps.ts'
 import { secondFactorTexts as words } from './texts.ts'
 import type { RecoveryCodesView, SecondFactorView, SetUpView } from './views.ts'
@@ -55,7 +55,7 @@ export const createSecondFactorPage =
     return layout.panel({
       title: titleOf(view),
       wrong: Boolean(view.problem ?? setUp?.error),
-      below: html`<a href="/auth/account">${texts.backToAccount}</a>`,
+      below: accountLinks(),
       body: html`${formProblem(view.problem, layout.support, true)}${setUp ? setUpPart(view, setUp) : hasApp && appPart(view)}
 ${!isReplacing && recoveryCodes !== undefined && recoveryPart(view, recoveryCodes)}`,
     })
@@ -67,6 +67,7 @@ export const createRecoveryCodesPage =
   ({ csrfToken, codes, sealed, returnTo }: RecoveryCodesView): string =>
     layout.panel({
       title: words.codesTitle,
+      below: logoutLink(),
       body: html`<p>${words.codesAbout}</p>
 <ul class="codes">
 ${codes.map(
