@@ -11,6 +11,8 @@ import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
+import type { LimitName } from './limits/limit-table.ts'
+import { createLimits, type Limits } from './limits/limits.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
 import { disconnectSince } from './oauth/disconnection.ts'
@@ -68,6 +70,8 @@ export interface CoreDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, Parti
   onCode?: ((outcome: CodeOutcome) => void) | undefined
   /** Called with what was recorded, and how often. */
   onRecord?: ((type: AuditType, count: number) => void) | undefined
+  /** Called with the limit that has refused a try. */
+  onLimited?: ((limit: LimitName) => void) | undefined
 }
 
 /** The rules without HTTP: what a service and the command line share. */
@@ -83,6 +87,7 @@ export interface Core extends Pick<Bootstrapped, 'db'>, CoreOnDemand {
   signingKeys: SigningKeys
   oauth: OAuth
   secondFactors: SecondFactors
+  limits: Limits
   mail: Mail
   recovery: Recovery
   notify: Notify
@@ -112,6 +117,7 @@ export const createCore = (deps: CoreDeps): Core => {
     onMail,
     onCode,
     onRecord,
+    onLimited,
   } = deps
   const baseUrl = config.baseUrl ?? defaultBaseUrl(config.port)
   const { audiences } = config
@@ -174,9 +180,18 @@ export const createCore = (deps: CoreDeps): Core => {
     isLinkLive: links.isLive,
     onOutcome: onMail,
   })
-  const limits = createMailLimits({ clock, enabled: config.rateLimit })
+  const limits = createLimits({ db, clock, rootSecret, enabled: config.rateLimit, onRefusal: onLimited })
+  const mailLimits = createMailLimits({ clock, enabled: config.rateLimit })
   const tellsOfNewBrowsers = config.mailNotices
-  const notify = createNotify({ clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames: config.usernames })
+  const notify = createNotify({
+    clock,
+    mail,
+    links,
+    limits: mailLimits,
+    baseUrl,
+    tellsOfNewBrowsers,
+    usernames: config.usernames,
+  })
   const applySecurityEvent = createSecurityEvents({
     endSessions: sessions.rules.endSessions,
     endPendingSignIns,
@@ -231,7 +246,8 @@ export const createCore = (deps: CoreDeps): Core => {
     baseUrl,
     mail,
     links,
-    limits,
+    limits: mailLimits,
+    unlockLogins: limits.unlock,
     lifetimes: linkLifetimes(config),
     disconnectProvider: (transaction, id, userId) => deleteIdentity(transaction, { id, userId, nowMs: clock.now() }),
     async removePasskey(transaction, { id, userId, sinceMs }) {
@@ -327,6 +343,7 @@ export const createCore = (deps: CoreDeps): Core => {
     signingKeys,
     knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs }),
     pendingSignIns,
+    limits,
     mail,
     notify,
     oauth,

@@ -4,19 +4,18 @@ import { type Cleanup, createCleanup, type Job } from './cleanup.ts'
 import { appNameOf, type Config } from './config/config.ts'
 import { type Core, type CoreDeps, createCore } from './core.ts'
 import type { ServerDeps } from './http/deps.ts'
-import { createRateLimits } from './http/rate-limit.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createNetworkCheck } from './lib/network.ts'
 import { randomToken } from './lib/secrets.ts'
-import { type Clock, monotonicClock, withTimeout } from './lib/time.ts'
+import { type Clock, withTimeout } from './lib/time.ts'
 import { readVersion } from './lib/version.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
 import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
-import { deleteEndedCounters } from './storage/counters.ts'
+import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
 
@@ -82,6 +81,7 @@ export const createService = async ({
     onMail: metrics?.countMail,
     onCode: metrics?.countCode,
     onRecord: metrics?.countRecord,
+    onLimited: metrics?.countLimited,
   })
   await core.signingKeys.prepare()
   // Only now: the command line, which never serves, starts twice as fast without them.
@@ -195,7 +195,6 @@ const serverDeps = ({ config, log, core, metrics, idempotency }: Serving, frame:
       (await import('./pages/pages.ts')).createPages(frameSettings(config, core.baseUrl), frame),
     ),
     providers: core.oauth.providers.map((it) => ({ ...it, iconUrl: it.iconUrl ?? frame.iconOf(it.name) })),
-    limits: createRateLimits({ clock: monotonicClock, enabled: config.rateLimit, onRefusal: metrics?.countLimited }),
     hstsMs: config.hstsMs,
     maxConnections: config.maxConnections,
     requestMetrics: metrics,
@@ -258,7 +257,10 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'used tokens', run: () => deleteExpiredTokens(db, clock.now()) },
     { name: 'audit events', run: audit.deleteOld },
     { name: 'records of deleted users', run: audit.eraseDeleted },
-    { name: 'counters', run: () => deleteEndedCounters(db, clock.now()) },
+    {
+      name: 'counters',
+      run: async () => (await deleteEndedCounters(db, clock.now())) + (await deleteExcessCounters(db)),
+    },
   ]
   const reserve = createReservation(db, clock)
   return createCleanup({

@@ -21,7 +21,6 @@ const LONG_FILES: Record<string, string> = {
   'src/core-on-demand.ts': 'the composition root of what no start needs',
   'src/core.ts': 'the composition root of the domain',
   'src/http/browser/account.ts': 'one factory: the forms of the account page',
-  'src/http/rate-limit.ts': 'a table of limits, and what counts them',
   'src/http/responder.ts': 'one factory: every response and error is written here',
   'src/http/routes.ts': 'a table: the routes on one page',
   'src/http/transport/incoming-request.ts': 'one class: the request as handlers see it',

@@ -78,7 +78,7 @@ export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): 
     trustMs,
 
     find: async (userId, secret, queries = db) =>
-      secret === undefined ? undefined : findByHash(queries, { userId, deviceHash: hashSecret(secret) }),
+      secret === undefined ? undefined : findByHash(queries, { userId, deviceHash: hashBrowserSecret(secret) }),
 
     findByHash: (userId, deviceHash) => findByHash(db, { userId, deviceHash }),
 
@@ -91,15 +91,15 @@ export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): 
     async recordSignIn(transaction, userId, held) {
       const nowMs = clock.now()
       if (held !== undefined) {
-        const deviceHash = hashSecret(held)
+        const deviceHash = hashBrowserSecret(held)
         if ((await markSeen(transaction, { userId, deviceHash }, nowMs)) > 0)
           return { secret: held, deviceHash, wasKnown: true }
       }
       // A secret that this account does not know may be one that another host of the domain has put into the browser,
       // and that an attacker keeps too. So the browser gets a new one, by which all its accounts know it from now on.
       const secret = randomToken(32)
-      const deviceHash = hashSecret(secret)
-      if (held !== undefined) await renameBrowser(transaction, hashSecret(held), deviceHash)
+      const deviceHash = hashBrowserSecret(secret)
+      if (held !== undefined) await renameBrowser(transaction, hashBrowserSecret(held), deviceHash)
       await insertKnownBrowser(transaction, { userId, deviceHash }, nowMs)
       await deleteKnownBrowsersAbove(transaction, userId, MAX_KNOWN)
       return { secret, deviceHash, wasKnown: false }
@@ -107,9 +107,10 @@ export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): 
 
     introduce(held) {
       const secret = held ?? randomToken(32)
-      return { secret, deviceHash: hashSecret(secret), wasKnown: false }
+      return { secret, deviceHash: hashBrowserSecret(secret), wasKnown: false }
     },
   }
 }
 
-const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
+/** By which a browser is stored, and looked up. */
+export const hashBrowserSecret = (secret: string): string => createHash('sha256').update(secret).digest('base64url')

@@ -13,7 +13,8 @@ export const addUsersUnlock = (users: Command, context: CommandContext): void =>
       command: 'users unlock',
       event: 'account_unlock',
       json,
-      apply: ({ db, recovery }, { email }) => recovery.loginLimit.unlock(db, email.toLowerCase()),
+      apply: ({ db, limits }, { id: userId, email }) =>
+        db.inTransaction((transaction) => limits.unlock(transaction, { emailLower: email.toLowerCase(), userId })),
       result: ({ email }) => `${email} can log in again.`,
     }),
   )

@@ -24,12 +24,13 @@ export const createApiRequests = ({ apiKeys, idempotency, limits }: RouteDeps) =
     if (context.countHeaders('authorization') > 1) throw unauthorized('The header Authorization came more than once.')
     const text = bearerOf(context.headers.authorization)
     if (text === undefined) throw unauthorized('Send an API key: Authorization: Bearer svc_sk_…')
-    return after(apiKeys.authenticate(text), (key) => {
-      if (key) return key
-      limits.count('wrongKeyOfAddress', context.network)
+    return after(apiKeys.authenticate(text), (key) => key ?? refuseKey(context))
+  }
+
+  const refuseKey = ({ network }: IncomingRequest): Promise<never> =>
+    limits.attempt([['wrongKeyOfAddress', { network }]], async () => {
       throw unauthorized('The API key is not good: it is wrong, was revoked, or has expired.')
     })
-  }
 
   const handleBody = async (
     route: KeyRoute,

@@ -4,6 +4,7 @@ import type { UserDirectory } from '../directory/directory.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Limits } from '../limits/limits.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import type { Frame } from '../pages/frame.ts'
@@ -22,7 +23,6 @@ import type { CookieWriter } from './cookie-writer.ts'
 import type { CookieTable } from './cookies.ts'
 import type { FindCurrentSession } from './current-session.ts'
 import type { FinishRefresh } from './finish-refresh.ts'
-import type { RateLimits } from './rate-limit.ts'
 import type { RecordRefresh } from './refresh-log.ts'
 import type { RequestMetrics } from './request-metrics.ts'
 
@@ -72,7 +72,7 @@ export interface ServerDeps {
   frame: Frame
   /** All pages, which are loaded with the first request for one of them. */
   loadPages: () => Promise<Pages>
-  limits: RateLimits
+  limits: Limits
   /** A keyed hash of an email, for the log. */
   pseudonymOf: (email: string) => string
   /** How long browsers use https only, in milliseconds; undefined: the proxy decides. */

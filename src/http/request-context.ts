@@ -22,7 +22,7 @@ export interface RequestContext {
   parameters: Readonly<Record<string, string>>
   /** The client's address (past trusted proxies) and user agent. */
   device: Device
-  /** The network of that address, which shares rate limits and places in the hash queue (`networkOf`). */
+  /** The network of that address, which shares limits and places in the hash queue (`clientNetwork`). */
   readonly network: string
   /** Aborted when the client closes the connection before it has the response. */
   readonly signal: AbortSignal

@@ -43,3 +43,12 @@ export const networkOf = (address: string): string => {
 /** Four numbers with dots, as in `::198.51.100.8`, stand for two groups. */
 const groupsOf = (text: string): string[] =>
   text.split(':').flatMap((group) => (group.includes('.') ? [group, group] : group || []))
+
+/** In place of the network of a client whose address is not known. */
+export const UNKNOWN_NETWORK = 'unknown'
+
+/** The /48 of the network of an IPv6 address, as `networkOf` returns it; undefined for any other. */
+export const widerNetworkOf = (network: string): string | undefined => {
+  const [one, two, three, four] = network.split(':')
+  return four === undefined ? undefined : `${one}:${two}:${three}::/48`
+}

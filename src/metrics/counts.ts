@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { AUDIT_TYPES, type AuditType } from '../audit/audit-event.ts'
-import { LIMIT_NAMES, type LimitName } from '../http/rate-limit.ts'
+import { LIMIT_NAMES, type LimitName } from '../limits/limit-table.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
 import { CODE_OUTCOMES, type CodeOutcome } from '../second-factor/code-outcome.ts'

@@ -52,7 +52,7 @@ interface LinkLifetimes {
 }
 
 interface RecoveryDeps
-  extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users' | 'loginLimit'>,
+  extends Omit<PasswordResetDeps & VerificationDeps & PendingSignupsDeps, 'lifetimeMs' | 'users'>,
     Omit<EmailChangeRequestsDeps, 'undoLinks' | 'lifetimeMs'>,
     EmailUndoDeps,
     FirstFactorDeps,
@@ -69,7 +69,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
   const { links, limits, lifetimes, acceptsPasswords } = deps
   const pendingSignups = createPendingSignups({ ...deps, lifetimeMs: lifetimes.verifyMs })
   const loginLimit = createLoginLimit(deps)
-  const subjects = createSubjects({ ...deps, loginLimit })
+  const subjects = createSubjects(deps)
   const { reset, emailChangeRequests, emailUndo, invitations } = subjects
   /** By the purpose of the request. */
   const preparing: Partial<Record<MailRequest['purpose'], Pick<Recovery, 'prepare'>>> = {
@@ -100,7 +100,7 @@ export const createRecovery = (deps: RecoveryDeps): Recovery => {
 }
 
 /** What few requests need. */
-const createSubjects = (deps: RecoveryDeps & { loginLimit: LoginLimit }) => {
+const createSubjects = (deps: RecoveryDeps) => {
   const { resetMs: lifetimeMs, inviteMs } = deps.lifetimes
   return {
     ...createEmailSubjects(deps),

@@ -13,7 +13,6 @@ import { findUserById, lockUser, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
-import type { LoginLimit } from './login-limit.ts'
 import { createResetLinks, type ResetLinks, type ResetLinksDeps } from './reset-links.ts'
 
 interface EnteredPassword {
@@ -51,12 +50,13 @@ export interface PasswordResetDeps extends ResetLinksDeps {
   takeOver: TakeOver
   notify: Notify
   hasFactor: HasFactor
-  loginLimit: Pick<LoginLimit, 'unlock'>
+  /** Lets logins of the account begin to count from zero. */
+  unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
 }
 
 export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate } = deps
-  const { takeOver, notify, hasFactor, loginLimit } = deps
+  const { takeOver, notify, hasFactor, unlockLogins } = deps
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
     const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
@@ -103,7 +103,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         async apply(transaction) {
           await links.use(transaction, link)
           await changeAccount(transaction, { user, link, isOwnSession, factor, passwordHash })
-          await loginLimit.unlock(transaction, user.emailLower)
+          await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }

@@ -16,6 +16,8 @@ import { lockUserOfSession } from './user-sessions-store.ts'
 export interface StartOptions {
   /** Sessions that end as this one begins: those that the browser had before. */
   replaces?: string[] | undefined
+  /** Awaited in the transaction of the start before it changes anything; what it rejects with ends the start. */
+  admitted?: Promise<unknown> | undefined
   /** More work for the transaction of the start, first of all. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
   /** Asked then: whether a session may start now. Where not, what `also` has done stays. */
@@ -51,7 +53,7 @@ export const createStart = (deps: StartDeps) => {
   return async (
     grant: SignInGrant,
     device: Device,
-    { replaces = [], also, mayStart, recogniseBrowser, keepsMfaOf }: StartOptions = {},
+    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const { userId, isStillValid } = grant
@@ -61,6 +63,7 @@ export const createStart = (deps: StartDeps) => {
       // At once: what both clocks say is compared, and the server's time is that of the row.
       const proven = proved(grant, user)
       if (!(await isStillValid(transaction))) return undefined
+      await admitted
       await also?.(transaction)
       if (mayStart && !(await mayStart(transaction))) return undefined
       const deviceHash = await recogniseBrowser?.(transaction)

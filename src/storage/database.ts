@@ -74,6 +74,11 @@ export interface Database extends Queries {
    * still succeeds or fails by itself. An `UPDATE` changes one row. `afterCommit` runs at the instant of the commit.
    */
   autocommit(afterCommit: (changes: number) => void): Pick<Queries, 'run'>
+  /**
+   * Runs a single statement whose effect a crash may undo, and so waits for no disk. Resolves to the rows of its
+   * `RETURNING`.
+   */
+  runUnsynced<Row>(sql: string, ...values: Value[]): Promise<Row[]>
   /** Throws `unavailable` when the database cannot be read, or writes do not reach the disk. */
   requireHealthy(): Promise<void>
   /** Resolves when everything that can be read now is on disk. */

@@ -1,9 +1,10 @@
 import { AppError } from '../../lib/errors.ts'
+import type { LimitedBy } from '../../limits/limits.ts'
 import { type AccountDone, type AccountView, isAccountDone } from '../../pages/pages.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'
-import { type LimitedBy, passwordFormLimits } from '../rate-limit.ts'
+import { passwordFormLimits } from '../password-form-limits.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
 import { readReturnTo } from '../return-to.ts'
@@ -147,7 +148,7 @@ export const createAccount = (deps: PageDeps) => {
       const value = context.form.get('username') ?? ''
       return submit(context, session, {
         event: 'username_change',
-        limits: [['usernameOfUser', session.userId]],
+        limits: [['usernameOfUser', { userId: session.userId }]],
         async action() {
           await users.changeUsername(session.userId, value, session.sessionId, context)
           return done('username')

@@ -1,28 +1,30 @@
+import { hashBrowserSecret } from '../../browsers/known-browsers.ts'
+import { readEmail } from '../../lib/email-address.ts'
+import type { LimitName } from '../../limits/limit-table.ts'
+import { TooManyTries } from '../../limits/limits.ts'
 import type { RouteDeps } from '../deps.ts'
-import { type LimitedBy, TooManyTries } from '../rate-limit.ts'
 import type { RequestContext } from '../request-context.ts'
 
-const loginOfAccount = (emailLower: string, network: string): LimitedBy => ['login', `${emailLower} ${network}`]
+const LIMITS_OF_ACCOUNT: readonly LimitName[] = ['login', 'loginOfAccount', 'loginInKnownBrowser']
 
 /**
- * Runs a login with a password under its limits, wherever the password is entered; `rate_limited` beyond them. The owner
- * of the account, if there is one, is told then. An unlock, which any process may have written, begins the count again.
+ * Runs a login with a password under its limits, wherever the password is entered; `TooManyTries` beyond them. The owner
+ * of the account, if there is one, is told then. All spellings of an email are one account.
  */
 export const limitLogin = async <T>(
   { limits, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'recovery'>,
-  { network, device }: RequestContext,
-  emailLower: string,
+  { network, device, cookies }: RequestContext,
+  entered: string,
   action: () => Promise<T>,
 ): Promise<T> => {
-  const ofAccount = loginOfAccount(emailLower, network)
-  const attempt = () => limits.attempt([['loginOfAddress', network], ofAccount], action)
+  const email = readEmail(entered)
+  const deviceHash = cookies.device === undefined ? '' : hashBrowserSecret(cookies.device)
   try {
-    return await attempt()
+    return await limits.attemptLogin({ emailLower: email?.lower ?? entered, deviceHash, network }, action)
   } catch (error) {
-    if (!(error instanceof TooManyTries) || error.limit !== 'login') throw error
-    const unlock = await loginLimit.findUnlock(emailLower)
-    if (unlock !== undefined && limits.unlock(ofAccount, unlock)) return attempt()
-    await loginLimit.reached(emailLower, device)
+    const isLimited = error instanceof TooManyTries && LIMITS_OF_ACCOUNT.includes(error.limit)
+    // What is no email may be anything, even a password, and goes no further than this.
+    if (isLimited && email) await loginLimit.reached(email.lower, device)
     throw error
   }
 }

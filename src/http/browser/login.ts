@@ -1,5 +1,4 @@
 import type { Awaitable } from '../../lib/awaitable.ts'
-import { readEmail } from '../../lib/email-address.ts'
 import { AppError, checkAll } from '../../lib/errors.ts'
 import type { LoginView } from '../../pages/pages.ts'
 import type { EventFacts } from '../account-log.ts'
@@ -61,7 +60,7 @@ export const createLogin = (deps: EntryDeps) => {
   }
 
   const checkWithinLimits = (context: RequestContext, form: LoginForm, facts: EventFacts): Promise<HttpResponse> =>
-    limitLogin(deps, context, readEmail(form.email)?.lower ?? '', () => checkPassword(context, form, facts))
+    limitLogin(deps, context, form.email, () => checkPassword(context, form, facts))
 
   const logIn = async (context: RequestContext, form: LoginForm): Promise<HttpResponse> => {
     requireFilled(form)

@@ -51,7 +51,7 @@ export const createSignup = (deps: EntryDeps) => {
     )
 
   const limited = <T>({ network }: RequestContext, action: () => Promise<T>): Promise<T> =>
-    limits.attempt([['signupOfAddress', network]], action)
+    limits.attempt([['signupOfAddress', { network }]], action)
 
   /** Whether the email is taken is looked up later: nothing here may depend on it, not even the log line. */
   const askToConfirm = async (context: RequestContext, { returnTo, ...typed }: SignupForm): Promise<HttpResponse> => {

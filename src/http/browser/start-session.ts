@@ -63,8 +63,13 @@ export const startSession = async (
     sessionBrowser: grant.amr?.includes('mfa') ? undefined : own?.deviceHash,
   })
   // Only with a grant: before the password is checked, 429 would tell an attacker that the account exists.
-  const tokens = await deps.limits.attempt([['successfulLogin', `${userId} ${context.network}`]], () =>
-    deps.sessions.start(grant, context.device, { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf }),
+  // While the transaction begins, so that it costs no round trip; it waits before it stores anything.
+  const tokens = await deps.limits.attemptAtOnce(
+    [['successfulLogin', { userId, network: context.network }]],
+    (admitted) => {
+      const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted }
+      return deps.sessions.start(grant, context.device, options)
+    },
   )
   if (!tokens) return undefined
   facts.sessionId = tokens.sessionId

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { canonicalAddress } from '../../lib/address.ts'
+import { isIP } from 'node:net'
+import { canonicalAddress, networkOf, UNKNOWN_NETWORK } from '../../lib/address.ts'
+import { isLoopbackHost } from '../../lib/network.ts'
 import { readOrigin } from '../../lib/origin.ts'
 
 type NetworkCheck = (address: string) => boolean
@@ -29,6 +31,13 @@ export const clientAddress = (
   }
   return address
 }
+
+/**
+ * The network that a client counts for. What is trusted to be a proxy, or is this machine, is no client: who comes from
+ * there is not known, and shares one network with all others of whom nothing is known.
+ */
+export const clientNetwork = (address: string, isTrustedProxy: NetworkCheck): string =>
+  isIP(address) === 0 || isLoopbackHost(address) || isTrustedProxy(address) ? UNKNOWN_NETWORK : networkOf(address)
 
 /**
  * The origins that a request was sent to, as a browser would write them (RFC 6454 section 6.1): scheme and `Host`, and

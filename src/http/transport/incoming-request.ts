@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AuthenticatedKey } from '../../api-keys/api-keys.ts'
-import { networkOf } from '../../lib/address.ts'
 import { readAbsoluteForm } from '../../lib/request-target.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type AuthenticatedSession, currentTimeMs, type Device, type Tokens } from '../../sessions/sessions.ts'
@@ -8,7 +7,7 @@ import { type CookieWriter, lastOfEach } from '../cookie-writer.ts'
 import type { RequestCookies } from '../cookie-reader.ts'
 import { type CsrfTokens, namedSession } from '../csrf-token.ts'
 import type { RequestContext } from '../request-context.ts'
-import { clientAddress, requestOrigins } from './client-address.ts'
+import { clientAddress, clientNetwork, requestOrigins } from './client-address.ts'
 import type { JsonObject } from './json.ts'
 import { type Fields, NO_FIELDS, readUrlEncoded } from './url-encoded.ts'
 
@@ -104,7 +103,7 @@ export class IncomingRequest implements RequestContext {
   }
 
   get network(): string {
-    return networkOf(this.device.address)
+    return clientNetwork(this.device.address, this.#deps.isTrustedProxy)
   }
 
   /** The address at the other end of the connection: the client's, or that of a proxy. */

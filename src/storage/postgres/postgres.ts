@@ -63,6 +63,8 @@ export const openPostgres = (options: PoolOptions): Database => {
       },
     }),
 
+    runUnsynced: autocommitQueries.all,
+
     async requireHealthy() {
       // Reads and locks no row, and fails on a server that is read-only.
       await autocommitQueries.get('SELECT 1 FROM installation WHERE false FOR UPDATE').catch((error: unknown) => {

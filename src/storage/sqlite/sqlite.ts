@@ -99,7 +99,6 @@ export const openSqlite = async ({
     dialect: 'sqlite',
 
     run: (sql, ...values) => runInBatch(sql, values),
-
     async inTransaction(work) {
       const result = await runWrite(() => runTransaction(connection, prepare, transactionQueries, work))
       // Also where nothing has changed: the work may have read a commit that is not on disk yet.
@@ -125,6 +124,11 @@ export const openSqlite = async ({
     },
 
     autocommit: (afterCommit) => ({ run: (sql, ...values) => runInBatch(sql, values, afterCommit) }),
+
+    runUnsynced: async <Row>(sql: string, ...values: Value[]) => {
+      groupCommit.requireHealthy()
+      return runWrite(() => prepare(sql).all(...values) as Row[])
+    },
 
     cachedRow: (query) => createRowCache({ ...query, prepare, runStatement, readDataVersion }),
 

@@ -1,7 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, logIn, newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import { currentUser, logIn, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertPage, assertSignedIn } from '../../support/client/assertions.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
 import { turnedProcessClock } from '../../support/clock/turned-process-clock.ts'
@@ -41,18 +41,21 @@ describe('SVC_RATE_LIMIT=on, the default', { concurrency: 2 }, () => {
 
   test('an X-Forwarded-For from an address that is not trusted is no way around it', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on', SVC_TRUST_PROXY: '192.0.2.0/24' } })
+    const person = newPerson()
     let address = 0
     const guess = () => {
       address += 1
       const headers = { 'x-forwarded-for': `203.0.113.${address % 250}`, 'x-real-ip': `203.0.113.${address % 250}` }
-      return newAgent(service).post('/auth/login', newPerson(), headers)
+      return newAgent(service).post('/auth/login', person, headers)
     }
     assertRetryAfter((await untilLimited(guess, 400)).answer)
   })
 
   test('signing up again and again ends in 429', async (t) => {
     const service = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
-    const { answer } = await untilLimited(() => signUp(newAgent(service), newPerson()), 400)
+    const from = { 'x-forwarded-for': '203.0.113.1' }
+    const { answer, tries } = await untilLimited(() => newAgent(service).post('/auth/signup', newPerson(), from), 400)
+    assert.equal(tries, 31)
     assertPage(answer, 429)
     assertRetryAfter(answer)
   })

@@ -40,7 +40,7 @@ export const createLinkAccount = (deps: ProviderRouteDeps): LinkAccount => {
   }
 
   const checkWithinLimits = (context: RequestContext, form: LinkForm, facts: EventFacts): Promise<HttpResponse> =>
-    limitLogin(deps, context, form.account.email.toLowerCase(), () => checkPassword(context, form, facts))
+    limitLogin(deps, context, form.account.email, () => checkPassword(context, form, facts))
 
   const logIn = (context: RequestContext, form: LinkForm): Promise<HttpResponse> => {
     const event: EventFacts = { event: 'login', method: 'password', userId: form.account.userId }

@@ -11,7 +11,7 @@ export const sendToProvider = async (
   context: RequestContext,
   makeFlow: () => Awaitable<NewAuthorizationFlow>,
 ): Promise<HttpResponse> => {
-  limits.count('providerOfAddress', context.network)
+  limits.countProviderStart(context.network)
   const { oauth: cookie } = context.cookies
   const browserSecret = isToken(cookie) ? cookie : newToken()
   const url = await oauth.begin(await makeFlow(), browserSecret)

@@ -54,7 +54,7 @@ export const createSignInByProvider = (deps: SignInByProviderDeps) => {
     const { returnTo, pendingLink } = flow
     if (pendingLink) return requireStarted(await linkPending(context, callback, profile, pendingLink))
     const result = await oauth.signIn(profile, (signUp) =>
-      limits.attempt([['signupOfAddress', context.network]], signUp),
+      limits.attempt([['signupOfAddress', { network: context.network }]], signUp),
     )
     if ('grant' in result) {
       facts.event = result.event

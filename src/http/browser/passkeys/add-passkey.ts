@@ -84,7 +84,7 @@ export const createAddPasskey = (deps: PageDeps) => {
     submit: (context: RequestContext): Promise<HttpResponse> =>
       answerScript(context, async () => {
         const authority = await findAuthority(context)
-        return limits.attempt([['passkeyOfUser', authority.userId]], () => addBy(context, authority))
+        return limits.attempt([['passkeyOfUser', { userId: authority.userId }]], () => addBy(context, authority))
       }),
   }
 }

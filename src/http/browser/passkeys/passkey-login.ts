@@ -74,7 +74,10 @@ export const createPasskeyLogin = (deps: PageDeps) => {
         const event = destination.isConfirmation ? 'reauthentication' : 'login'
         return accountLog.recordOutcome(context, { event, method: 'passkey' }, (facts) =>
           countOutcome(
-            () => limits.attempt([['passkeyOfAddress', context.network]], () => signIn(context, destination, facts)),
+            () =>
+              limits.attempt([['passkeyOfAddress', { network: context.network }]], () =>
+                signIn(context, destination, facts),
+              ),
             passkeyFailure,
             requestMetrics?.countPasskey,
           ),

@@ -29,7 +29,7 @@ export const askToProveEmail = async (
   const returnTo = await resolveReturnTo(session.returnTo)
   Object.assign(facts, { userId: user.id, reason: 'email_unverified' })
   // It has cost a hash, as a login that succeeds.
-  await deps.limits.attempt([['successfulLogin', `${user.id} ${context.network}`]], () =>
+  await deps.limits.attempt([['successfulLogin', { userId: user.id, network: context.network }]], () =>
     verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo), false),
   )
   const view = { email: user.email, after: 'login' as const, returnTo: returnToParameter(returnTo, deps) }

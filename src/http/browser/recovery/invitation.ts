@@ -47,13 +47,13 @@ export const createInvitation = (deps: PageDeps) => {
 
   /** Limited, since a taken username shows that an account has it, and since each try costs a hash. */
   const accept = (context: RequestContext, link: Link): Promise<HttpResponse> => {
-    const { userId } = link
+    const { userId = '' } = link
     const event: EventFacts = { event: 'invitation_accept', method: 'password', userId }
     return accountLog.recordOutcome(context, event, (facts) =>
       limits.attempt(
         [
-          ['usernameOfUser', userId ?? ''],
-          ['passwordFormOfUser', userId ?? ''],
+          ['usernameOfUser', { userId }],
+          ['passwordFormOfUser', { userId }],
         ],
         () => start(context, link, facts),
       ),

@@ -12,7 +12,7 @@ import { createOtherWaysIn } from './other-ways-in.ts'
 
 /** `GET` and `POST /auth/password/reset`: sets a new password by a link (CONTRACT.md 4.2). */
 export const createResetPassword = (deps: PageDeps) => {
-  const { recovery, limits, pages, passwords, providers, accountLog } = deps
+  const { recovery, pages, passwords, providers, accountLog } = deps
   const otherWaysIn = createOtherWaysIn(deps)
   const askedFactor = createAskedFactor(deps)
 
@@ -45,7 +45,6 @@ export const createResetPassword = (deps: PageDeps) => {
     const response = await completeSignIn(deps, context, signIn)
     // The account was disabled, or has another address, since the link was read.
     if (!response) throw new DeadLinkError('reset', 'ended')
-    limits.forget([['passwordOfUser', grant.userId]])
     return response
   }
 

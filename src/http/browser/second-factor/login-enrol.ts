@@ -76,7 +76,7 @@ export const createLoginEnrol = (deps: PageDeps) => {
     return countEnd(deps, pending, () =>
       accountLog.recordOutcome(context, { event: 'login', method, userId }, (facts) =>
         // As on the account page: a right first code costs a hash for each recovery code.
-        limits.attempt([['passwordFormOfUser', userId]], () => setUp(context, pending, facts)),
+        limits.attempt([['passwordFormOfUser', { userId }]], () => setUp(context, pending, facts)),
       ),
     )
   }

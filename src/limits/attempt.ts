@@ -1,0 +1,122 @@
+import { createBoundedCache } from '../lib/bounded-cache.ts'
+import type { Clock, MonotonicClock } from '../lib/time.ts'
+import type { Database } from '../storage/database.ts'
+import type { Counter } from './counter.ts'
+import { LIMITS, type LimitName } from './limit-table.ts'
+import { createTableBound } from './table-bound.ts'
+import { TooManyTries } from './too-many-tries.ts'
+import { type CountedRow, countTry, type EntryPlace, findFull, takeBackTry } from './try-store.ts'
+import { createUnderWay } from './under-way.ts'
+
+/** When to try again if the limit is reached only by tries that are still under way. */
+const RETRY_SOON_MS = 2000
+
+/** For how long a full counter of a network is not looked at: others may take tries back in the meantime. */
+const REMEMBERED_MS = 5000
+const REMEMBERED_COUNTERS = 10_000
+
+/** The counters of a try, which are never none, and the place of a login with a password. */
+export interface CountedTry {
+  counters: readonly [Counter, ...Counter[]]
+  place?: EntryPlace | undefined
+}
+
+/** What a try does. It must await `admitted` before it does anything that the limits bound. */
+export type Action<T> = (admitted: Promise<unknown>) => Promise<T>
+
+export interface LimitedTryDeps {
+  db: Database
+  clock: Clock
+  /** For what this process remembers. */
+  elapsed: MonotonicClock
+  /** Called for every refused try, with the limit whose window ends last. */
+  onRefusal?: ((limit: LimitName) => void) | undefined
+}
+
+/** Runs an action within its limits; throws `TooManyTries`. */
+export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps) => {
+  const remembered = createBoundedCache<{ limit: LimitName; endsAtMs: number; untilMs: number }>(REMEMBERED_COUNTERS)
+  const underWay = createUnderWay()
+  const boundTable = createTableBound(db)
+
+  const refuse = (limit: LimitName, waitMs: number): never => {
+    onRefusal?.(limit)
+    throw new TooManyTries(limit, waitMs)
+  }
+
+  const remember = ({ limit, id }: Counter, waitMs: number): void => {
+    const nowMs = elapsed.elapsedMs()
+    remembered.set(id, { limit, endsAtMs: nowMs + waitMs, untilMs: nowMs + Math.min(waitMs, REMEMBERED_MS) })
+  }
+
+  const requireNotRemembered = ({ counters }: CountedTry): void => {
+    const nowMs = elapsed.elapsedMs()
+    for (const { id, isRememberedFull } of counters) {
+      const full = isRememberedFull ? remembered.get(id) : undefined
+      if (full && full.untilMs > nowMs) refuse(full.limit, full.endsAtMs - nowMs)
+    }
+  }
+
+  /** Takes a try back, without being waited for by its request. It stays counted where the database is away. */
+  const takeBack = (rows: readonly CountedRow[]): Promise<void> | undefined =>
+    rows.length === 0 ? undefined : takeBackTry(db, rows).catch(() => {})
+
+  /** Why a try is refused: the counter whose window ends last. */
+  const explainRefusal = async (attempt: CountedTry): Promise<never> => {
+    const rows = await findFull(db, { ...attempt, nowMs: clock.now() })
+    const full = rows.flatMap(({ id, place, count, wait_ms: waitMs }) => {
+      const counter = attempt.counters[place]
+      if (!counter) return []
+      if (count - underWay.count(id) < counter.tries) return { limit: counter.limit, waitMs: RETRY_SOON_MS }
+      if (counter.isRememberedFull) remember(counter, waitMs)
+      return { limit: counter.limit, waitMs }
+    })
+    const [longest] = full.toSorted((one, other) => other.waitMs - one.waitMs)
+    // Where none is full, one was until a moment ago, by tries that others have taken back since.
+    return refuse(longest?.limit ?? attempt.counters[0].limit, longest?.waitMs ?? RETRY_SOON_MS)
+  }
+
+  const leave = ({ counters }: CountedTry, rows: readonly CountedRow[], thrown: unknown): void => {
+    const notCounted = rows.filter((row) => {
+      const counter = counters.find((it) => isRowOf(it, row))
+      return counter !== undefined && !LIMITS[counter.limit].counts(thrown)
+    })
+    underWay.leave(rows, takeBack(notCounted))
+  }
+
+  /**
+   * Of a try that is refused, nothing is asked of the database before `action` has ended: its transaction may hold what
+   * the database needs for an answer.
+   */
+  return async <T>(attempt: CountedTry, action: Action<T>): Promise<T> => {
+    const { counters } = attempt
+    requireNotRemembered(attempt)
+    await underWay.settled(counters.map(({ id }) => id))
+    const counting = countTry(db, { ...attempt, nowMs: clock.now() })
+    const admitted = counting.then((rows) => {
+      if (!isComplete(counters, rows)) throw new TooManyTries(counters[0].limit, RETRY_SOON_MS)
+      return underWay.enter(rows)
+    })
+    const [outcome] = await Promise.allSettled([action(admitted), admitted])
+    const rows = await counting
+    if (!isComplete(counters, rows)) {
+      await takeBack(rows)
+      return explainRefusal(attempt)
+    }
+    boundTable()
+    leave(attempt, rows, outcome.status === 'rejected' ? outcome.reason : undefined)
+    if (outcome.status === 'rejected') throw outcome.reason
+    return outcome.value
+  }
+}
+
+const isRowOf = ({ id, browsers }: Counter, row: CountedRow): boolean =>
+  browsers === 'known' ? row.id.startsWith(id) : row.id === id
+
+/** Whether a try was counted in each counter that fits the browser. */
+const isComplete = (counters: readonly Counter[], rows: readonly CountedRow[]): boolean => {
+  const isIn = (counter: Counter): boolean => rows.some((row) => isRowOf(counter, row))
+  const of = (browsers: Counter['browsers']): Counter[] => counters.filter((it) => it.browsers === browsers)
+  const [known, unknown] = [of('known'), of('unknown')]
+  return of('all').every(isIn) && (known.some(isIn) || unknown.every(isIn))
+}

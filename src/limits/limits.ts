@@ -1,0 +1,86 @@
+import type { RootSecret } from '../lib/derived-keys.ts'
+import { hmac } from '../lib/secrets.ts'
+import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
+import type { Database, Transaction } from '../storage/database.ts'
+import { type Action, type LimitedTryDeps, createAttempt } from './attempt.ts'
+import { beginOfAccount, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
+import { createProviderStarts } from './provider-starts.ts'
+import { deleteCounters, type EntryPlace } from './try-store.ts'
+
+export type { LimitedBy } from './counter.ts'
+export { TooManyTries } from './too-many-tries.ts'
+
+/** A login with a password, wherever it is entered. */
+interface LoginTry extends EntryPlace {
+  network: string
+}
+
+/** The limits that svc sets to what clients try, the same for all of its processes. */
+export interface Limits {
+  /**
+   * Counts a try, runs `action`, and takes the try back from those of the limits whose rule (`counts`) does not apply to
+   * its outcome. When one of the limits is reached, `action` does not run, nothing is counted, and the error is
+   * `TooManyTries`. `unavailable` where the database cannot count.
+   */
+  attempt<T>(limits: readonly LimitedBy[], action: () => Promise<T>): Promise<T>
+  /** The same, while `action` begins. */
+  attemptAtOnce<T>(limits: readonly LimitedBy[], action: Action<T>): Promise<T>
+  /** The same as `attempt` for a password of an account, whether or not there is one with this email. */
+  attemptLogin<T>(login: LoginTry, action: () => Promise<T>): Promise<T>
+  /** Counts the start of a sign-in with a provider, in this process alone. */
+  countProviderStart(network: string): void
+  /** Lets logins of an account, and the password forms of its user, begin to count from zero, at every process. */
+  unlock(transaction: Transaction, account: { emailLower: string; userId: string }): Promise<void>
+}
+
+interface LimitsDeps extends Pick<LimitedTryDeps, 'onRefusal'> {
+  db: Database
+  clock: Clock
+  rootSecret: RootSecret
+  /** `SVC_RATE_LIMIT`. */
+  enabled: boolean
+  elapsed?: MonotonicClock
+}
+
+/**
+ * Counts tries in fixed windows, in the database. A window begins with the first try that counts in it. A try is counted
+ * before its work is done, and taken back when it turns out not to count: a hundred at once are no more than a hundred
+ * in a row (docs/decisions/004-rate-limits.md).
+ */
+export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ...deps }: LimitsDeps): Limits => {
+  const attempt = createAttempt({ ...deps, elapsed })
+  const startProvider = createProviderStarts(elapsed)
+
+  /** People type other things than emails, even passwords: nobody can read from a row what it was. */
+  const accountOf = (emailLower: string): string =>
+    hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
+
+  const attemptAtOnce: Limits['attemptAtOnce'] = (limits, action) => {
+    const [first, ...others] = limits.flatMap(countersOf)
+    return enabled && first ? attempt({ counters: [first, ...others] }, action) : action(Promise.resolve())
+  }
+
+  return {
+    attemptAtOnce,
+    attempt: (limits, action) => attemptAtOnce(limits, onceAdmitted(action)),
+
+    attemptLogin: ({ network, ...place }, action) =>
+      enabled
+        ? attempt({ counters: countersOfLogin(accountOf(place.emailLower), network), place }, onceAdmitted(action))
+        : action(),
+
+    countProviderStart(network) {
+      if (enabled) startProvider(network)
+    },
+
+    unlock: (transaction, { emailLower, userId }) =>
+      deleteCounters(transaction, beginOfAccount(accountOf(emailLower)), `passwordOfUser ${userId}`),
+  }
+}
+
+const onceAdmitted =
+  <T>(action: () => Promise<T>): Action<T> =>
+  async (admitted) => {
+    await admitted
+    return action()
+  }
