@@ -9,6 +9,7 @@ import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
 import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
+import { onDemand } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import type { LimitName } from './limits/limit-table.ts'
@@ -221,6 +222,7 @@ export const createCore = (deps: CoreDeps): Core => {
   const requireGoodPassword = createPasswordRules({
     siteNames: siteNames(baseUrl, config.appName),
     minLength: config.passwordMinLength,
+    blocklist: blocklistOnDemand(config),
   })
   const emailDomains = createEmailDomains(config.emailDomains)
   const hasPassword = createHasPassword(config.passwords)
@@ -356,6 +358,12 @@ export const createCore = (deps: CoreDeps): Core => {
     webhooks,
   }
 }
+
+/** Loaded with the first password that is set. */
+const blocklistOnDemand = ({ passwordBlocklistFile: file, passwordMinLength: minLength }: Config) =>
+  file === undefined
+    ? undefined
+    : onDemand(async () => (await import('./users/blocklist/blocklist.ts')).createBlocklist({ file, minLength }), 'has')
 
 const linkLifetimes = ({ resetTtlMs, verifyTtlMs, inviteTtlMs }: Config) => ({
   resetMs: resetTtlMs,

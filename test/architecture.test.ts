@@ -93,6 +93,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'mail/mail-settings.ts',
     'oauth/providers/presets.ts',
     'storage/postgres/url.ts',
+    'users/blocklist/blocklist-file.ts',
     'webhooks/event-types.ts',
   ],
   bootstrap: ['config', 'lib', 'storage'],

@@ -10,6 +10,7 @@ type OptionalKey =
   | 'audiences'
   | 'hashesAtOnce'
   | 'oauthProviders'
+  | 'passwordBlocklistFile'
   | 'relyingPartyId'
   | 'emailDomains'
   | 'emailVerification'

@@ -1,6 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from '../lib/log.ts'
 import { EVENT_TYPES, type EventType } from '../webhooks/event-types.ts'
-import { argon2Cost } from './argon2-cost.ts'
 import { emailDomains, homePath, mailbox, smtpUrl, supportUrl } from './mail-parsers.ts'
 import {
   audiences,
@@ -26,6 +25,7 @@ import {
   webhookUrl,
   wholeNumber,
 } from './parsers.ts'
+import { argon2Cost, blocklistFile } from './password-parsers.ts'
 import { providerNames } from './provider-parsers.ts'
 
 export interface Setting<T> extends Parser<T> {
@@ -184,6 +184,12 @@ export const SETTINGS = {
     description: 'Minimum number of characters of new passwords. Passwords that exist go on working.',
     defaultValue: '8',
     ...wholeNumber(8, 64),
+  }),
+  passwordBlocklistFile: setting({
+    name: 'SVC_PASSWORD_BLOCKLIST_FILE',
+    description: 'List of passwords that nobody may choose, beside the built-in list of commonly used ones.',
+    defaultText: 'none',
+    ...blocklistFile,
   }),
   passkeys: setting({
     name: 'SVC_PASSKEYS',

@@ -50,22 +50,48 @@ export class AppError extends Error {
   }
 }
 
+type Checks = Record<string, () => unknown>
+
 /** Runs every check. If several fail, it throws the first error with the others in `others`. */
-export const checkAll = <Checks extends Record<string, () => unknown>>(
-  checks: Checks,
-): { [Name in keyof Checks]: ReturnType<Checks[Name]> } => {
+export const checkAll = <Given extends Checks>(checks: Given): { [Name in keyof Given]: ReturnType<Given[Name]> } => {
   const refusals: AppError[] = []
   const passed: Record<string, unknown> = {}
   for (const [name, check] of Object.entries(checks)) {
     try {
       passed[name] = check()
     } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      refusals.push(error)
+      refusals.push(requireRefusal(error))
     }
   }
-  const [first, ...others] = refusals
-  if (!first) return passed as { [Name in keyof Checks]: ReturnType<Checks[Name]> }
+  throwAll(refusals)
+  return passed as { [Name in keyof Given]: ReturnType<Given[Name]> }
+}
+
+/** The same, for checks of which some take time: one after another. */
+export const checkAllInTurn = async <Given extends Checks>(
+  checks: Given,
+): Promise<{ [Name in keyof Given]: Awaited<ReturnType<Given[Name]>> }> => {
+  const refusals: AppError[] = []
+  const passed: Record<string, unknown> = {}
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      passed[name] = await check()
+    } catch (error) {
+      refusals.push(requireRefusal(error))
+    }
+  }
+  throwAll(refusals)
+  return passed as { [Name in keyof Given]: Awaited<ReturnType<Given[Name]>> }
+}
+
+/** What is no refusal ends all checks. */
+const requireRefusal = (error: unknown): AppError => {
+  if (error instanceof AppError && error.code !== 'unavailable') return error
+  throw error
+}
+
+const throwAll = ([first, ...others]: AppError[]): void => {
+  if (!first) return
   const { code, field, reason, values } = first
   throw new AppError(code, first.message, { ...(field && { field }), ...(reason && { reason }), values, others })
 }

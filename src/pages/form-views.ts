@@ -6,6 +6,7 @@ const FIELD_PROBLEMS = [
   'password_missing',
   'password_too_long',
   'password_common',
+  'password_known',
   'password_repeats',
   'password_same_as_account',
   'password_same_as_site',

@@ -20,6 +20,7 @@ const fieldProblems: Record<NamedProblem, string> = {
   password_missing: 'Enter a password.',
   password_too_long: 'Use at most 256 characters.',
   password_common: 'This is a commonly used password, and among the first that are guessed. Choose another.',
+  password_known: 'This password is known to others, and among those that are tried. Choose another.',
   password_repeats: 'This is the same few characters again and again, and easy to guess. Choose another.',
   password_same_as_account: 'Choose a password that is more than your email address or name with digits added.',
   password_same_as_site: 'Choose a password that is more than the name of this site with digits added.',

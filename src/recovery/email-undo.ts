@@ -83,7 +83,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
     async check({ link, password, factor }, caller) {
       const { userId = '' } = link
       const { username } = await requireUserById(db, userId)
-      const checked = deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
+      const checked = await deps.requireGoodPassword(password, [emailOfLink(link).shown, username])
       const hash = await passwords.hash(checked, caller)
       const apply = async (transaction: Transaction) => {
         await putBack(transaction, { link, factor, caller })

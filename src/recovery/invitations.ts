@@ -1,5 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
-import { AppError, checkAll } from '../lib/errors.ts'
+import { AppError, checkAllInTurn } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
@@ -73,7 +73,7 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
 
     async check({ link, password, username }, caller) {
       const user = await requireAccount(link)
-      const chosen = checkAll({
+      const chosen = await checkAllInTurn({
         username: () => (username ? requireUsername(username) : undefined),
         password: () => requireGoodPassword(password, [user.email, username || user.username]),
       })

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Caller } from '../lib/caller.ts'
-import { checkAll } from '../lib/errors.ts'
+import { checkAllInTurn } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
@@ -128,7 +128,7 @@ const checkConfirmation = async (
   { password, username: chosen }: Confirmation,
   caller: Caller,
 ): Promise<CheckedSignup> => {
-  const checked = checkAll({
+  const checked = await checkAllInTurn({
     username: () => (chosen === undefined ? entered : chosen && requireUsername(chosen)),
     password: () =>
       password === undefined ? undefined : requireGoodPassword(password, [email, chosen || (entered ?? '')]),

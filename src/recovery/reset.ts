@@ -96,7 +96,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
     async check({ link, password, isOwnSession, factor }, caller) {
       const user = await requireAccount(link)
-      const accepted = requireGoodPassword(password, [user.email, user.username])
+      const accepted = await requireGoodPassword(password, [user.email, user.username])
       const passwordHash = await passwords.hash(accepted, caller)
       return {
         grant: grantFor(user, link, factor?.amrAfter('pwd') ?? ['pwd']),

@@ -110,7 +110,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
     async checkTakeOver(link, password, caller) {
       const { email, username } = await requireAccount(link)
       const passwordHash = await passwords.hash(
-        requireGoodPassword(password, [email, username], 'new_password'),
+        await requireGoodPassword(password, [email, username], 'new_password'),
         caller,
       )
       return {

@@ -32,7 +32,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
       { keepProviders }: { keepProviders?: boolean | undefined } = {},
     ): Promise<string[]> {
       const user = await requireUserById(db, id)
-      const hash = await passwords.hash(requireGoodPassword(entered, [user.email, user.username]))
+      const hash = await passwords.hash(await requireGoodPassword(entered, [user.email, user.username]))
       return db.inTransaction(async (transaction) => {
         // First: it locks the user, so that no provider is connected at the same moment.
         await updatePasswordHash(transaction, { id, hash, nowMs: clock.now() })

@@ -1,5 +1,5 @@
 import type { Email } from '../lib/email-address.ts'
-import { checkAll } from '../lib/errors.ts'
+import { checkAllInTurn } from '../lib/errors.ts'
 import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
@@ -43,13 +43,13 @@ interface Account {
 }
 
 /** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
-export const requireNewUser = (
+export const requireNewUser = async (
   { email, password, username, roles = [], isSelfMade }: NewUser,
   { requireGoodPassword, emailDomains }: NewUserRules,
-): Account => {
+): Promise<Account> => {
   // A user who chooses no username most likely gets the first one that is generated.
   const [generated = ''] = usernamesFor(localPart(email.trim().toLowerCase()))
-  return checkAll({
+  return checkAllInTurn({
     email: () => (isSelfMade ? emailDomains.requireEmail(email) : requireEmail(email)),
     username: () => (username ? requireUsername(username) : undefined),
     password: () =>

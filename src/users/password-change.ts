@@ -54,13 +54,13 @@ interface PasswordChangeDeps extends Rules {
 export const createPasswordChange = (deps: PasswordChangeDeps) => {
   const { db, clock, passwords, applySecurityEvent, notify } = deps
 
-  const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): string =>
+  const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): Promise<string> =>
     deps.requireGoodPassword(next, [email, username], 'new_password')
 
   const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     const { current, sessionId } = entered
     await deps.requireOwnPassword(user, current, 'current_password', caller)
-    const hash = await passwords.hash(requireGoodPassword(user, entered), evenWhenGone(caller))
+    const hash = await passwords.hash(await requireGoodPassword(user, entered), evenWhenGone(caller))
     return {
       outcome: 'checked',
       // Always valid, because `apply` checks the account in the same transaction, and says what is wrong.
@@ -78,7 +78,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
   /** `conflict` when another request has set a password in the meantime. */
   const setFirst = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     const { sessionId } = entered
-    const hash = await passwords.hash(requireGoodPassword(user, entered), caller)
+    const hash = await passwords.hash(await requireGoodPassword(user, entered), caller)
     await db.inTransaction(async (transaction) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
       if ((await insertPasswordHash(transaction, { id: user.id, hash, nowMs: clock.now() })) === 0) throw hasPassword()

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../lib/errors.ts'
+import type { Blocklist } from './blocklist/blocklist.ts'
 import { accountNames, consistsOfName } from './password-names.ts'
 
 const MAX_CHARACTERS = 256
@@ -38,9 +39,13 @@ interface PasswordRules {
   minLength: number
   /** The names of the site and its host. */
   siteNames: readonly string[]
+  /** The operator's list, if there is one. */
+  blocklist?: Pick<Blocklist, 'has'> | undefined
 }
 
 type Problem = readonly [reason: string, message: string, ...values: string[]]
+
+const KNOWN: Problem = ['password_known', 'This password is on the list of passwords that are known to others.']
 
 /** What is wrong with a new password: a reason, the same in words, and what these name. Undefined: nothing. */
 const problemOf = (
@@ -72,19 +77,21 @@ const problemOf = (
   return undefined
 }
 
-/** Checks a new password for an account with these names, and gives its normal form; `unprocessable` on `field`. */
-export type RequireGoodPassword = (entered: string, names: string[], field?: string) => string
+/**
+ * Checks a new password for an account with these names, and resolves to its normal form; `unprocessable` on `field`.
+ */
+export type RequireGoodPassword = (entered: string, names: string[], field?: string) => Promise<string>
 
 /**
  * The rules for new passwords: `minLength` to 256 characters of any kind, not a short sequence again and again, not
  * commonly used (OWASP ASVS 5, 6.2.4), not a name of the account or of the site (6.2.11), nor such a name with digits
- * added.
+ * added, nor on the operator's list.
  */
 export const createPasswordRules =
   (rules: PasswordRules): RequireGoodPassword =>
-  (entered, names, field = 'password') => {
+  async (entered, names, field = 'password') => {
     const password = normalizePassword(entered)
-    const problem = problemOf(password, names, rules)
+    const problem = problemOf(password, names, rules) ?? ((await rules.blocklist?.has(password)) ? KNOWN : undefined)
     if (!problem) return password
     const [reason, message, ...values] = problem
     throw new AppError('unprocessable', message, { field, reason, values })

@@ -92,7 +92,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
-      const { email, username, password, roles } = requireNewUser(given, deps)
+      const { email, username, password, roles } = await requireNewUser(given, deps)
       if (given.passwordHash !== undefined) await requirePasswordHash(given.passwordHash)
       const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
       const user: UserRecord = {
@@ -112,7 +112,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
      * Whether the email is taken is not looked up.
      */
     async checkSignup(given: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup> {
-      const { email, username, password = '' } = requireNewUser({ ...given, isSelfMade: true }, deps)
+      const { email, username, password = '' } = await requireNewUser({ ...given, isSelfMade: true }, deps)
       if (username !== undefined && (await findUserByUsername(db, username))) throw usernameTaken()
       return { email, username, passwordHash: await passwords.hash(password, caller) }
     },

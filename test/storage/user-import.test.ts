@@ -18,7 +18,7 @@ const importInto = (db: Database, told: string[] = []) =>
     clock: systemClock,
     passwords: { hash: async () => 'hash' },
     hashesAtOnce: 2,
-    requireGoodPassword: (entered) => entered,
+    requireGoodPassword: async (entered) => entered,
     emailDomains: createEmailDomains([]),
     parsePasswordHash: () => {},
     issuerOf: () => undefined,
@@ -41,9 +41,9 @@ describe('an import while others write', () => {
     t.after(() => staging.close())
     for (let number = 1; number <= 600; number += 1) {
       const user = { email: `u${number}@example.com`, ...(number === 599 && { username: 'taken' }) }
-      staging.add(number, JSON.stringify(userImport.read(user, { withoutHashes: false })), [])
+      staging.add(number, JSON.stringify(await userImport.read(user, { withoutHashes: false })), [])
     }
-    const rival = userImport.read({ email: 'rival@example.com', username: 'taken' }, { withoutHashes: false })
+    const rival = await userImport.read({ email: 'rival@example.com', username: 'taken' }, { withoutHashes: false })
     await userImport.write([rival], OPTIONS)
     told.length = 0
     const problems: string[] = []
@@ -68,7 +68,7 @@ describe('an import while others write', () => {
       identities: [{ provider: 'corp', issuer: 'https://corp.example', subject: String(index) }],
     }))
     const runs = [importInto(db), importInto(other)].map(async (userImport) => {
-      const users = values.map((value) => userImport.read(value, { withoutHashes: false }))
+      const users = await Promise.all(values.map((value) => userImport.read(value, { withoutHashes: false })))
       return userImport.write(users, OPTIONS)
     })
     const [first = [], second = []] = await Promise.all(runs)
@@ -82,10 +82,8 @@ describe('an import while others write', () => {
   test('an address that is kept for its former account is refused', async (t) => {
     const { db } = await freshDatabase(t)
     const userImport = importInto(db)
-    const [owner, stranger] = ['owner@example.com', 'former@example.com'].map((email) =>
-      userImport.read({ email }, { withoutHashes: false }),
-    )
-    assert.ok(owner && stranger)
+    const read = (email: string) => userImport.read({ email }, { withoutHashes: false })
+    const [owner, stranger] = [await read('owner@example.com'), await read('former@example.com')]
     const [outcome] = await userImport.write([owner], OPTIONS)
     assert.ok(outcome && 'id' in outcome)
     const until = systemClock.now() + 60_000
@@ -102,8 +100,10 @@ describe('an import while others write', () => {
   test('many users whose emails make the same username', async (t) => {
     const { db } = await freshDatabase(t)
     const userImport = importInto(db)
-    const users = Array.from({ length: 500 }, () =>
-      userImport.read({ email: `info@${randomUUID()}.example` }, { withoutHashes: false }),
+    const users = await Promise.all(
+      Array.from({ length: 500 }, () =>
+        userImport.read({ email: `info@${randomUUID()}.example` }, { withoutHashes: false }),
+      ),
     )
     const outcomes = await userImport.write(users, OPTIONS)
     assert.ok(outcomes.every(({ kind }) => kind === 'imported'))
@@ -115,7 +115,7 @@ test('an export shows one moment, whatever is written while it runs', async (t) 
   const userImport = importInto(db)
   const read = (email: string) => userImport.read({ id: randomUUID(), email }, { withoutHashes: false })
   await userImport.write(
-    Array.from({ length: 1200 }, (_, index) => read(`u${index}@example.com`)),
+    await Promise.all(Array.from({ length: 1200 }, (_, index) => read(`u${index}@example.com`))),
     OPTIONS,
   )
   const writer = importInto(await open())
@@ -131,7 +131,7 @@ test('an export shows one moment, whatever is written while it runs', async (t) 
     async onPage(text, count) {
       assert.equal(text.split('\n').length, count + 1)
       lines += count
-      await writer.write([read(`later${lines}@example.com`)], OPTIONS)
+      await writer.write([await read(`later${lines}@example.com`)], OPTIONS)
     },
   })
   assert.deepEqual([users, lines], [1200, 1200])

@@ -63,19 +63,19 @@ const findFormat = async (from: string | undefined): Promise<Format | undefined>
 const createReader = (
   { oauth }: Core,
   { userImport, format, options }: { userImport: UserImport; format: Format | undefined; options: ImportOptions },
-): ((value: unknown) => Entry) => {
+): ((value: unknown) => Promise<Entry>) => {
   const { hashParameters, withoutHashes } = options
   if (!format) {
-    return (value) => {
-      const user = userImport.read(value, { withoutHashes })
+    return async (value) => {
+      const user = await userImport.read(value, { withoutHashes })
       return { user, losses: user.lost }
     }
   }
-  return (value) => {
+  return async (value) => {
     const { user, hashOf, losses } = format.convert(value, { issuerOf: oauth.issuerOf, hashParameters })
     if (!user) return { user: undefined, losses }
     const fields = { ...user, password_hash: withoutHashes ? undefined : hashOf() }
-    return { user: userImport.read(fields, { withoutHashes }), losses }
+    return { user: await userImport.read(fields, { withoutHashes }), losses }
   }
 }
 
@@ -83,7 +83,7 @@ interface StageFileDeps {
   format: Format | undefined
   staging: Staging
   output: ImportOutput
-  read: (value: unknown) => Entry
+  read: (value: unknown) => Promise<Entry>
 }
 
 const stageFile = async (file: string, { format, staging, output, read }: StageFileDeps): Promise<Staged> => {

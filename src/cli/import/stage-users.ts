@@ -14,7 +14,7 @@ export interface Entry {
 interface StageUsersDeps {
   staging: Staging
   /** `unprocessable` for a user who cannot be imported. */
-  read: (value: unknown) => Entry
+  read: (value: unknown) => Promise<Entry>
   onProblem: (number: number, problem: string) => void
   onItem: () => void
 }
@@ -35,7 +35,7 @@ export interface Staged {
 export const stageUsers = async (items: AsyncIterable<Item>, deps: StageUsersDeps): Promise<Staged> => {
   const staged: Staged = { failed: 0, skipped: 0, losses: new Map(), passwords: 0 }
   for await (const item of items) {
-    const problem = 'problem' in item ? item.problem : stageUser(item.number, item.value, deps, staged)
+    const problem = 'problem' in item ? item.problem : await stageUser(item.number, item.value, deps, staged)
     if (problem !== undefined) {
       staged.failed += 1
       deps.onProblem(item.number, problem)
@@ -46,14 +46,14 @@ export const stageUsers = async (items: AsyncIterable<Item>, deps: StageUsersDep
 }
 
 /** Returns what is wrong with the user. */
-const stageUser = (
+const stageUser = async (
   number: number,
   value: unknown,
   { staging, read }: StageUsersDeps,
   staged: Staged,
-): string | undefined => {
+): Promise<string | undefined> => {
   try {
-    const { user, losses } = read(value)
+    const { user, losses } = await read(value)
     if (!user) {
       staged.skipped += 1
       return undefined

@@ -32,7 +32,7 @@ interface WriteOptions {
 /** Adds many users at once. */
 export interface UserImport {
   /** Checks what a file says about one user; `unprocessable`, with the field. */
-  read(value: unknown, options: { withoutHashes: boolean }): ImportedUser
+  read(value: unknown, options: { withoutHashes: boolean }): Promise<ImportedUser>
   /** What an import would do with each of these users. */
   check(users: readonly ImportedUser[]): Promise<Decision[]>
   /** Adds the users who are new, all in one transaction. Passwords are hashed before it begins. */

@@ -62,10 +62,10 @@ export const keptId = (sourceId: string | undefined): string | undefined => {
 }
 
 /** Checks one line of a file; `unprocessable` with a field, and with the other fields that break a rule in `others`. */
-export const requireImportedUser = (value: unknown, rules: ImportRules): ImportedUser => {
+export const requireImportedUser = async (value: unknown, rules: ImportRules): Promise<ImportedUser> => {
   const fields = objectOf(value, 'A user is a JSON object such as {"email":"ada@example.com"}.')
   const { unknown: _unknown, invite: _invite, ...user } = checkAll(checksOf(fields, rules))
-  return { ...user, ...requireNewUser(user, rules) }
+  return { ...user, ...(await requireNewUser(user, rules)) }
 }
 
 const checksOf = (fields: UserFields, rules: ImportRules) => ({

@@ -1,5 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, test } from 'node:test'
 import { newAgent, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertCanLogIn, assertPage } from '../../support/client/assertions.ts'
@@ -11,10 +13,15 @@ import { openReset, resetBy, resetTokenOf, tokenOf } from '../../support/recover
 import { openVerify, startVerification, verifyBy } from '../../support/recovery/verification.ts'
 import { exportLines, importLines } from '../../support/service/imports.ts'
 import { runCommandOf } from '../../support/service/operator-commands.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const LEAST = 12
 const TOO_SHORT = 'q7#Kd2!zu9X'
 const GOOD = 'q7#Kd2!zu9Xw'
+const KNOWN = 'Known To Everybody'
+
+const blocklist = path.join(temporaryDirectory(), 'known.txt')
+writeFileSync(blocklist, `${KNOWN}\n`)
 
 const {
   service,
@@ -22,16 +29,22 @@ const {
   signUp: signUpByMail,
 } = await startVerification({
   mode: 'optional',
-  env: { SVC_PASSWORD_MIN_LENGTH: String(LEAST) },
+  env: { SVC_PASSWORD_MIN_LENGTH: String(LEAST), SVC_PASSWORD_BLOCKLIST_FILE: blocklist },
 })
 const backend = await createBackend(service, ['users:write'])
 await runCommandOf(service, ['users', 'create', 'old@example.com'], GOOD)
 
-const assertRefused = (answer: Answer, name: 'password' | 'new_password') => {
+const assertRefused = (answer: Answer, name: 'password' | 'new_password', problem: RegExp) => {
   assertPage(answer, 422)
   assert.match(answer.text, new RegExp(`name="${name}"[^>]*aria-invalid="true"`))
-  assert.match(answer.text, /Use at least 12 characters\./)
+  assert.match(answer.text, problem)
 }
+
+/** Messages to programs. */
+const REFUSED = [
+  [TOO_SHORT, /A password has at least 12 characters\./],
+  [KNOWN.toUpperCase(), /This password is on the list of passwords that are known to others\./],
+] as const
 
 const linkTo = async (email: string, count = 1) => tokenOf((await smtp.receivedFor(email, count)).link)
 
@@ -75,25 +88,28 @@ const FORMS: Record<string, () => Promise<{ page: string; send: (password: strin
   },
 }
 
-describe('§8.1 SVC_PASSWORD_MIN_LENGTH', () => {
+describe('§2.3 SVC_PASSWORD_MIN_LENGTH and SVC_PASSWORD_BLOCKLIST_FILE', () => {
   for (const [form, open] of Object.entries(FORMS)) {
-    test(`${form}: the page says the number, one less is 422, and the number itself is accepted`, async () => {
+    test(`${form}: the page says the number; one character less is 422, and so is a known password`, async () => {
       const { page, send } = await open()
       assert.match(page, /At least 12 characters\./)
       assert.match(page, /autocomplete="new-password"[^>]*minlength="12"/)
       assert.doesNotMatch(page, /minlength="8"|8 characters/)
       const name = /name="new_password"/.test(page) ? 'new_password' : 'password'
-      assertRefused(await send(TOO_SHORT), name)
+      assertRefused(await send(TOO_SHORT), name, /Use at least 12 characters\./)
+      assertRefused(await send(KNOWN), name, /This password is known to others/)
       assert.equal((await send(GOOD)).status, 303)
     })
   }
 
-  test('the server API: 422 with the field and the number', async () => {
+  test('the server API: 422 with the field and the rule', async () => {
     const { email } = newPerson()
-    const { status, text } = await backend.call('POST', '/users', { email, password: TOO_SHORT })
-    assert.equal(status, 422)
-    assert.match(text, /A password has at least 12 characters\./)
-    assert.match(text, /"field":"password"/)
+    for (const [password, message] of REFUSED) {
+      const { status, text } = await backend.call('POST', '/users', { email, password })
+      assert.equal(status, 422)
+      assert.match(text, message)
+      assert.match(text, /"field":"password"/)
+    }
     assert.equal((await backend.call('POST', '/users', { email, password: GOOD })).status, 201)
   })
 
@@ -102,19 +118,23 @@ describe('§8.1 SVC_PASSWORD_MIN_LENGTH', () => {
       ['users', 'create', 'new@example.com'],
       ['users', 'set-password', 'old@example.com'],
     ]) {
-      const { code, stderr } = await service.cli(args, { input: TOO_SHORT })
-      assert.equal(code, 1)
-      assert.match(stderr, /A password has at least 12 characters\./)
+      for (const [input, message] of REFUSED) {
+        const { code, stderr } = await service.cli(args, { input })
+        assert.equal(code, 1)
+        assert.match(stderr, message)
+      }
     }
     const imported = await importLines(service, [
       { email: 'short@example.com', password: TOO_SHORT },
+      { email: 'known@example.com', password: KNOWN },
       { email: 'long@example.com', password: GOOD },
     ])
     assert.match(imported.stderr, /line 1: password: A password has at least 12 characters\./)
+    assert.match(imported.stderr, /line 2: password: This password is on the list of passwords that are known/)
     const emails = (await exportLines(service)).map(({ email }) => email)
     assert.deepEqual(
-      ['new', 'short', 'long'].map((name) => emails.includes(`${name}@example.com`)),
-      [false, false, true],
+      ['new', 'short', 'known', 'long'].map((name) => emails.includes(`${name}@example.com`)),
+      [false, false, false, true],
     )
     await assertCanLogIn(service, { ...newPerson(), email: 'old@example.com', password: GOOD })
   })

@@ -1,3 +1,4 @@
+import { requireBlocklistFile } from '../users/blocklist/blocklist-file.ts'
 import { parser } from './parsers.ts'
 
 /** What a password hash costs; memory in KiB. */
@@ -32,5 +33,14 @@ export const argon2Cost = parser(
       memoryCost * timeCost <= MAX_WORK &&
       parallelism <= MAX_LANES
     return isAccepted ? { memoryCost, timeCost, parallelism } : undefined
+  },
+)
+
+/** A file that is looked into when it is read: a mistake in it must not wait for the first signup. */
+export const blocklistFile = parser(
+  'the path of a UTF-8 file with one password a line, or with SHA1HEX:COUNT a line, sorted',
+  (file) => {
+    requireBlocklistFile(file)
+    return file
   },
 )
