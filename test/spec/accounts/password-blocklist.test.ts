@@ -104,7 +104,7 @@ describe('§2.3 SVC_PASSWORD_BLOCKLIST_FILE', () => {
 
   test('while the file is gone or broken no password can be set: 503; logins go on, and it works again when it is back', async () => {
     const { person } = await signedUp(service)
-    const broken = ['', gzipSync(LISTED.join('\n')), `${hashLines(LISTED).reverse().join('\n')}\n`]
+    const broken = ['', gzipSync(LISTED.join('\n')), `${hashLines(LISTED).toReversed().join('\n')}\n`]
     for (const content of [undefined, ...broken]) {
       if (content === undefined) rmSync(file)
       else writeFileSync(file, content)
