@@ -1,4 +1,5 @@
 import type { ApiKeys } from './api-keys/api-keys.ts'
+import type { RecordEvent } from './audit/audit-event.ts'
 import type { Bootstrapped } from './bootstrap.ts'
 import { appNameOf, type Config } from './config/config.ts'
 import type { UserDirectory } from './directory/directory.ts'
@@ -38,6 +39,7 @@ interface OnDemandDeps extends Pick<Bootstrapped, 'db' | 'rootSecret'>, NewUserR
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
   notify: Notify
+  recordEvent: RecordEvent
 }
 
 /** The subjects that no start needs: each is loaded with the first call of one of its functions. */
@@ -62,9 +64,9 @@ export const createCoreOnDemand = (deps: OnDemandDeps): CoreOnDemand => ({
   userExport: () => loadUserExport(deps),
 })
 
-const apiKeysOnDemand = ({ db, clock }: OnDemandDeps): ApiKeys =>
+const apiKeysOnDemand = (deps: OnDemandDeps): ApiKeys =>
   onDemand(
-    async () => (await import('./api-keys/api-keys.ts')).createApiKeys({ db, clock }),
+    async () => (await import('./api-keys/api-keys.ts')).createApiKeys(deps),
     'create',
     'list',
     'revoke',
@@ -115,7 +117,7 @@ const passkeysOnDemand = ({ config, baseUrl, secondFactors, sessions, ...deps }:
   }
 }
 
-const secretRotationOnDemand = ({ db, clock, rootSecret, signingKeys }: OnDemandDeps): SecretRotation =>
+const secretRotationOnDemand = ({ db, clock, rootSecret, signingKeys, recordEvent }: OnDemandDeps): SecretRotation =>
   onDemand(
     async () => {
       const [{ createSecretRotation }, { createSecretResealing }, { createSecretSealing }] = await Promise.all([
@@ -124,7 +126,7 @@ const secretRotationOnDemand = ({ db, clock, rootSecret, signingKeys }: OnDemand
         import('./second-factor/secret-sealing.ts'),
       ])
       const appSecrets = createSecretResealing({ db, sealing: createSecretSealing(rootSecret) })
-      return createSecretRotation({ db, clock, rootSecret, signingKeys, appSecrets })
+      return createSecretRotation({ db, clock, rootSecret, signingKeys, appSecrets, recordEvent })
     },
     'status',
     'rotate',

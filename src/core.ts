@@ -135,8 +135,10 @@ export const createCore = (deps: CoreDeps): Core => {
     pseudonymOf,
     onRecord,
   })
+  const recordEvent = audit.record
 
-  const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs: config.accessTokenLifetimeMs })
+  const { accessTokenLifetimeMs } = config
+  const signingKeys = createSigningKeys({ db, clock, rootSecret, accessTokenLifetimeMs, recordEvent })
   // Where each worker has a core to keep busy, it signs by itself.
   const sign = createSigner(availableParallelism() > config.workers ? sideThread : undefined)
   const accessTokens = createAccessTokens({ clock, issuer: baseUrl, audiences, sign })
@@ -156,11 +158,12 @@ export const createCore = (deps: CoreDeps): Core => {
     isTrustedProvider: (name) =>
       config.oauthProviders.some((provider) => provider.name === name && provider.secondFactor === 'trusted'),
     lifetimes: {
-      accessTokenMs: config.accessTokenLifetimeMs,
+      accessTokenMs: accessTokenLifetimeMs,
       sessionMs: config.sessionLifetimeMs,
       idleMs: config.sessionIdleMs,
       graceMs: config.refreshGraceMs,
     },
+    recordEvent,
   })
   const webhooks = createWebhooks({
     db,
@@ -169,6 +172,7 @@ export const createCore = (deps: CoreDeps): Core => {
     settings: webhookSettings(config),
     retentionMs: config.webhookRetentionMs,
     onOutcome: onDelivery,
+    recordEvent,
   })
   const links = createLinks({ db, clock })
   const mail = createMail({
@@ -206,13 +210,14 @@ export const createCore = (deps: CoreDeps): Core => {
     removeCodes: (transaction, userId, sinceMs) =>
       deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
     forgetWrongCodes,
+    recordEvent,
   })
   const { announceUpdate } = webhooks
-  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate })
+  const takeOver = createTakeOver({ clock, applySecurityEvent, announceUpdate, recordEvent })
   const { userChanged } = sessions.rules
-  const accountDeps = { clock, applySecurityEvent, announceUpdate, userChanged }
+  const accountDeps = { clock, applySecurityEvent, announceUpdate, userChanged, recordEvent }
   const enterInvited = createEnterInvited(accountDeps)
-  const markVerified = createMarkVerified({ clock, announceUpdate, userChanged })
+  const markVerified = createMarkVerified(accountDeps)
   const passwords = createPasswords({
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
@@ -237,6 +242,7 @@ export const createCore = (deps: CoreDeps): Core => {
     requireGoodPassword,
     applySecurityEvent,
     notify,
+    recordEvent,
     forgetMessages: mail.forget,
     ...sessions.rules,
   })
@@ -267,6 +273,7 @@ export const createCore = (deps: CoreDeps): Core => {
       return codes || passkeys > 0 || recoveryCodes > 0
     },
     notify,
+    recordEvent,
     users,
     passwords,
     requireGoodPassword,
@@ -294,6 +301,7 @@ export const createCore = (deps: CoreDeps): Core => {
     timeoutMs: config.oauthTimeoutMs,
     applySecurityEvent,
     notify,
+    recordEvent,
     takeOver,
     enterInvited,
     markVerified,
@@ -312,6 +320,7 @@ export const createCore = (deps: CoreDeps): Core => {
     onCode,
     rateLimit: config.rateLimit,
     notify,
+    recordEvent,
     ...sessions.rules,
   })
   const pendingSignIns = createPendingSignIns({ db, clock, rootSecret, lockIdentity })
@@ -336,6 +345,7 @@ export const createCore = (deps: CoreDeps): Core => {
       applySecurityEvent,
       announceUpdate,
       notify,
+      recordEvent,
     }),
     audit,
     baseUrl,
@@ -343,7 +353,7 @@ export const createCore = (deps: CoreDeps): Core => {
     db,
     emailDomains,
     signingKeys,
-    knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs }),
+    knownBrowsers: createKnownBrowsers({ db, clock, trustMs: config.trustedBrowserMs, recordEvent }),
     pendingSignIns,
     limits,
     mail,

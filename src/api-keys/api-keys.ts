@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { AuditDetails, RecordEvent } from '../audit/audit-event.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
@@ -34,6 +35,7 @@ export interface ApiKeys {
 interface ApiKeysDeps {
   db: Database
   clock: Clock
+  recordEvent: RecordEvent
 }
 
 /** SQLite names the column, PostgreSQL the index. */
@@ -41,7 +43,7 @@ const NAME_INDEXES = ['api_keys.name', 'api_keys_by_name']
 
 const MAX_NAME_LENGTH = 64
 
-export const createApiKeys = ({ db, clock }: ApiKeysDeps): ApiKeys => {
+export const createApiKeys = ({ db, clock, recordEvent }: ApiKeysDeps): ApiKeys => {
   const { authenticate, forget } = createAuthenticateKey({ db, clock })
 
   return {
@@ -63,7 +65,10 @@ export const createApiKeys = ({ db, clock }: ApiKeysDeps): ApiKeys => {
       }
       const text = `svc_sk_${randomToken(32)}`
       try {
-        await db.inTransaction((transaction) => insertApiKey(transaction, key, hashOf(text)))
+        await db.inTransaction(async (transaction) => {
+          await insertApiKey(transaction, key, hashOf(text))
+          await recordEvent(transaction, { type: 'api_key.created', details: detailsOf(key) })
+        })
       } catch (error) {
         if (NAME_INDEXES.some((index) => isUniqueViolation(error, index))) throw taken(name)
         throw error
@@ -81,10 +86,17 @@ export const createApiKeys = ({ db, clock }: ApiKeysDeps): ApiKeys => {
         const nowMs = clock.now()
         if ((await revokeApiKey(transaction, key.id, nowMs)) === 0) return key
         transaction.afterCommit(forget)
+        await recordEvent(transaction, { type: 'api_key.revoked', details: detailsOf(key) })
         return { ...key, revokedAtMs: nowMs }
       }),
   }
 }
+
+const detailsOf = ({ id: apiKeyId, name: apiKeyName, scopes }: ApiKey): AuditDetails => ({
+  apiKeyId,
+  apiKeyName,
+  scopes,
+})
 
 const requireGoodName = (name: string): void => {
   // A name that is a UUID could be meant as the id of another key.

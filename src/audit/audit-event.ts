@@ -20,7 +20,11 @@ export const AUDIT_TYPES = [
   'password.set',
   /** By a link. */
   'password.reset',
+  /** By an operator, or the application's backend: with the link, anyone can choose a password. */
+  'password.reset_link_created',
   'email.verified',
+  /** By the application's backend, which vouches for it no longer. */
+  'email.unverified',
   'email.change_requested',
   'email.change_cancelled',
   'email.changed',

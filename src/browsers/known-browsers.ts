@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
@@ -46,7 +48,7 @@ export interface KnownBrowsers {
   trust(transaction: Transaction, userId: string, deviceHash: string): Promise<unknown>
   countTrusted(userId: string): Promise<number>
   /** Resolves to how many were trusted. */
-  endTrust(userId: string): Promise<number>
+  endTrust(userId: string, caller: Caller): Promise<number>
 }
 
 interface FoundBrowser {
@@ -59,9 +61,10 @@ interface KnownBrowsersDeps {
   db: Database
   clock: Clock
   trustMs: number
+  recordEvent: RecordEvent
 }
 
-export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): KnownBrowsers => {
+export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBrowsersDeps): KnownBrowsers => {
   const findByHash = async (
     queries: Pick<Queries, 'get'>,
     browser: { userId: string; deviceHash: string },
@@ -86,7 +89,13 @@ export const createKnownBrowsers = ({ db, clock, trustMs }: KnownBrowsersDeps): 
 
     countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
 
-    endTrust: (userId) => endTrust(db, userId),
+    endTrust: (userId, caller) =>
+      db.inTransaction(async (transaction) => {
+        const count = await endTrust(transaction, userId)
+        const event = { type: 'second_factor.trust_ended', userId, details: { count } } as const
+        if (count > 0) await recordEvent(transaction, event, caller)
+        return count
+      }),
 
     async recordSignIn(transaction, userId, held) {
       const nowMs = clock.now()

@@ -62,11 +62,12 @@ export interface UserDirectory {
   /** `unprocessable` for a bad field, `conflict` for a taken email or username. */
   create<T>(given: NewDirectoryUser, caller: Caller, then: Then<Created, T>): Promise<T>
   /** Only what is given changes; the same errors, and `not_found`. */
-  change(id: string, changes: UserChanges): Promise<{ user: DirectoryUser; changed: UserChange[] }>
+  change(id: string, changes: UserChanges, caller: Caller): Promise<{ user: DirectoryUser; changed: UserChange[] }>
   /** `not_found`; `conflict` for a disabled account, and for the invitation to one that anybody has entered. */
   createLink<T>(
     id: string,
     link: { purpose: 'reset' | 'invite'; returnTo: string | undefined },
+    caller: Caller,
     then: Then<OperatorLink, T>,
   ): Promise<T>
 }
@@ -114,27 +115,26 @@ export const createUserDirectory = (deps: UserDirectoryDeps): UserDirectory => {
       const { invite, ...newUser } = given
       let result: { value: T } | undefined
       await users.create(newUser, caller, async (transaction, userId) => {
-        const link = invite ? await recovery.invitations.inviteIn(transaction, userId, undefined) : undefined
-        const user = await require(transaction, userId)
-        result = { value: await then(transaction, { user, inviteUrl: link?.url }) }
+        const link = invite ? await recovery.invitations.inviteIn(transaction, userId, undefined, caller) : undefined
+        const created = { user: await require(transaction, userId), inviteUrl: link?.url }
+        result = { value: await then(transaction, created) }
       })
       if (!result) throw new AppError('internal_error', 'The account was made without its response.')
       return result.value
     },
 
-    async change(id, changes) {
+    async change(id, changes, caller) {
       const { createApplyChanges } = await import('./user-changes.ts')
       const applyChanges = createApplyChanges({ ...deps, emailChanges: recovery.emailChanges })
-      return applyChanges(id, changes, async (transaction, changed) => ({
-        user: await require(transaction, id),
-        changed,
-      }))
+      return applyChanges({ id, changes, caller }, async (transaction, changed) => {
+        return { user: await require(transaction, id), changed }
+      })
     },
 
-    createLink: (id, { purpose, returnTo }, then) =>
+    createLink: (id, { purpose, returnTo }, caller, then) =>
       db.inTransaction(async (transaction) => {
         const create = purpose === 'reset' ? recovery.reset.createIn : recovery.invitations.inviteIn
-        return then(transaction, await create(transaction, id, returnTo))
+        return then(transaction, await create(transaction, id, returnTo, caller))
       }),
   }
 }

@@ -1,12 +1,15 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
 import { checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
-import { changesOf, type EmailChanges } from '../recovery/email-changes.ts'
+import type { EmailChanges } from '../recovery/email-changes.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
+import { changeEvents, changesOf } from '../users/change-events.ts'
 import { requireEmail } from '../users/email.ts'
 import { updateEmail } from '../users/email-store.ts'
 import { requireRoles } from '../users/roles.ts'
@@ -40,6 +43,14 @@ export interface UserChangesDeps extends Pick<SessionRules, 'userChanged'> {
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
   notify: Notify
+  recordEvent: RecordEvent
+}
+
+/** Who changes what of whom. */
+interface Changing {
+  user: UserRecord
+  changes: Checked
+  caller: Caller
 }
 
 /** The changes, checked. */
@@ -63,17 +74,23 @@ const requireChanges = ({ email, username, roles, ...flags }: UserChanges): Chec
  */
 export const createApplyChanges = (deps: UserChangesDeps) => {
   const { db, clock, emailChanges, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+  const { recordEvent } = deps
 
-  const rename = async (transaction: Transaction, { id, username: oldUsername }: UserRecord, username: string) => {
+  const rename = async (
+    transaction: Transaction,
+    { user: { id, username: oldUsername }, caller }: Changing,
+    username: string,
+  ) => {
     if ((await updateUsername(transaction, { id, username, nowMs: clock.now() })) === 0) return false
-    await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username })
+    await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username }, caller)
     return true
   }
 
   /** The same address may be written in other letters, and be verified or not: no message tells of that. */
-  const changeEmail = async (transaction: Transaction, user: UserRecord, { email, emailVerified }: Checked) => {
+  const changeEmail = async (transaction: Transaction, { user, changes, caller }: Changing) => {
+    const { email, emailVerified } = changes
     if (email && email.lower !== user.emailLower)
-      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false })
+      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false, caller })
     const own: Email = email ?? { shown: user.email, lower: user.emailLower }
     const isVerified = emailVerified ?? user.emailVerifiedAtMs !== undefined
     const changed = changesOf(user, own, isVerified)
@@ -83,37 +100,45 @@ export const createApplyChanges = (deps: UserChangesDeps) => {
     return changed
   }
 
-  const setDisabled = async (transaction: Transaction, userId: string, disabled: boolean): Promise<boolean> => {
+  const setDisabled = async (
+    transaction: Transaction,
+    { user: { id: userId }, caller }: Changing,
+    disabled: boolean,
+  ) => {
     const changed = await updateDisabled(transaction, { id: userId, disabled, nowMs: clock.now() })
-    if (disabled) await applySecurityEvent(transaction, 'disabled', { userId })
+    if (disabled) await applySecurityEvent(transaction, 'disabled', { userId, caller })
     return changed > 0
   }
 
-  const apply = async (transaction: Transaction, user: UserRecord, changes: Checked): Promise<UserChange[]> => {
-    const { id } = user
+  const apply = async (transaction: Transaction, changing: Changing): Promise<UserChange[]> => {
+    const {
+      user: { id },
+      changes,
+    } = changing
     const { username, roles, disabled } = changes
     const changed: UserChange[] = []
-    if (username !== undefined && (await rename(transaction, user, username))) changed.push('username')
+    if (username !== undefined && (await rename(transaction, changing, username))) changed.push('username')
     if (roles && (await updateRoles(transaction, { id, roles, nowMs: clock.now() })) > 0) changed.push('roles')
-    changed.push(...(await changeEmail(transaction, user, changes)))
+    changed.push(...(await changeEmail(transaction, changing)))
     // Last: it ends the links that a new address has left.
-    if (disabled !== undefined && (await setDisabled(transaction, id, disabled))) changed.push('disabled')
+    if (disabled !== undefined && (await setDisabled(transaction, changing, disabled))) changed.push('disabled')
     return changed
   }
 
   return async <T>(
-    id: string,
-    given: UserChanges,
+    { id, changes: given, caller }: { id: string; changes: UserChanges; caller: Caller },
     then: (transaction: Transaction, changed: UserChange[]) => Promise<T>,
   ): Promise<T> => {
     const changes = requireChanges(given)
     try {
       return await db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, id)
-        const found = await apply(transaction, await requireUserById(transaction, id), changes)
+        const user = await requireUserById(transaction, id)
+        const found = await apply(transaction, { user, changes, caller })
         const changed = USER_CHANGES.filter((each) => found.includes(each))
         if (changed.length > 0) await userChanged(transaction, id)
         await announceUpdate(transaction, id, changed)
+        for (const event of changeEvents(id, changed, changes)) await recordEvent(transaction, event, caller)
         return then(transaction, changed)
       })
     } catch (error) {

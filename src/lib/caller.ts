@@ -16,3 +16,7 @@ export interface Caller {
   /** The session that the request came with, for records. */
   session?: { sessionId: string; userId: string } | undefined
 }
+
+/** Where the user is who acts themselves; undefined where an operator or the application's backend does. */
+export const userDeviceOf = (caller: Caller | undefined): Caller['device'] =>
+  caller?.actor === undefined || caller.actor === 'user' ? caller?.device : undefined

@@ -1,15 +1,17 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import { type Database, isUniqueViolation, type Queries, type Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import { signInProblem } from './errors.ts'
-import { findIdentity, insertIdentity } from './identity-store.ts'
+import { findIdentity, type Identity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile } from './profile.ts'
 
 export interface ConnectDeps {
   db: Database
   clock: Clock
   notify: Notify
+  recordEvent: RecordEvent
   /** What people call a provider. */
   labelOf: (provider: string) => string
 }
@@ -19,7 +21,7 @@ export interface Connection {
   userId: string
   /** Of the user who is signed in; undefined where they sign in by this. */
   sessionId?: string
-  caller?: Caller | undefined
+  caller: Caller
 }
 
 /**
@@ -27,10 +29,10 @@ export interface Connection {
  * user has it already; for another user it is.
  */
 export const createConnect =
-  ({ db, clock, notify, labelOf }: ConnectDeps) =>
+  ({ db, clock, notify, recordEvent, labelOf }: ConnectDeps) =>
   async (
     profile: ProviderProfile,
-    { userId, caller }: Connection,
+    { userId, sessionId, caller }: Connection,
     work: (transaction: Transaction) => Promise<void>,
   ) => {
     const identity = newIdentity(profile, userId, clock.now())
@@ -40,12 +42,21 @@ export const createConnect =
         await insertIdentity(transaction, identity)
         const provider = labelOf(profile.provider)
         await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
+        await recordEvent(transaction, linkedEvent(identity, sessionId), caller)
       })
     } catch (error) {
       if (!isUniqueViolation(error, 'identities.subject')) throw error
       if (!(await isLinked(db, profile, userId))) throw signInProblem('linked_elsewhere', error)
     }
   }
+
+/** The record of a connection. */
+export const linkedEvent = ({ userId, provider, id: identityId }: Identity, sessionId?: string): AuditEvent => ({
+  type: 'identity.linked',
+  userId,
+  sessionId,
+  details: { provider, identityId },
+})
 
 export const isLinked = async (queries: Queries, profile: ProviderProfile, userId: string): Promise<boolean> =>
   (await findIdentity(queries, profile))?.userId === userId

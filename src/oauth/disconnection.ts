@@ -1,3 +1,4 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -15,6 +16,7 @@ interface DisconnectionDeps extends Pick<SessionRules, 'requireRecentAuthenticat
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   /** What people call a provider. */
   labelOf: (provider: string) => string
   /** Names of the providers that are configured now. */
@@ -51,6 +53,7 @@ export const disconnectSince = async (
 /** Lists and disconnects the providers of an account. Only an operator may remove the last way to sign in. */
 export const createDisconnection = (deps: DisconnectionDeps) => {
   const { db, clock, providerNames, applySecurityEvent, notify, labelOf, requireRecentAuthentication } = deps
+  const { recordEvent } = deps
 
   /** Whether one of these is of a configured provider: others do not count as a way to sign in. */
   const canSignInBy = (identities: Identity[]): boolean =>
@@ -75,7 +78,7 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
       }))
     },
 
-    unlink: (id: string, { userId, sessionId }: OwnSession, caller?: Caller): Promise<string> =>
+    unlink: (id: string, { userId, sessionId }: OwnSession, caller: Caller): Promise<string> =>
       db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
         const identities = await findIdentitiesOfUser(transaction, userId)
@@ -83,7 +86,8 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         if (!identity) throw notLinked()
         if (!isRemovable(id, identities, await hasOtherWay(transaction, userId))) throw signInProblem('last_way')
         await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
-        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+        await recordEvent(transaction, unlinkedEvent(identity, sessionId), caller)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
         await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(identity.provider) }, caller)
         return identity.provider
       }),
@@ -93,9 +97,10 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
         await lockUserToChange(transaction, userId)
         const linked = await findIdentitiesOfUser(transaction, userId)
         const disconnected = linked.filter((identity) => provider === undefined || identity.provider === provider)
-        for (const { id, provider: name } of disconnected) {
-          await deleteIdentity(transaction, { id, userId, nowMs: clock.now() })
-          await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(name) })
+        for (const identity of disconnected) {
+          await deleteIdentity(transaction, { id: identity.id, userId, nowMs: clock.now() })
+          await notify(transaction, userId, { kind: 'provider_removed', provider: labelOf(identity.provider) })
+          await recordEvent(transaction, unlinkedEvent(identity))
         }
         const left = linked.filter((identity) => !disconnected.includes(identity))
         const ended =
@@ -108,6 +113,13 @@ export const createDisconnection = (deps: DisconnectionDeps) => {
       }),
   }
 }
+
+const unlinkedEvent = ({ userId, provider, id: identityId }: Identity, sessionId?: string): AuditEvent => ({
+  type: 'identity.unlinked',
+  userId,
+  sessionId,
+  details: { provider, identityId },
+})
 
 const notLinked = (): AppError =>
   new AppError('not_found', 'This is no longer connected to your account.', { field: 'identity_id' })

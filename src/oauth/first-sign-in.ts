@@ -1,9 +1,12 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import { type Database, isUniqueViolation } from '../storage/database.ts'
+import { type Database, isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { EnterInvited } from '../users/invited-account.ts'
 import type { UserRecord } from '../users/user-store.ts'
 import type { Users } from '../users/users.ts'
+import { linkedEvent } from './connect.ts'
 import { emailProblem } from './errors.ts'
 import { insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile, requireVerifiedEmail } from './profile.ts'
@@ -13,25 +16,45 @@ export interface FirstSignInDeps {
   clock: Clock
   users: Pick<Users, 'createFromProfile'>
   enterInvited: EnterInvited
+  recordEvent: RecordEvent
 }
 
 /** Creates an account under the limit of signups, or throws `rate_limited`. */
-export type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
+type LimitSignup = (signUp: () => Promise<void>) => Promise<void>
+
+/** Who signs in. */
+export interface FirstSigner {
+  limitSignup: LimitSignup
+  caller: Caller
+}
 
 /** What gives users of a provider their account when they come for the first time. */
-export const createFirstSignIn = ({ db, clock, users, enterInvited }: FirstSignInDeps) => {
-  const createAccount = async (profile: ProviderProfile): Promise<void> => {
+export const createFirstSignIn = ({ db, clock, users, enterInvited, recordEvent }: FirstSignInDeps) => {
+  const connect = async (transaction: Transaction, profile: ProviderProfile, userId: string, caller: Caller) => {
+    const identity = newIdentity(profile, userId, clock.now())
+    await insertIdentity(transaction, identity)
+    await recordEvent(transaction, linkedEvent(identity), caller)
+  }
+
+  const createAccount = async (profile: ProviderProfile, caller: Caller): Promise<void> => {
+    const { name, provider } = profile
     const email = requireVerifiedEmail(profile)
-    await users.createFromProfile({ email, name: profile.name }, (transaction, userId) =>
-      insertIdentity(transaction, newIdentity(profile, userId, clock.now())),
+    await users.createFromProfile(
+      { email, name, provider },
+      (transaction, userId) => connect(transaction, profile, userId, caller),
+      caller,
     )
   }
 
   return {
     /** Whether an account was created; false when another sign-in was first, whose account is found by the next try. */
-    async tryToCreateAccount(profile: ProviderProfile, limitSignup: LimitSignup, isLastTry: boolean): Promise<boolean> {
+    async tryToCreateAccount(
+      profile: ProviderProfile,
+      { limitSignup, caller }: FirstSigner,
+      isLastTry: boolean,
+    ): Promise<boolean> {
       try {
-        await limitSignup(() => createAccount(profile))
+        await limitSignup(() => createAccount(profile, caller))
         return true
       } catch (error) {
         if (!isCreatedByAnother(error)) throw error
@@ -42,11 +65,15 @@ export const createFirstSignIn = ({ db, clock, users, enterInvited }: FirstSignI
     },
 
     /** Whether the user has entered the account; false when another request was first, which the next try finds. */
-    async tryToEnter(profile: ProviderProfile, { id: userId, emailLower }: UserRecord): Promise<boolean> {
+    async tryToEnter(
+      profile: ProviderProfile,
+      { id: userId, emailLower }: UserRecord,
+      caller: Caller,
+    ): Promise<boolean> {
       try {
         return await db.inTransaction(async (transaction) => {
-          if (!(await enterInvited(transaction, { userId, emailLower }))) return false
-          await insertIdentity(transaction, newIdentity(profile, userId, clock.now()))
+          if (!(await enterInvited(transaction, { userId, emailLower, caller }))) return false
+          await connect(transaction, profile, userId, caller)
           return true
         })
       } catch (error) {

@@ -28,7 +28,7 @@ export interface AccountProof {
   grant: SignInGrant
   /** More work for the transaction that connects. */
   also?: ((transaction: Transaction) => Promise<unknown>) | undefined
-  caller?: Caller | undefined
+  caller: Caller
 }
 
 /** Connects providers to accounts. Refusals are `AppError`s with a `SignInProblem` as their reason. */
@@ -43,12 +43,12 @@ export const createLinking = (deps: LinkingDeps) => {
     check: (transaction: Transaction) => Promise<unknown>,
   ) =>
     connect(profile, connection, async (transaction) => {
-      const { userId, sessionId } = connection
+      const { userId, sessionId, caller } = connection
       await check(transaction)
-      await verifyIfSame(transaction, profile, userId)
+      await verifyIfSame(transaction, profile, userId, caller)
       // Not for a form that is sent twice: it would end the session that the first one has started.
       if (await isLinked(transaction, profile, userId)) return
-      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
     })
 
   /** A form that is sent twice succeeds twice: its row is gone, but the connection is there. */
@@ -84,16 +84,16 @@ export const createLinking = (deps: LinkingDeps) => {
   }
 
   return {
-    link: (profile: ProviderProfile, { userId, sessionId }: OwnSession, caller?: Caller): Promise<void> =>
+    link: (profile: ProviderProfile, { userId, sessionId }: OwnSession, caller: Caller): Promise<void> =>
       linkIf(profile, { userId, sessionId, caller }, (transaction) => requireSession(transaction, sessionId, userId)),
 
     linkPending,
 
-    async reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant> {
+    async reclaim(pendingLink: PendingLink, browserSecret: string, caller: Caller): Promise<SignInGrant> {
       const { profile, userId } = pendingLink
       const { lower: emailLower } = requireVerifiedEmail(profile)
       await connect(profile, { userId, caller }, async (transaction) => {
-        if (!(await deps.takeOver(transaction, { userId, emailLower })))
+        if (!(await deps.takeOver(transaction, { userId, emailLower, method: profile.provider, caller })))
           throw signInProblem((await isLinked(transaction, profile, userId)) ? 'used' : 'no_proof')
         await requirePending(transaction, pendingLink, browserSecret)
       })

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
@@ -23,7 +24,7 @@ import type { ProviderProfile } from './profile.ts'
 import type { ProviderDeps } from './providers/create-provider.ts'
 import { hasOneIssuer, type ProviderSettings, presetOf } from './providers/presets.ts'
 import type { AuthorizationRequest } from './providers/provider.ts'
-import type { LimitSignup } from './first-sign-in.ts'
+import type { FirstSigner } from './first-sign-in.ts'
 import { createProviderFactor, type ProviderFactor } from './provider-factor.ts'
 import type { SignInResult } from './sign-in.ts'
 import { createAuthorizationFlows, FLOW_LIFETIME_MS, type ReadState } from './state.ts'
@@ -54,7 +55,7 @@ export interface OAuth {
 
   // Signing in.
   /** Decides by the policy in sign-in-policy.ts; a problem is thrown. */
-  signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult>
+  signIn(profile: ProviderProfile, signer: FirstSigner): Promise<SignInResult>
   /** Whether a sign-in by this profile spares our second factor. */
   factorOf(profile: ProviderProfile): ProviderFactor
   /** `forbidden` when the profile is not connected to this user. */
@@ -72,14 +73,14 @@ export interface OAuth {
   /** The grant proves the account; undefined when it is no longer valid. */
   linkPending(pendingLink: PendingLink, browserSecret: string, proof: AccountProof): Promise<SignInGrant | undefined>
   /** Gives an account to the owner of its email, which nobody has verified before. */
-  reclaim(pendingLink: PendingLink, browserSecret: string, caller?: Caller): Promise<SignInGrant>
+  reclaim(pendingLink: PendingLink, browserSecret: string, caller: Caller): Promise<SignInGrant>
 
   // The connections of an account.
   /** For an account that the user proves in another way: `use` may connect the provider account to it. */
   offer<T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T>
-  link(profile: ProviderProfile, session: OwnSession, caller?: Caller): Promise<void>
+  link(profile: ProviderProfile, session: OwnSession, caller: Caller): Promise<void>
   /** `conflict` for the last way to sign in. Every other session ends. Resolves to the provider's name. */
-  unlink(identityId: string, session: OwnSession, caller?: Caller): Promise<string>
+  unlink(identityId: string, session: OwnSession, caller: Caller): Promise<string>
   listIdentities(userId: string, hasPassword: boolean): Promise<LinkedIdentity[]>
   /** For an operator: disconnects one provider, or all when none is named. If there was one, every session ends. */
   disconnect(userId: string, provider?: string): Promise<Disconnection>
@@ -92,6 +93,7 @@ export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requir
   db: Database
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   takeOver: TakeOver
   enterInvited: EnterInvited
   markVerified: MarkVerified

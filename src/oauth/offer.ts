@@ -1,13 +1,13 @@
 import type { Caller } from '../lib/caller.ts'
 import { isUniqueViolation, type Transaction } from '../storage/database.ts'
 import type { ProviderProof } from '../users/provider-proof.ts'
-import type { ConnectDeps } from './connect.ts'
+import { type ConnectDeps, linkedEvent } from './connect.ts'
 import { signInProblem } from './errors.ts'
 import { findIdentity, insertIdentity } from './identity-store.ts'
 import { newIdentity, type ProviderProfile } from './profile.ts'
 
 /** Offers a provider account for a transaction of another subject, which may connect it. */
-export const createOffer = ({ clock, notify, labelOf }: Omit<ConnectDeps, 'db'>) => {
+export const createOffer = ({ clock, notify, recordEvent, labelOf }: Omit<ConnectDeps, 'db'>) => {
   const connect = async (
     transaction: Transaction,
     profile: ProviderProfile,
@@ -21,11 +21,13 @@ export const createOffer = ({ clock, notify, labelOf }: Omit<ConnectDeps, 'db'>)
     await insertIdentity(transaction, identity)
     const provider = labelOf(profile.provider)
     await notify(transaction, userId, { kind: 'provider_connected', provider, identityId: identity.id }, caller)
+    await recordEvent(transaction, linkedEvent(identity), caller)
   }
 
   return async <T>(profile: ProviderProfile, caller: Caller, use: (proof: ProviderProof) => Promise<T>): Promise<T> => {
     try {
       return await use({
+        method: profile.provider,
         verifiedEmail: profile.emailVerified ? profile.email : undefined,
         connect: (transaction, userId) => connect(transaction, profile, { userId, caller }),
       })

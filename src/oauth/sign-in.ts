@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import { findUserByEmail, findUserById, lockUser, lockUserToChange, type UserRecord } from '../users/user-store.ts'
@@ -5,7 +6,7 @@ import type { EmailDomains } from '../users/email-domains.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
 import { emailProblem, isSignInProblem, type SignInProblem, signInProblem } from './errors.ts'
 import type { ExistingAccount } from './existing-account.ts'
-import { createFirstSignIn, type FirstSignInDeps, type LimitSignup } from './first-sign-in.ts'
+import { createFirstSignIn, type FirstSigner, type FirstSignInDeps } from './first-sign-in.ts'
 import { findIdentity, type Identity, lockIdentity } from './identity-store.ts'
 import type { ProviderProfile } from './profile.ts'
 import { createVerifyIfSame } from './verified-by-provider.ts'
@@ -43,11 +44,11 @@ export const createSignIn = (deps: SignInDeps) => {
   }
 
   /** The user has proved the account by its connection, and the email by what the provider says. */
-  const verifyEmail = async (profile: ProviderProfile, { user }: Connection): Promise<void> => {
+  const verifyEmail = async (profile: ProviderProfile, { user }: Connection, caller: Caller): Promise<void> => {
     if (!user || user.emailVerifiedAtMs !== undefined || !profile.emailVerified) return
     await db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, user.id)
-      await verifyIfSame(transaction, profile, user.id)
+      await verifyIfSame(transaction, profile, user.id, caller)
     })
   }
 
@@ -77,17 +78,17 @@ export const createSignIn = (deps: SignInDeps) => {
   const { tryToCreateAccount, tryToEnter } = createFirstSignIn(deps)
 
   return {
-    async signIn(profile: ProviderProfile, limitSignup: LimitSignup): Promise<SignInResult> {
+    async signIn(profile: ProviderProfile, signer: FirstSigner): Promise<SignInResult> {
       let event: 'login' | 'signup' | 'invitation_accept' = 'login'
       for (let tries = 1; ; tries += 1) {
         const { outcome, connection, account } = await find(profile)
         if (isSignInProblem(outcome)) throw refusal(outcome, profile, emailDomains.accepted)
         if (outcome === 'create_account') {
-          if (await tryToCreateAccount(profile, limitSignup, tries === MAX_TRIES)) event = 'signup'
+          if (await tryToCreateAccount(profile, signer, tries === MAX_TRIES)) event = 'signup'
         } else if (outcome === 'enter_invited' && account) {
-          if (await tryToEnter(profile, account)) event = 'invitation_accept'
+          if (await tryToEnter(profile, account, signer.caller)) event = 'invitation_accept'
         } else if (outcome === 'sign_in' && connection) {
-          await verifyEmail(profile, connection)
+          await verifyEmail(profile, connection, signer.caller)
           // A new account holds nothing yet that a re-authentication would have to protect.
           const authenticatedAtMs = event === 'login' ? profile.signedInAtMs : clock.now()
           return { grant: { ...grantOf(profile, connection), authenticatedAtMs }, event }

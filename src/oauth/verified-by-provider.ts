@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import { findUserById } from '../users/user-store.ts'
 import type { MarkVerified } from '../users/verified-email.ts'
@@ -9,7 +10,12 @@ import type { ProviderProfile } from './profile.ts'
  */
 export const createVerifyIfSame =
   (markVerified: MarkVerified) =>
-  async (transaction: Transaction, { email, emailVerified }: ProviderProfile, userId: string): Promise<void> => {
+  async (
+    transaction: Transaction,
+    { email, emailVerified }: ProviderProfile,
+    userId: string,
+    caller: Caller,
+  ): Promise<void> => {
     const user = await findUserById(transaction, userId)
-    if (emailVerified && email?.lower === user?.emailLower) await markVerified(transaction, userId)
+    if (emailVerified && email?.lower === user?.emailLower) await markVerified(transaction, userId, caller)
   }

@@ -1,3 +1,4 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -17,6 +18,7 @@ export interface OwnPasskeysDeps extends Pick<SessionRules, 'requireRecentAuthen
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   hasPassword: HasPassword
   /** Whether the user can sign in with a provider that is configured. */
   hasProvider: (queries: Queries, userId: string) => Promise<boolean>
@@ -29,7 +31,7 @@ export type OwnPasskey = Passkey & { removable: boolean }
 
 /** What users do with their passkeys while they are signed in. Each change needs a recent sign-in. */
 export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
-  const { db, clock, applySecurityEvent, notify, requireRecentAuthentication } = deps
+  const { db, clock, applySecurityEvent, notify, recordEvent, requireRecentAuthentication } = deps
 
   const hasOtherWay = async (queries: Queries, userId: string): Promise<boolean> => {
     const user = await findUserById(queries, userId)
@@ -49,32 +51,38 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
       return passkeys.map((passkey) => ({ ...passkey, removable }))
     },
 
-    add: (session: OwnSession, { apply, amr }: CheckedRegistration): Promise<AddedPasskey> =>
+    add: (session: OwnSession, { apply, amr }: CheckedRegistration, caller: Caller): Promise<AddedPasskey> =>
       change(session, async (transaction) => {
         const added = await apply(transaction)
-        await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
         // From now on changes need it. The user has just shown the passkey, and need not do so again at once.
         await deps.noteMfa(transaction, session.sessionId, amr)
         return added
       }),
 
-    async addAtSignIn(transaction: Transaction, userId: string, { apply }: CheckedRegistration): Promise<AddedPasskey> {
+    async addAtSignIn(
+      transaction: Transaction,
+      userId: string,
+      { apply }: CheckedRegistration,
+      caller: Caller,
+    ): Promise<AddedPasskey> {
       const added = await apply(transaction)
-      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId })
+      await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, caller })
       return added
     },
 
     /** Resolves to the name as it is stored. */
-    rename: (session: OwnSession, id: string, entered: unknown): Promise<string> => {
+    rename: (session: OwnSession, id: string, entered: unknown, caller: Caller): Promise<string> => {
       const name = requireName(entered)
       return change(session, async (transaction) => {
         const changes = await updateName(transaction, { id, userId: session.userId, name })
         if (changes === 0) throw notThere()
+        await recordEvent(transaction, passkeyEvent('passkey.renamed', session, id), caller)
         return name
       })
     },
 
-    remove: (session: OwnSession, id: string, caller?: Caller): Promise<Passkey> =>
+    remove: (session: OwnSession, id: string, caller: Caller): Promise<Passkey> =>
       change(session, async (transaction) => {
         const { userId } = session
         const passkeys = await findPasskeysOfUser(transaction, userId)
@@ -82,12 +90,19 @@ export const createOwnPasskeys = (deps: OwnPasskeysDeps) => {
         if (passkeys.length === 1 && !(await hasOtherWay(transaction, userId))) throw lastWay()
         await deletePasskey(transaction, { id, userId, nowMs: clock.now() })
         await deps.deleteUselessRecoveryCodes(transaction, userId)
-        await applySecurityEvent(transaction, 'sign_in_method_changed', session)
+        await recordEvent(transaction, passkeyEvent('passkey.removed', session, id), caller)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { ...session, caller })
         await notify(transaction, userId, { kind: 'passkey_removed', name: passkey.name }, caller)
         return passkey
       }),
   }
 }
+
+const passkeyEvent = (
+  type: 'passkey.renamed' | 'passkey.removed',
+  { userId, sessionId }: OwnSession,
+  passkeyId: string,
+): AuditEvent => ({ type, userId, sessionId, details: { passkeyId } })
 
 const lastWay = (): AppError =>
   new AppError('conflict', 'This is your only way to sign in. Add another one before you remove it.', {

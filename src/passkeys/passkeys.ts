@@ -32,9 +32,9 @@ export interface Passkeys {
   // Signing in.
   loginOptions(browserSecret: string): Promise<RequestOptions>
   /** `unauthorized` when it proves nothing, `forbidden` when the account is disabled. */
-  signIn(response: unknown, browserSecret: string | undefined): Promise<PasskeyProof>
+  signIn(response: unknown, browserSecret: string | undefined, caller: Caller): Promise<PasskeyProof>
   /** The same, by a passkey of this user; to be called where a user proves once more who they are. */
-  checkAssertion(check: RequiredPasskey & AssertionCheck): Promise<PasskeyProof>
+  checkAssertion(check: RequiredPasskey & AssertionCheck, caller: Caller): Promise<PasskeyProof>
 
   // Adding a passkey: by a session, or by whatever else allows it.
   /** `conflict` when the user has as many as they may. `email`: where it is not that of the account as it is now. */
@@ -42,9 +42,14 @@ export interface Passkeys {
   /** `invalid_request` for a passkey that cannot be used, `unprocessable` for a name that cannot be shown. */
   checkRegistration(request: NewPasskeyRequest): Promise<CheckedRegistration>
   /** For the user of a session; `forbidden` without a recent sign-in. */
-  add(session: OwnSession, checked: CheckedRegistration): Promise<AddedPasskey>
+  add(session: OwnSession, checked: CheckedRegistration, caller: Caller): Promise<AddedPasskey>
   /** For a user who signs in, in the transaction that has locked them; before their session is inserted. */
-  addAtSignIn(transaction: Transaction, userId: string, checked: CheckedRegistration): Promise<AddedPasskey>
+  addAtSignIn(
+    transaction: Transaction,
+    userId: string,
+    checked: CheckedRegistration,
+    caller: Caller,
+  ): Promise<AddedPasskey>
 
   // The passkeys of a user.
   list(userId: string): Promise<OwnPasskey[]>
@@ -54,9 +59,9 @@ export interface Passkeys {
    */
   accepted(userId: string): Promise<AcceptedPasskeys | undefined>
   /** `not_found`, or `forbidden` without a recent sign-in. Resolves to the name as it is stored. */
-  rename(session: OwnSession, id: string, name: unknown): Promise<string>
+  rename(session: OwnSession, id: string, name: unknown, caller: Caller): Promise<string>
   /** The same, and `conflict` for the last way to sign in. */
-  remove(session: OwnSession, id: string, caller?: Caller): Promise<Passkey>
+  remove(session: OwnSession, id: string, caller: Caller): Promise<Passkey>
 }
 
 interface AcceptedPasskeys {
@@ -84,8 +89,9 @@ export const createPasskeys = (deps: PasskeysDeps): Omit<Passkeys, 'isOn'> => {
   const registration = createPasskeyRegistration({ ...deps, challenges, origin })
   return {
     loginOptions: async (browserSecret) => requestOptions(challenges.make('sign_in', browserSecret), relyingParty.id),
-    signIn: (response, browserSecret) => signIn(response, browserSecret),
-    checkAssertion: ({ response, browserSecret, ...required }) => signIn(response, browserSecret, required),
+    signIn: (response, browserSecret, caller) => signIn(response, { browserSecret, caller }),
+    checkAssertion: ({ response, browserSecret, ...required }, caller) =>
+      signIn(response, { browserSecret, caller }, required),
     registrationOptions: registration.options,
     checkRegistration: registration.check,
     ...createOwnPasskeys(deps),

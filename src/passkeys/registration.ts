@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { randomToken } from '../lib/secrets.ts'
 import type { Clock } from '../lib/time.ts'
@@ -23,6 +24,7 @@ export interface PasskeyRegistrationDeps {
   /** What the browser shows as the site. */
   relyingParty: { id: string; name: string }
   notify: Notify
+  recordEvent: RecordEvent
   /** For an account that has none; hashed already. */
   prepareRecoveryCodes: (userId: string, caller?: Caller) => Promise<PreparedCodes | undefined>
 }
@@ -69,7 +71,7 @@ const MAX_PASSKEYS = 20
 
 /** Adds passkeys to accounts. Whether that is allowed, the caller decides, again in the transaction that stores it. */
 export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
-  const { db, clock, challenges, origin, relyingParty, notify } = deps
+  const { db, clock, challenges, origin, relyingParty, notify, recordEvent } = deps
 
   const requireHandle = async (userId: string): Promise<string> => {
     const handle = await findUserHandle(db, userId)
@@ -123,6 +125,7 @@ export const createPasskeyRegistration = (deps: PasskeyRegistrationDeps) => {
           await store(transaction, passkey)
           const { id: passkeyId, createdAtMs: addedAtMs } = passkey
           await notify(transaction, userId, { kind: 'passkey_added', passkeyId, name: passkey.name, addedAtMs }, caller)
+          await recordEvent(transaction, { type: 'passkey.added', userId, details: { passkeyId } }, caller)
           return { passkey, recoveryCodes: (await prepared?.insert(transaction)) ? prepared?.codes : undefined }
         },
       }

@@ -1,3 +1,5 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
@@ -15,6 +17,7 @@ export interface PasskeySignInDeps {
   challenges: Challenges
   origin: string
   relyingPartyId: string
+  recordEvent: RecordEvent
 }
 
 /** What a passkey has proved. Nothing was changed yet. */
@@ -39,7 +42,9 @@ export interface RequiredPasskey {
 }
 
 /** Checks the responses of passkeys that sign in, or prove once more who it is. */
-export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPartyId }: PasskeySignInDeps) => {
+export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
+  const { db, clock, challenges, origin, relyingPartyId, recordEvent } = deps
+
   /** The account is the one that the authenticator names (section 7.2, step 6). */
   const requireOwner = async ({ userHandle }: Assertion, { userId }: Passkey, isUserKnown: boolean): Promise<void> => {
     if (userHandle === undefined && isUserKnown) return
@@ -53,9 +58,9 @@ export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPart
     if (user.disabled) throw accountDisabled()
   }
 
-  const proofOf = (passkey: Passkey, use: Use, challenge: OpenedChallenge): PasskeyProof => ({
+  const proofOf = (passkey: Passkey, use: Use, { challenge, caller }: ProofOrigin): PasskeyProof => ({
     passkey,
-    counterWentBack: (use.signCount > 0 || passkey.signCount > 0) && use.signCount <= passkey.signCount,
+    counterWentBack: wentBack(passkey, use),
     grant: {
       userId: passkey.userId,
       authenticatedAtMs: clock.now(),
@@ -69,12 +74,13 @@ export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPart
       await challenge.spend(transaction)
       const changes = await updateUse(transaction, { ...use, id: passkey.id, lastUsedAtMs: clock.now() })
       if (changes === 0) throw wrongPasskey(new Error('the passkey was removed in the meantime'))
+      if (wentBack(passkey, use)) await recordEvent(transaction, counterEvent(passkey), caller)
     },
   })
 
   return async (
     response: unknown,
-    browserSecret: string | undefined,
+    { browserSecret, caller }: Presenter,
     required?: RequiredPasskey,
   ): Promise<PasskeyProof> => {
     const assertion = readAssertion(response)
@@ -89,9 +95,29 @@ export const createPasskeySignIn = ({ db, clock, challenges, origin, relyingPart
       throw wrongPasskey(cause)
     })
     await requireActive(passkey.userId)
-    return proofOf(passkey, use, opened)
+    return proofOf(passkey, use, { challenge: opened, caller })
   }
 }
+
+/** Who presents the response. */
+interface Presenter {
+  browserSecret: string | undefined
+  caller: Caller
+}
+
+interface ProofOrigin {
+  challenge: OpenedChallenge
+  caller: Caller
+}
+
+const wentBack = (passkey: Passkey, use: Use): boolean =>
+  (use.signCount > 0 || passkey.signCount > 0) && use.signCount <= passkey.signCount
+
+const counterEvent = ({ userId, id: passkeyId }: Passkey): AuditEvent => ({
+  type: 'passkey.counter_went_back',
+  userId,
+  details: { passkeyId },
+})
 
 const requireOne = ({ userId, createdAtMs }: Passkey, { userId: ownerId, madeBeforeMs }: RequiredPasskey): void => {
   if (userId !== ownerId) throw wrongPasskey(new Error('the passkey is of another account'))

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { Email } from '../lib/email-address.ts'
@@ -34,7 +35,7 @@ export interface EmailChangeRequests {
    */
   ask(asker: Asker, email: Email, caller: Caller): Promise<void>
   /** Ends the request; its link dies. */
-  cancel(asker: Asker): Promise<void>
+  cancel(asker: Asker, caller: Caller): Promise<void>
   /** The address that waits to be confirmed. */
   findRequested(userId: string): Promise<string | undefined>
   /** In the background: the message for a request; undefined when there is nothing to send. */
@@ -48,13 +49,14 @@ export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSess
   links: Links
   limits: MailLimits
   undoLinks: UndoLinks
+  recordEvent: RecordEvent
   baseUrl: string
   /** How long a new address can be confirmed. */
   lifetimeMs: number
 }
 
 export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailChangeRequests => {
-  const { db, clock, mail, links, limits, undoLinks, baseUrl, lifetimeMs } = deps
+  const { db, clock, mail, links, limits, undoLinks, recordEvent, baseUrl, lifetimeMs } = deps
 
   /** The link is made at once, so that a request for an address with an account waits like any other. */
   const createLink = async (transaction: Transaction, userId: string, { lower, shown }: Email) => {
@@ -83,14 +85,16 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   }
 
   return {
-    ask: ({ userId, sessionId }, email, { network, device }) =>
+    ask: ({ userId, sessionId }, email, caller) =>
       db.inTransaction(async (transaction) => {
         await deps.requireRecentAuthentication(transaction, sessionId, userId)
         const user = await requireUserById(transaction, userId)
         if (user.emailLower === email.lower) throw isOwnAlready()
+        const { network, device } = caller
         const asked = { purpose: 'new_email', emailLower: email.lower, network, userId } as const
         const mayAsk = await limits.mayAsk(transaction, asked)
         const { link, token } = await createLink(transaction, userId, email)
+        await recordEvent(transaction, { type: 'email.change_requested', userId, sessionId }, caller)
         if (!mayAsk) return
         const { id: linkId, createdAtMs: askedAtMs, expiresAtMs } = link
         const userAgent = device?.userAgent.slice(0, KEPT_CHARACTERS)
@@ -99,10 +103,11 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
         await undoLinks.sendAtRequest(transaction, { user, newEmail: email.shown, askedAtMs, device }, lifetimeMs)
       }),
 
-    cancel: ({ userId, sessionId }) =>
+    cancel: ({ userId, sessionId }, caller) =>
       db.inTransaction(async (transaction) => {
         await deps.requireSession(transaction, sessionId, userId)
-        await links.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
+        const ended = await links.replace(transaction, { purpose: 'new_email', userId, emailLower: '' })
+        if (ended > 0) await recordEvent(transaction, { type: 'email.change_cancelled', userId, sessionId }, caller)
       }),
 
     async findRequested(userId) {

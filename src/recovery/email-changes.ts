@@ -1,4 +1,5 @@
-import type { Caller } from '../lib/caller.ts'
+import type { RecordEvent } from '../audit/audit-event.ts'
+import { type Caller, userDeviceOf } from '../lib/caller.ts'
 import { type Email, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -8,6 +9,7 @@ import { type Database, isUniqueViolation, type Transaction } from '../storage/d
 import type { Notify } from '../users/account-notice.ts'
 import type { AnnounceUpdate } from '../users/announcement.ts'
 import { requireEmail } from '../users/email.ts'
+import { changeEvents, changesOf } from '../users/change-events.ts'
 import { deleteEndedReservations, updateEmail } from '../users/email-store.ts'
 import type { ApplySecurityEvent } from '../users/security-events.ts'
 import { lockUserToChange, requireUserById, type UserRecord } from '../users/user-store.ts'
@@ -28,9 +30,13 @@ export interface EmailChanges {
   set(userId: string, entered: string, options: { verified: boolean }): Promise<void>
   /**
    * The same in the transaction of the caller, which has locked the user, and makes other changes of them too; resolves
-   * to what has changed, for the one event that tells of it. The address is checked, and not the account's own.
+   * to what has changed, for the event and the record that tell of it. The address is checked, and not the account's own.
    */
-  setIn(transaction: Transaction, user: UserRecord, to: { email: Email; verified: boolean }): Promise<UserChange[]>
+  setIn(
+    transaction: Transaction,
+    user: UserRecord,
+    to: { email: Email; verified: boolean; caller?: Caller | undefined },
+  ): Promise<UserChange[]>
   /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
   deleteEndedReservations(): Promise<number>
 }
@@ -43,6 +49,7 @@ export interface EmailChangesDeps extends Pick<SessionRules, 'userChanged'> {
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
   notify: Notify
+  recordEvent: RecordEvent
 }
 
 interface NewEmail {
@@ -50,38 +57,35 @@ interface NewEmail {
   email: Email
   isVerified: boolean
   askedAtMs: number
-  caller?: Caller
+  /** Undefined: an operator changes it by a command. */
+  caller?: Caller | undefined
 }
 
-/** What `user.updated` names. */
-export const changesOf = (before: UserRecord, email: Email, isVerified: boolean): UserChange[] => [
-  ...(before.email === email.shown ? [] : ['email' as const]),
-  ...((before.emailVerifiedAtMs !== undefined) === isVerified ? [] : ['email_verified' as const]),
-]
-
 export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
-  const { db, clock, links, undoLinks, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+  const { db, clock, links, undoLinks, applySecurityEvent, announceUpdate, notify, recordEvent } = deps
 
   const change = async (transaction: Transaction, { user, email, isVerified, askedAtMs, caller }: NewEmail) => {
     const { id } = user
     const nowMs = clock.now()
     await updateEmail(transaction, { id, email, verifiedAtMs: isVerified ? nowMs : undefined, nowMs })
-    await applySecurityEvent(transaction, 'email_changed', { userId: id })
+    await applySecurityEvent(transaction, 'email_changed', { userId: id, caller })
     // Before the old address is reserved: it gets the message with the link that undoes the change, and not both.
     await notify(transaction, id, { kind: 'email_changed', oldEmail: user.email, newEmail: email.shown }, caller)
-    await undoLinks.sendAtChange(transaction, { user, newEmail: email.shown, askedAtMs, device: caller?.device })
+    await undoLinks.sendAtChange(transaction, { user, newEmail: email.shown, askedAtMs, device: userDeviceOf(caller) })
     return changesOf(user, email, isVerified)
   }
 
   const changeAndTell = async (transaction: Transaction, newEmail: NewEmail): Promise<void> => {
-    const { id } = newEmail.user
-    await announceUpdate(transaction, id, await change(transaction, newEmail))
-    await userChanged(transaction, id)
+    const { user, caller } = newEmail
+    const changed = await change(transaction, newEmail)
+    await announceUpdate(transaction, user.id, changed)
+    for (const event of changeEvents(user.id, changed)) await recordEvent(transaction, event, caller)
+    await deps.userChanged(transaction, user.id)
   }
 
-  const setIn: EmailChanges['setIn'] = async (transaction, user, { email, verified: isVerified }) => {
+  const setIn: EmailChanges['setIn'] = async (transaction, user, { email, verified: isVerified, caller }) => {
     const askedAtMs = await undoLinks.timeOfRequest(transaction, user.id)
-    return change(transaction, { user, email, isVerified, askedAtMs })
+    return change(transaction, { user, email, isVerified, askedAtMs, caller })
   }
 
   return {
@@ -110,8 +114,8 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
           await lockUserToChange(transaction, userId)
           const user = await requireUserById(transaction, userId)
           if (user.emailLower === email.lower) throw isOwnAlready()
-          await announceUpdate(transaction, userId, await setIn(transaction, user, { email, verified }))
-          await userChanged(transaction, userId)
+          const askedAtMs = await undoLinks.timeOfRequest(transaction, userId)
+          await changeAndTell(transaction, { user, email, isVerified: verified, askedAtMs })
         }),
       )
     },

@@ -1,13 +1,15 @@
+import type { AuditEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { changesOf } from '../users/change-events.ts'
 import { updateEmail } from '../users/email-store.ts'
 import type { RequireGoodPassword } from '../users/password-rules.ts'
 import type { Passwords } from '../users/passwords.ts'
 import { updatePasswordHash } from '../users/password-hash-store.ts'
 import { lockUser, lockUserToChange, requireUserById } from '../users/user-store.ts'
-import { changesOf, type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
+import { type EmailChangesDeps, emailOfLink, orTaken } from './email-changes.ts'
 import type { Link } from './link.ts'
 import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 import type { EnterByProvider } from './provider-entry.ts'
@@ -45,6 +47,7 @@ export interface EmailUndoDeps extends Omit<EmailChangesDeps, 'undoLinks'> {
 
 export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
   const { db, clock, links, passwords, applySecurityEvent, announceUpdate, notify, userChanged } = deps
+  const { recordEvent } = deps
 
   /** Puts the address back as it was when the link was made. Before the change is made, that is the account's own. */
   const putBack = async (transaction: Transaction, { link, factor, caller }: PutBack): Promise<void> => {
@@ -61,7 +64,8 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       verifiedAtMs: verifiedAtMs ?? Number(details.verifiedAt),
       nowMs: clock.now(),
     })
-    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: askedAtOf(link) })
+    await recordEvent(transaction, { type: 'email.change_undone', userId }, caller)
+    await applySecurityEvent(transaction, 'email_undone', { userId, sinceMs: askedAtOf(link), caller })
     const changes = changesOf(user, email, true)
     await announceUpdate(transaction, userId, changes)
     if (changes.includes('email'))
@@ -89,6 +93,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
         await putBack(transaction, { link, factor, caller })
         await updatePasswordHash(transaction, { id: userId, hash, nowMs: clock.now() })
         await notify(transaction, userId, { kind: 'password_changed', how: 'reset' }, caller)
+        await recordEvent(transaction, resetEvent(userId, 'password'), caller)
       }
       return {
         grant: grantFor(userId, factor?.amrAfter('pwd') ?? ['pwd']),
@@ -101,6 +106,7 @@ export const createEmailUndo = (deps: EmailUndoDeps): EmailUndo => {
       const apply = async (transaction: Transaction) => {
         await putBack(transaction, { link, factor, caller })
         await updatePasswordHash(transaction, { id: userId, hash: null, nowMs: clock.now() })
+        await recordEvent(transaction, resetEvent(userId, proof.method), caller)
         await proof.connect(transaction, userId)
       }
       return {
@@ -116,6 +122,12 @@ interface PutBack {
   factor: ProvedFactor | undefined
   caller: Caller
 }
+
+const resetEvent = (userId: string, method: string): AuditEvent => ({
+  type: 'password.reset',
+  userId,
+  details: { method },
+})
 
 const askedAtOf = ({ details }: Link): number => Number(details.askedAt)
 

@@ -1,3 +1,4 @@
+import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -46,7 +47,7 @@ export interface FirstFactor {
    * Uses the link up, in the browser that has asked for it; the address is verified then. A `DeadLinkError` when it is
    * no longer good, or the account has another address by now.
    */
-  prove(link: Link): Promise<void>
+  prove(link: Link, caller: Caller): Promise<void>
 }
 
 export interface FirstFactorDeps {
@@ -127,14 +128,14 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
         if (user && !user.disabled) await write(transaction, user, browser)
       }),
 
-    prove: (link) =>
+    prove: (link, caller) =>
       db.inTransaction(async (transaction) => {
         const { userId = '', emailLower } = link
         await lockUserToChange(transaction, userId)
         const user = await findUserById(transaction, userId)
         if (!user || user.disabled || user.emailLower !== emailLower) throw new DeadLinkError('first_factor', 'ended')
         await links.use(transaction, link)
-        if (user.emailVerifiedAtMs === undefined) await markVerified(transaction, userId)
+        if (user.emailVerifiedAtMs === undefined) await markVerified(transaction, userId, caller)
       }),
   }
 }

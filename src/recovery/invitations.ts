@@ -80,17 +80,18 @@ export const createInvitations = (deps: InvitationsDeps): Invitations => {
       const passwordHash = await passwords.hash(chosen.password, caller)
       return {
         grant: grantFor(user),
-        apply: (transaction) => enter(transaction, { link, userId: user.id, passwordHash, username: chosen.username }),
+        apply: (transaction) =>
+          enter(transaction, { link, userId: user.id, passwordHash, username: chosen.username, caller }),
       }
     },
 
-    async enterByProvider({ link, proof }) {
+    async enterByProvider({ link, proof, caller }) {
       const user = await requireAccount(link)
       if (proof.verifiedEmail?.lower !== link.emailLower) throw otherEmail(user.email)
       return {
         grant: grantFor(user),
         async apply(transaction) {
-          await enter(transaction, { link, userId: user.id })
+          await enter(transaction, { link, userId: user.id, caller })
           await proof.connect(transaction, user.id)
         },
       }
@@ -103,6 +104,7 @@ interface Entry {
   userId: string
   passwordHash?: string | undefined
   username?: string | undefined
+  caller: Caller
 }
 
 /** A link is good for the account as it was when it was made: with its address, not disabled, and not entered yet. */

@@ -1,11 +1,11 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
-import { AppError, checkAll } from '../lib/errors.ts'
+import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { requireEmail } from '../users/email.ts'
 import type { MakeInvited } from '../users/invitable-account.ts'
-import { requireRoles } from '../users/roles.ts'
 import {
   findUserByEmail,
   findUserById,
@@ -13,9 +13,9 @@ import {
   requireUserById,
   type UserRecord,
 } from '../users/user-store.ts'
-import { requireUsername } from '../users/username.ts'
 import type { Users } from '../users/users.ts'
 import type { Links } from './links.ts'
+import { type CheckedInvitation, type NewInvitation, requireInvitation } from './new-invitation.ts'
 
 /** What an operator does with invitations. */
 export interface Invite {
@@ -25,18 +25,7 @@ export interface Invite {
    * A link for an account that an operator has made, in the transaction of the caller; not mailed. The user of the link
    * goes on to `returnTo`. `conflict` for an account that anybody has entered, and for a disabled one.
    */
-  inviteIn(transaction: Transaction, userId: string, returnTo: string | undefined): Promise<Invited>
-}
-
-/** Whom an operator invites. */
-interface NewInvitation {
-  email: string
-  /** Made from the email when left out. */
-  username?: string | undefined
-  /** The user keeps them. Left out for an account that was invited before: its roles stay. */
-  roles?: string[] | undefined
-  /** Whether the link is sent by mail. */
-  isMailed: boolean
+  inviteIn(transaction: Transaction, userId: string, returnTo: string | undefined, caller: Caller): Promise<Invited>
 }
 
 /** An account that waits for its user. */
@@ -55,15 +44,12 @@ export interface InviteDeps {
   mail: Mail
   links: Links
   makeInvited: MakeInvited
+  recordEvent: RecordEvent
   /** `SVC_INVITE_TTL` */
   lifetimeMs: number
 }
 
-interface Checked {
-  email: Email
-  username: string | undefined
-  roles: string[] | undefined
-}
+type Account = Pick<UserRecord, 'id' | 'emailLower'>
 
 /** How often a signup with the same address at the same moment may get in the way. */
 const MAX_TRIES = 3
@@ -74,23 +60,28 @@ const MAX_TRIES = 3
  * invited account: nothing of that user lets them back in. `conflict` for any other account.
  */
 export const createInvite = (deps: InviteDeps): Invite => {
-  const { db, clock, baseUrl, mail, links, lifetimeMs } = deps
+  const { db, clock, baseUrl, mail, links, recordEvent, lifetimeMs } = deps
 
-  const createLink = async (transaction: Transaction, userId: string, emailLower: string, returnTo?: string) => {
+  const createLink = async (transaction: Transaction, user: Account, returnTo?: string, caller?: Caller) => {
+    const { id: userId, emailLower } = user
+    await recordEvent(transaction, { type: 'user.invited', userId }, caller)
     const newLink = { purpose: 'invite', userId, emailLower, details: { returnTo }, lifetimeMs } as const
     const { link, token } = await links.create(transaction, newLink)
     return { link, url: `${baseUrl}/auth/invite?token=${token}` }
   }
 
   const writeLink = async (transaction: Transaction, userId: string, { shown, lower }: Email, isMailed: boolean) => {
-    const { link, url } = await createLink(transaction, userId, lower)
+    const { link, url } = await createLink(transaction, { id: userId, emailLower: lower })
     const { expiresAtMs } = link
     const message = { kind: 'invite', email: shown, occurredAtMs: clock.now(), url, expiresAtMs } as const
     if (isMailed) await mail.write(transaction, { to: shown, userId, message, linkId: link.id, expiresAtMs })
     return { userId, url, expiresAtMs }
   }
 
-  const createAccount = async ({ email, username, roles = [] }: Checked, isMailed: boolean): Promise<Invited> => {
+  const createAccount = async (
+    { email, username, roles = [] }: CheckedInvitation,
+    isMailed: boolean,
+  ): Promise<Invited> => {
     let invited: Invited | undefined
     await deps.users.createInvited({ email, username, roles }, async (transaction, userId) => {
       invited = await writeLink(transaction, userId, email, isMailed)
@@ -99,7 +90,7 @@ export const createInvite = (deps: InviteDeps): Invite => {
     return invited
   }
 
-  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: Checked, isMailed: boolean) =>
+  const inviteExisting = ({ id }: UserRecord, { email, username, roles }: CheckedInvitation, isMailed: boolean) =>
     db.inTransaction(async (transaction) => {
       await lockUserToChange(transaction, id)
       const user = await findUserById(transaction, id)
@@ -108,12 +99,9 @@ export const createInvite = (deps: InviteDeps): Invite => {
       return writeLink(transaction, id, { shown: user.email, lower: user.emailLower }, isMailed)
     })
 
-  const invite: Invite['invite'] = async ({ email: entered, username, roles, isMailed }) => {
-    const checked = checkAll({
-      email: () => requireEmail(entered),
-      username: () => (username === undefined ? undefined : requireUsername(username)),
-      roles: () => roles && requireRoles(roles),
-    })
+  const invite: Invite['invite'] = async (invitation) => {
+    const { isMailed } = invitation
+    const checked = requireInvitation(invitation)
     for (let tries = 1; ; tries += 1) {
       const existing = await findUserByEmail(db, checked.email.lower)
       try {
@@ -127,13 +115,13 @@ export const createInvite = (deps: InviteDeps): Invite => {
   return {
     invite,
 
-    async inviteIn(transaction, userId, returnTo) {
+    async inviteIn(transaction, userId, returnTo, caller) {
       await lockUserToChange(transaction, userId)
-      const { emailLower, disabled, invitedAtMs } = await requireUserById(transaction, userId)
-      if (disabled) throw notInvitable('disabled', 'The account is disabled: enable it first.')
-      if (invitedAtMs === undefined)
+      const user = await requireUserById(transaction, userId)
+      if (user.disabled) throw notInvitable('disabled', 'The account is disabled: enable it first.')
+      if (user.invitedAtMs === undefined)
         throw notInvitable('entered', 'The account was entered already: it needs no invitation.')
-      const { link, url } = await createLink(transaction, userId, emailLower, returnTo)
+      const { link, url } = await createLink(transaction, user, returnTo, caller)
       return { userId, url, expiresAtMs: link.expiresAtMs }
     },
   }

@@ -44,8 +44,8 @@ export interface Links {
   require(purposes: readonly [LinkPurpose, ...LinkPurpose[]], token: string): Promise<Link>
   /** Uses a link up; a `DeadLinkError` when another request has, or it was ended or has expired since it was read. */
   use(transaction: Transaction, link: Link): Promise<void>
-  /** Ends the live links of one purpose, since a newer one takes their place. */
-  replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<void>
+  /** Ends the live links of one purpose, since a newer one takes their place. Resolves to how many there were. */
+  replace(transaction: Transaction, which: Pick<Link, 'purpose' | 'userId' | 'emailLower'>): Promise<number>
   /**
    * Ends the links of a user; those that undo a change of address only where they were made at `undoSinceMs` or later.
    * Others may take the addresses that can no longer be put back.
@@ -86,9 +86,9 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
 
   async replace(transaction, which) {
     const nowMs = clock.now()
-    for (const { id } of await findLiveLinks(transaction, which, nowMs)) {
-      await endLink(transaction, id, 'replaced', nowMs)
-    }
+    const live = await findLiveLinks(transaction, which, nowMs)
+    for (const { id } of live) await endLink(transaction, id, 'replaced', nowMs)
+    return live.length
   },
 
   async endAll(transaction, userId, undoSinceMs) {

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
@@ -22,6 +23,7 @@ export interface NotMeDeps {
   links: Links
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   /** Disconnects one provider of a user; does nothing where it is connected no longer. */
   disconnectProvider: (transaction: Transaction, identityId: string, userId: string) => Promise<number>
   /** Removes recovery codes that were made at `sinceMs` or later, and one passkey; 0 where it is gone already. */
@@ -32,14 +34,28 @@ export interface NotMeDeps {
   resetLifetimeMs: number
 }
 
+/** The reason in records. */
+const NOT_ME = 'not_me'
+
 export const createNotMe = (deps: NotMeDeps): NotMe => {
-  const { db, links, applySecurityEvent, notify, disconnectProvider, removePasskey, removeCodes, resetLifetimeMs } =
-    deps
+  const {
+    db,
+    links,
+    applySecurityEvent,
+    notify,
+    recordEvent,
+    disconnectProvider,
+    removePasskey,
+    removeCodes,
+    resetLifetimeMs,
+  } = deps
 
   const removeProvider = async (transaction: Transaction, { details }: Link, userId: string, caller: Caller) => {
     const { identityId, provider } = details
     if (identityId === undefined || provider === undefined) return
     if ((await disconnectProvider(transaction, identityId, userId)) === 0) return
+    const removed = { identityId, reason: NOT_ME }
+    await recordEvent(transaction, { type: 'identity.unlinked', userId, details: removed }, caller)
     await notify(transaction, userId, { kind: 'provider_removed', provider }, caller)
   }
 
@@ -47,6 +63,8 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     const { passkeyId: id, passkey: name, addedAt } = details
     if (id === undefined || name === undefined) return
     if ((await removePasskey(transaction, { id, userId, sinceMs: Number(addedAt) })) === 0) return
+    const removed = { passkeyId: id, reason: NOT_ME }
+    await recordEvent(transaction, { type: 'passkey.removed', userId, details: removed }, caller)
     await notify(transaction, userId, { kind: 'passkey_removed', name }, caller)
   }
 
@@ -54,6 +72,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     if (details.setUpAt === undefined) return
     // With recovery codes alone, there is no app any longer that the user could be told of.
     if (!(await removeCodes(transaction, userId, Number(details.setUpAt))).codes) return
+    await recordEvent(transaction, { type: 'second_factor.removed', userId, details: { reason: NOT_ME } }, caller)
     await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
   }
 
@@ -76,7 +95,7 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
           await remove(transaction, link, userId, caller)
         }
         // This forgets the browser too, and ends the links that someone else may have asked for.
-        await applySecurityEvent(transaction, 'not_me', { userId })
+        await applySecurityEvent(transaction, 'not_me', { userId, caller })
         const reset = await links.create(transaction, {
           purpose: 'reset',
           userId,

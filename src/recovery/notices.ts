@@ -1,3 +1,4 @@
+import { userDeviceOf } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Mail } from '../mail/mail.ts'
 import type { Notice } from '../mail/message.ts'
@@ -82,7 +83,7 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     if (!user || (await isTooMuch(transaction, given, user))) return
     const nowMs = clock.now()
     const notice = await toMessage(transaction, given, user)
-    const message = { ...notice, ...noticeContextOf(user.email, nowMs, caller?.device) }
+    const message = { ...notice, ...noticeContextOf(user.email, nowMs, userDeviceOf(caller)) }
     // Without the link, whose end does not end the message: the user must learn of it in any case.
     const rest = { userId, expiresAtMs: nowMs + NOTICE_LIFETIME_MS }
     if (await mayMail(transaction, user)) await mail.write(transaction, { ...rest, to: user.email, message })

@@ -102,12 +102,13 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
     async confirm(confirmation, caller) {
       const { link } = confirmation
       const signup = await checkConfirmation(deps, await requirePending(link), confirmation, caller)
-      return users.createVerified(signup, async (transaction) => {
+      const first = async (transaction: Transaction): Promise<void> => {
         // First: of two requests at once, the second waits here, and then finds that the link was used.
         await links.use(transaction, link)
         await links.replace(transaction, link)
         await deletePendingSignups(transaction, link.emailLower)
-      })
+      }
+      return users.createVerified(signup, first, caller)
     },
 
     async deleteExpired() {

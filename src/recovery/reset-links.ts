@@ -1,3 +1,5 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { knownDevice } from '../lib/device.ts'
 import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
@@ -39,7 +41,12 @@ export interface ResetLinks {
   /** By an operator, who hands the link over, or has it mailed. `conflict` when the account is disabled. */
   createByOperator(userId: string, options: { isMailed: boolean }): Promise<OperatorLink>
   /** The same in the transaction of the caller, not mailed. The user of the link goes on to `returnTo`. */
-  createIn(transaction: Transaction, userId: string, returnTo: string | undefined): Promise<OperatorLink>
+  createIn(
+    transaction: Transaction,
+    userId: string,
+    returnTo: string | undefined,
+    caller: Caller,
+  ): Promise<OperatorLink>
 }
 
 export interface ResetLinksDeps {
@@ -49,19 +56,14 @@ export interface ResetLinksDeps {
   mail: Mail
   links: Links
   limits: MailLimits
+  recordEvent: RecordEvent
   /** `SVC_RESET_TTL` */
   lifetimeMs: number
 }
 
-export const createResetLinks = ({
-  db,
-  clock,
-  baseUrl,
-  mail,
-  links,
-  limits,
-  lifetimeMs,
-}: ResetLinksDeps): ResetLinks => {
+export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
+  const { db, clock, baseUrl, mail, links, limits, recordEvent, lifetimeMs } = deps
+
   const createLink = async (
     transaction: Transaction,
     { id: userId, emailLower }: UserRecord,
@@ -77,7 +79,7 @@ export const createResetLinks = ({
     return { link, url: `${baseUrl}/auth/password/reset?token=${token}` }
   }
 
-  const createFor = async (transaction: Transaction, userId: string, details: Link['details']) => {
+  const createFor = async (transaction: Transaction, userId: string, details: Link['details'], caller?: Caller) => {
     const user = await lockedUser(transaction, userId)
     if (!user) throw new AppError('not_found', `There is no user ${userId}.`)
     if (user.disabled)
@@ -85,6 +87,7 @@ export const createResetLinks = ({
         field: 'purpose',
         reason: 'disabled',
       })
+    await recordEvent(transaction, { type: 'password.reset_link_created', userId }, caller)
     return { user, made: await createLink(transaction, user, details) }
   }
 
@@ -125,8 +128,8 @@ export const createResetLinks = ({
         return operatorLink(made)
       }),
 
-    createIn: async (transaction, userId, returnTo) =>
-      operatorLink((await createFor(transaction, userId, { returnTo })).made),
+    createIn: async (transaction, userId, returnTo, caller) =>
+      operatorLink((await createFor(transaction, userId, { returnTo }, caller)).made),
   }
 }
 

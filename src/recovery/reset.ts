@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -49,6 +50,7 @@ export interface PasswordResetDeps extends ResetLinksDeps {
   announceUpdate: AnnounceUpdate
   takeOver: TakeOver
   notify: Notify
+  recordEvent: RecordEvent
   hasFactor: HasFactor
   /** Lets logins of the account begin to count from zero. */
   unlockLogins: (transaction: Transaction, account: { emailLower: string; userId: string }) => Promise<void>
@@ -56,7 +58,7 @@ export interface PasswordResetDeps extends ResetLinksDeps {
 
 export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   const { db, clock, links, passwords, requireGoodPassword, applySecurityEvent, announceUpdate } = deps
-  const { takeOver, notify, hasFactor, unlockLogins } = deps
+  const { takeOver, notify, recordEvent, hasFactor, unlockLogins } = deps
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
     const user = link.userId === undefined ? undefined : await findUserById(db, link.userId)
@@ -73,16 +75,20 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
 
   const changeAccount = async (
     transaction: Transaction,
-    { user, link, isOwnSession, factor, passwordHash }: Reset,
+    { user, link, isOwnSession, factor, passwordHash, method, caller }: Reset,
   ): Promise<void> => {
     const { id: userId, emailLower } = user
     const mayTakeOver = canTakeOver(link, isOwnSession)
-    if (mayTakeOver && (await takeOver(transaction, { userId, emailLower, passwordHash }))) return
+    const proved = { userId, emailLower, passwordHash, method: 'link', caller }
+    if (mayTakeOver && (await takeOver(transaction, proved))) return
     await useFactor(transaction, hasFactor, { userId }, factor)
     await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })
     const verified = provesEmail(link) ? await markEmailVerified(transaction, userId, clock.now()) : 0
-    await applySecurityEvent(transaction, 'password_reset', { userId })
-    if (verified > 0) await announceUpdate(transaction, userId, ['email_verified'])
+    await recordEvent(transaction, { type: 'password.reset', userId, details: { method } }, caller)
+    await applySecurityEvent(transaction, 'password_reset', { userId, caller })
+    if (verified === 0) return
+    await announceUpdate(transaction, userId, ['email_verified'])
+    await recordEvent(transaction, { type: 'email.verified', userId }, caller)
   }
 
   return {
@@ -102,20 +108,21 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
         grant: grantFor(user, link, factor?.amrAfter('pwd') ?? ['pwd']),
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, link, isOwnSession, factor, passwordHash })
+          const proved = { user, link, isOwnSession, factor, caller }
+          await changeAccount(transaction, { ...proved, passwordHash, method: 'password' })
           await unlockLogins(transaction, { emailLower: user.emailLower, userId: user.id })
           await notify(transaction, user.id, { kind: 'password_changed', how: 'reset' }, caller)
         },
       }
     },
 
-    async enterByProvider({ link, proof, isOwnSession, factor }) {
+    async enterByProvider({ link, proof, isOwnSession, factor, caller }) {
       const user = await requireAccount(link)
       return {
         grant: grantFor(user, link, factor?.amrAfter('fed') ?? ['fed']),
         async apply(transaction) {
           await links.use(transaction, link)
-          await changeAccount(transaction, { user, link, isOwnSession, factor })
+          await changeAccount(transaction, { user, link, isOwnSession, factor, method: proof.method, caller })
           await proof.connect(transaction, user.id)
         },
       }
@@ -127,6 +134,9 @@ interface Reset extends Omit<EnteredPassword, 'password'> {
   user: UserRecord
   /** Undefined: the account has no password afterwards. */
   passwordHash?: string
+  /** What the user signs in with from now on, for the record. */
+  method: string
+  caller: Caller
 }
 
 /** Whether the proof of an unverified address takes the account over. */

@@ -41,7 +41,7 @@ export interface Verification {
    * Uses the link up, in the transaction that starts a session, for a user who has proved the account too: by the
    * browser that signed up, a session or the password. A `DeadLinkError` when another request was first.
    */
-  verifyIn(link: Link): (transaction: Transaction) => Promise<void>
+  verifyIn(link: Link, caller: Caller): (transaction: Transaction) => Promise<void>
   /** A grant for the browser that signed up. */
   grantFor(link: Link): SignInGrant
   /**
@@ -100,9 +100,9 @@ export const createVerification = (deps: VerificationDeps): Verification => {
       return isUnproved(user) ? user : undefined
     },
 
-    verifyIn: (link) => async (transaction) => {
+    verifyIn: (link, caller) => async (transaction) => {
       await requireAndUse(transaction, links, link)
-      await markVerified(transaction, userIdOf(link))
+      await markVerified(transaction, userIdOf(link), caller)
       // Other messages about the same address have nothing left to prove.
       await links.replace(transaction, link)
     },
@@ -117,7 +117,7 @@ export const createVerification = (deps: VerificationDeps): Verification => {
         grant: grantFor(link),
         async apply(transaction) {
           await requireAndUse(transaction, links, link)
-          const facts = { userId: userIdOf(link), emailLower: link.emailLower, passwordHash }
+          const facts = { userId: userIdOf(link), emailLower: link.emailLower, passwordHash, method: 'link', caller }
           // False: the email was verified a moment ago, and the account has an owner.
           if (!(await takeOver(transaction, facts))) throw new DeadLinkError('verify', 'ended')
           await notify(transaction, facts.userId, { kind: 'account_taken_over' }, caller)

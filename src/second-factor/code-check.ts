@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -39,6 +40,7 @@ export interface CodeCheckDeps {
   passwords: Passwords
   sealing: SecretSealing
   notify: Notify
+  recordEvent: RecordEvent
   /** Whether codes of an app are accepted (`SVC_SECOND_FACTOR`). */
   acceptsCodes: boolean
   /** Whether the account has an app or a passkey that the settings allow, whenever it was made. */
@@ -48,7 +50,7 @@ export interface CodeCheckDeps {
 
 /** `unauthorized` with reason `code_wrong` on `code`; `rate_limited` past the limits of wrong codes. */
 export const createCodeCheck = (deps: CodeCheckDeps) => {
-  const { db, clock, passwords, sealing, notify, acceptsCodes, hasFactor } = deps
+  const { db, clock, passwords, sealing, notify, recordEvent, acceptsCodes, hasFactor } = deps
   const limits = createCodeLimits({ db, clock, enabled: deps.rateLimit })
   const noteWrongCode = createWrongCodeNotice(deps)
 
@@ -84,6 +86,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
         if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
         const left = await countRecoveryCodes(transaction, userId)
         await notify(transaction, userId, { kind: 'recovery_code_used', left }, caller)
+        await recordEvent(transaction, { type: 'second_factor.recovery_code_used', userId }, caller)
       },
     } satisfies CheckedCode
   }

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
@@ -36,6 +37,7 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
   passwords: Passwords
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   /** The name of the application. */
   appName: string
   /** Whether codes of an app can be set up and are accepted (`SVC_SECOND_FACTOR`). */
@@ -50,7 +52,8 @@ export interface FactorChangesDeps extends Pick<SessionRules, 'requireRecentAuth
 
 /** What users do with their second factor, loaded with the first of it. */
 export const createFactorChanges = (deps: FactorChangesDeps) => {
-  const { db, clock, rootSecret, applySecurityEvent, notify, hasFactor, requireRecentAuthentication } = deps
+  const { db, clock, rootSecret, applySecurityEvent, notify, recordEvent, hasFactor, requireRecentAuthentication } =
+    deps
   const sealing = createSecretSealing(rootSecret)
   const { prepare, prepareFirst } = createRecoveryCodeSets(deps)
   const setUp = createSetUp({ ...deps, sealing, prepareFirst })
@@ -76,17 +79,18 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
       }
     },
 
-    remove: ({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<void> =>
+    remove: ({ userId, sessionId }: ChangingSession, caller: Caller): Promise<void> =>
       db.inTransaction(async (transaction) => {
         await requireRecentAuthentication(transaction, sessionId, userId)
         if ((await deleteSetUp(transaction, userId, 0)) === 0) throw notSetUp()
         await deleteUselessRecoveryCodes(transaction, userId)
         await updateUpdatedAt(transaction, userId, clock.now())
-        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+        await recordEvent(transaction, { type: 'second_factor.removed', userId, sessionId }, caller)
+        await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
         await notify(transaction, userId, { kind: 'second_factor_removed' }, caller)
       }),
 
-    async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller?: Caller): Promise<string[]> {
+    async renewRecoveryCodes({ userId, sessionId }: ChangingSession, caller: Caller): Promise<string[]> {
       if (!(await hasFactor(userId))) throw factorChanged()
       const { codes, insert } = await prepare(userId, caller)
       await db.inTransaction(async (transaction) => {
@@ -95,6 +99,7 @@ export const createFactorChanges = (deps: FactorChangesDeps) => {
         // The last factor may have gone while the codes were hashed.
         if ((await deleteUselessRecoveryCodes(transaction, userId)) > 0) throw factorChanged()
         await notify(transaction, userId, { kind: 'recovery_codes_renewed' }, caller)
+        await recordEvent(transaction, { type: 'second_factor.recovery_codes_renewed', userId, sessionId }, caller)
       })
       return codes
     },

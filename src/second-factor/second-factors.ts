@@ -50,10 +50,10 @@ export interface SecondFactors {
     caller?: Caller,
   ): Promise<OwnSetUp>
   /** The app goes; recovery codes go too where no passkey is left. `not_found` when there is none. */
-  remove(own: ChangingSession, caller?: Caller): Promise<void>
+  remove(own: ChangingSession, caller: Caller): Promise<void>
 
   /** Ten new codes in place of all others; `conflict` where there is nothing that they could stand for. */
-  renewRecoveryCodes(own: ChangingSession, caller?: Caller): Promise<string[]>
+  renewRecoveryCodes(own: ChangingSession, caller: Caller): Promise<string[]>
   /** For the first passkey: hashed, to be inserted in its transaction. Undefined where the account has some. */
   prepareRecoveryCodes(userId: string, caller?: Caller): Promise<PreparedRecoveryCodes | undefined>
   /** Recovery codes for the cookie that takes them to the page which shows them once. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { encode } from 'uqr'
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import { AppError } from '../lib/errors.ts'
@@ -65,10 +66,11 @@ interface SetUpDeps {
   prepareFirst: (userId: string, caller?: Caller) => Promise<PreparedRecoveryCodes | undefined>
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
 }
 
 export const createSetUp = (deps: SetUpDeps) => {
-  const { db, clock, rootSecret, sealing, appName, prepareFirst, applySecurityEvent, notify } = deps
+  const { db, clock, rootSecret, sealing, appName, prepareFirst, applySecurityEvent, notify, recordEvent } = deps
   const tokens = createSealedTokens<SealedSetUp>({
     rootSecret,
     clock,
@@ -123,7 +125,8 @@ export const createSetUp = (deps: SetUpDeps) => {
           await store(transaction, { userId, secretSealed, createdAtMs: nowMs, lastUsedStep }, own.replaces)
           await updateUpdatedAt(transaction, userId, nowMs)
           if (recoveryCodes && !(await recoveryCodes.insert(transaction))) throw factorChanged()
-          await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId })
+          await recordEvent(transaction, { type: 'second_factor.added', userId, sessionId }, caller)
+          await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
           await notify(transaction, userId, { kind: 'second_factor_set_up', setUpAtMs: nowMs }, caller)
         },
       }

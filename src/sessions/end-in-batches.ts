@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Database } from '../storage/database.ts'
 import { deleteSessionsUpTo, findSessionIds } from './all-sessions-store.ts'
 import type { CachedSessions } from './cached-sessions.ts'
+
+interface EndInBatchesDeps {
+  db: Database
+  cachedSessions: CachedSessions
+  recordEvent: RecordEvent
+}
 
 /** Small enough that other requests do not wait long for the database. */
 const BATCH = 1000
@@ -10,15 +17,20 @@ const BATCH = 1000
  * Ends the sessions of all users in order of id, which is the order of their start. Resolves to how many ended. A
  * session that starts during the call may stay.
  */
-export const endInBatches = async (db: Database, cachedSessions: CachedSessions): Promise<number> => {
+export const endInBatches = async ({ db, cachedSessions, recordEvent }: EndInBatchesDeps): Promise<number> => {
   let after = ''
   let ended = 0
   for (;;) {
     const ids = await findSessionIds(db, { after, limit: BATCH })
     const last = ids.at(-1)
     if (last === undefined) return ended
-    const deleting = db.autocommit(() => cachedSessions.forgetAll())
-    ended += await deleteSessionsUpTo(deleting, { after, last })
+    const range = { after, last }
+    ended += await db.inTransaction(async (transaction) => {
+      const count = await deleteSessionsUpTo(transaction, range)
+      transaction.afterCommit(() => cachedSessions.forgetAll())
+      await recordEvent(transaction, { type: 'session.ended', details: { count } })
+      return count
+    })
     after = last
     await setImmediate()
   }

@@ -1,21 +1,35 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
 import { endInBatches } from './end-in-batches.ts'
 import type { RecentAuthentication } from './recent-authentication.ts'
 import { lockSession, updateAmr } from './session-lock-store.ts'
-import { deleteSession } from './session-store.ts'
+import { deleteSession, findSession } from './session-store.ts'
+import type { AuthenticatedSession } from './session.ts'
 import type { SessionRules } from './sign-in-grant.ts'
 import { deleteSessionOfUser, deleteSessionsOfUser, findSessionIdsOfUser } from './user-sessions-store.ts'
 
 interface EndingDeps extends Pick<RecentAuthentication, 'requireRecentAuthentication' | 'requireFactors'> {
   db: Database
   cachedSessions: CachedSessions
+  recordEvent: RecordEvent
+}
+
+export type EndingSession = Pick<AuthenticatedSession, 'sessionId' | 'userId'>
+
+/** Who ends the sessions of a user. */
+export interface OwnEnd {
+  /** The session of the request. */
+  ownId?: string | undefined
+  /** Left out for an operator. */
+  caller?: Caller | undefined
 }
 
 /** Ends sessions. The cache forgets them at the instant of the commit, so that no request finds them afterwards. */
 export const createEnding = (deps: EndingDeps) => {
-  const { db, cachedSessions } = deps
+  const { db, cachedSessions, recordEvent } = deps
 
   /** Before the rows are deleted: afterwards their ids could not be found. */
   const forgetSessionsOfUser = async (transaction: Transaction, userId: string): Promise<void> => {
@@ -45,34 +59,56 @@ export const createEnding = (deps: EndingDeps) => {
     userChanged: forgetSessionsOfUser,
   }
 
+  const remove = async (transaction: Transaction, id: string): Promise<boolean> => {
+    transaction.afterCommit(() => cachedSessions.forget(id))
+    return (await deleteSession(transaction, id)) > 0
+  }
+
+  const endAndRecord = async (transaction: Transaction, userId: string, { ownId, caller }: OwnEnd) => {
+    const count = await endSessions(transaction, userId, ownId)
+    const event = { type: 'session.ended', userId, sessionId: ownId, details: { count } } as const
+    if (count > 0) await recordEvent(transaction, event, caller)
+    return count
+  }
+
   return {
     rules,
 
-    async end(id: string): Promise<void> {
-      await deleteSession(
-        db.autocommit(() => cachedSessions.forget(id)),
-        id,
-      )
-    },
+    end: (session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller): Promise<void> =>
+      db.inTransaction(async (transaction) => {
+        if (await remove(transaction, session.sessionId))
+          await recordEvent(transaction, { type: why, userId: session.userId, sessionId: session.sessionId }, caller)
+      }),
 
-    async endOwn(userId: string, id: string, ownId?: string): Promise<void> {
+    endAny: (id: string, caller: Caller): Promise<void> =>
+      db.inTransaction(async (transaction) => {
+        const session = await findSession(transaction, id)
+        if (!session || !(await remove(transaction, id))) return
+        const event = { type: 'session.ended', userId: session.userId, details: { endedSessionId: id } } as const
+        await recordEvent(transaction, event, caller)
+      }),
+
+    async endOwn(userId: string, id: string, { ownId, caller }: OwnEnd = {}): Promise<void> {
       await db.inTransaction(async (transaction) => {
         if (ownId !== undefined) await requireSession(transaction, ownId, userId)
         const changes = await deleteSessionOfUser(transaction, id, userId)
         if (changes === 0) throw new AppError('not_found', 'This session has ended already.', { field: 'session_id' })
         transaction.afterCommit(() => cachedSessions.forget(id))
+        const event = { type: 'session.ended', userId, sessionId: ownId, details: { endedSessionId: id } } as const
+        await recordEvent(transaction, event, caller)
       })
     },
 
-    endOthers: (userId: string, ownId: string): Promise<number> =>
+    endOthers: (userId: string, ownId: string, caller: Caller): Promise<number> =>
       db.inTransaction(async (transaction) => {
         await requireSession(transaction, ownId, userId)
-        return endSessions(transaction, userId, ownId)
+        return endAndRecord(transaction, userId, { ownId, caller })
       }),
 
-    endAll: (userId: string): Promise<number> => db.inTransaction((transaction) => endSessions(transaction, userId)),
+    endAll: (userId: string, caller?: Caller): Promise<number> =>
+      db.inTransaction((transaction) => endAndRecord(transaction, userId, { caller })),
 
-    endEverySession: (): Promise<number> => endInBatches(db, cachedSessions),
+    endEverySession: (): Promise<number> => endInBatches({ db, cachedSessions, recordEvent }),
   }
 }
 

@@ -1,10 +1,13 @@
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
+import type { EndingSession } from './ending.ts'
 import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import type { AuthenticatedSession, CachedSession } from './session.ts'
 import { updateRotatedSession } from './session-store.ts'
+import type { SessionCaller } from './start.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
 
@@ -16,7 +19,7 @@ interface SessionRefreshDeps {
   refreshTokens: RefreshTokens
   cachedSessions: CachedSessions
   issueTokens: IssueTokens
-  endSession: (id: string) => Promise<void>
+  endSession: (session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller) => Promise<void>
   findSuccessor: Replacement['findSuccessor']
 }
 
@@ -65,7 +68,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   }
 
   return {
-    async refresh(refreshToken: string, device: Device, audience = defaultAudience): Promise<RefreshResult> {
+    async refresh(refreshToken: string, caller: SessionCaller, audience = defaultAudience): Promise<RefreshResult> {
       const token = readRefreshToken(refreshToken)
       if (!token) return { outcome: 'unknown' }
       // Another request may rotate the session between the look at it and the write: then it is looked at again.
@@ -75,7 +78,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
         if (token.generation > found.session.generation) return { outcome: 'unknown' }
         const { session } = found
         if (token.generation === session.generation) {
-          const rotated = await rotate(found, device, audience)
+          const rotated = await rotate(found, caller.device, audience)
           if (rotated) return { outcome: 'rotated', ...rotated }
         } else if (isInGrace(session, token.generation, currentTimeMs(session, clock), lifetimes)) {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
@@ -83,7 +86,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
           return { outcome: 'grace', ...(await issue(found, audience)) }
         } else {
           // An attacker has used this token, or uses it now (RFC 9700 section 4.14.2).
-          await endSession(session.id)
+          await endSession(found.authenticated, 'session.refreshed_reuse', caller)
           return { outcome: 'reused', sessionId: session.id, userId: session.userId }
         }
       }
@@ -95,7 +98,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     },
 
     /** Resolves to the sessions that it ended. */
-    async endSuccessor(refreshToken: string): Promise<AuthenticatedSession[]> {
+    async endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]> {
       const token = readRefreshToken(refreshToken)
       if (!token) return []
       const ended: AuthenticatedSession[] = []
@@ -103,7 +106,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       for (;;) {
         const successor = await deps.findSuccessor(token)
         if (!successor) return ended
-        await endSession(successor.session.id)
+        await endSession(successor.authenticated, 'logout', caller)
         ended.push(successor.authenticated)
       }
     },

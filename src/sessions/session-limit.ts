@@ -1,3 +1,5 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
@@ -9,12 +11,14 @@ const MAX_SESSIONS_OF_USER = 100
 interface SessionLimitDeps {
   log: Log
   cachedSessions: CachedSessions
+  recordEvent: RecordEvent
 }
 
 interface StartedSession {
   id: string
   userId: string
   nowMs: number
+  caller: Caller
 }
 
 /**
@@ -22,10 +26,12 @@ interface StartedSession {
  * ends those that were not seen for longest.
  */
 export const createSessionLimit =
-  ({ log, cachedSessions }: SessionLimitDeps) =>
-  async (transaction: Transaction, { id, userId, nowMs }: StartedSession): Promise<void> => {
+  ({ log, cachedSessions, recordEvent }: SessionLimitDeps) =>
+  async (transaction: Transaction, { id, userId, nowMs, caller }: StartedSession): Promise<void> => {
     const ended = await deleteSessionsAboveLimit(transaction, { userId, newId: id, nowMs, limit: MAX_SESSIONS_OF_USER })
     if (ended.length === 0) return
+    const details = { count: ended.length, reason: 'session_limit' }
+    await recordEvent(transaction, { type: 'session.ended', userId, sessionId: id, details }, caller)
     transaction.afterCommit(() => {
       for (const endedId of ended) cachedSessions.forget(endedId)
       log.info(

@@ -1,13 +1,15 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Awaitable } from '../lib/awaitable.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAuthenticate } from './authenticate.ts'
 import { createCachedSessions } from './cached-sessions.ts'
-import { createEnding } from './ending.ts'
+import { createEnding, type EndingSession, type OwnEnd } from './ending.ts'
 import type { SigningKeys } from './keys/signing-keys.ts'
-import { currentTimeMs, type Device, type Lifetimes } from './lifetime.ts'
+import { currentTimeMs, type Lifetimes } from './lifetime.ts'
 import { lockUnrecognisedSession, updateDeviceHash } from './session-lock-store.ts'
 import {
   type AuthenticationRules,
@@ -18,7 +20,7 @@ import { createSessionRefresh, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
 import type { AuthenticatedSession, Session } from './session.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
-import { createStart, type StartOptions } from './start.ts'
+import { createStart, type SessionCaller, type StartOptions } from './start.ts'
 import type { AccessTokens } from './tokens/access-token.ts'
 import { createIssueTokens, type Tokens } from './tokens/issue-tokens.ts'
 import { createRefreshTokens } from './tokens/refresh-token.ts'
@@ -39,14 +41,14 @@ export interface Sessions extends RecentAuthentication {
   /**
    * Starts a session; undefined when the grant is no longer valid, its user was deleted, or `mayStart` says no.
    */
-  start(grant: SignInGrant, device: Device, options?: StartOptions): Promise<Tokens | undefined>
+  start(grant: SignInGrant, caller: SessionCaller, options?: StartOptions): Promise<Tokens | undefined>
   /**
    * The session of an access token, by the rows as they are now; undefined when either is not good. No promise where
    * the row is in memory.
    */
   authenticate(accessToken: string): Awaitable<AuthenticatedSession | undefined>
   /** Trades a refresh token for new tokens. One that comes again past its grace ends the session (RFC 9700 4.14.2). */
-  refresh(refreshToken: string, device: Device, audience?: string): Promise<RefreshResult>
+  refresh(refreshToken: string, caller: SessionCaller, audience?: string): Promise<RefreshResult>
   /**
    * Recognises the browser of a session from before browsers were recognised, in one transaction; does nothing where
    * another request was first.
@@ -61,17 +63,19 @@ export interface Sessions extends RecentAuthentication {
   // The sessions of a user, and their end.
   /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
   list(userId: string, limit: number, current?: CurrentSession): Promise<SessionList>
+  /** Ends the session of a request. */
+  end(session: EndingSession, why: 'logout' | 'session.refreshed_reuse', caller: Caller): Promise<void>
   /** Ends a session, of any user. */
-  end(id: string): Promise<void>
-  /** `not_found` when the user has no such session; `unauthorized` when `ownId`, that of the request, has ended. */
-  endOwn(userId: string, id: string, ownId?: string): Promise<void>
+  endAny(id: string, caller: Caller): Promise<void>
+  /** `not_found` when the user has no such session; `unauthorized` when that of the request has ended. */
+  endOwn(userId: string, id: string, end?: OwnEnd): Promise<void>
   /** Ends all sessions of a user but that of the request; `unauthorized` when that one has ended. */
-  endOthers(userId: string, ownId: string): Promise<number>
-  endAll(userId: string): Promise<number>
+  endOthers(userId: string, ownId: string, caller: Caller): Promise<number>
+  endAll(userId: string, caller?: Caller): Promise<number>
   /** Ends the sessions of all users, a batch at a time; one that starts during the call may stay. */
   endEverySession(): Promise<number>
   /** Ends the session that has just replaced the one of this refresh token, in the same browser. */
-  endSuccessor(refreshToken: string): Promise<AuthenticatedSession[]>
+  endSuccessor(refreshToken: string, caller: Caller): Promise<AuthenticatedSession[]>
 
   /** What other subjects call in their transactions. */
   rules: SessionRules
@@ -97,6 +101,7 @@ interface SessionsDeps extends AuthenticationRules {
   rootSecret: RootSecret
   lifetimes: Lifetimes
   defaultAudience: string
+  recordEvent: RecordEvent
 }
 
 const NO_SESSION: CurrentSession = { sessionId: '', readAtMs: undefined }

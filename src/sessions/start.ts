@@ -1,4 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
@@ -26,7 +28,12 @@ export interface StartOptions {
   recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
   /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
   keepsMfaOf?: string | undefined
+  /** What the start is recorded as; undefined where the record of what `also` does is enough. */
+  login?: { method: string | undefined } | undefined
 }
+
+/** Who gets the session. */
+export type SessionCaller = Caller & { device: Device }
 
 interface StartDeps {
   db: Database
@@ -36,12 +43,13 @@ interface StartDeps {
   lifetimes: Lifetimes
   defaultAudience: string
   issueTokens: IssueTokens
+  recordEvent: RecordEvent
   replaceSessions: Replacement['replaceSessions']
 }
 
 /** Starts sessions, all in one transaction: check of the grant, new row, end of the sessions that it replaces. */
 export const createStart = (deps: StartDeps) => {
-  const { db, clock, lifetimes, defaultAudience, issueTokens, replaceSessions } = deps
+  const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent, replaceSessions } = deps
   const endAboveLimit = createSessionLimit(deps)
 
   /** By the time of the database's server, where there is one. */
@@ -52,11 +60,12 @@ export const createStart = (deps: StartDeps) => {
 
   return async (
     grant: SignInGrant,
-    device: Device,
-    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf }: StartOptions = {},
+    caller: SessionCaller,
+    { replaces = [], admitted, also, mayStart, recogniseBrowser, keepsMfaOf, login }: StartOptions = {},
   ): Promise<Tokens | undefined> => {
     const id = randomUUIDv7()
     const { userId, isStillValid } = grant
+    const { device } = caller
     const session = await db.inTransaction(async (transaction) => {
       const user = await lockUserOfSession(transaction, userId)
       if (!user) return undefined
@@ -72,8 +81,10 @@ export const createStart = (deps: StartDeps) => {
       const authentication = kept?.amr.includes('mfa') ? authenticationOf(kept) : proven
       const row = newSession({ id, userId, device, nowMs, ...authentication, deviceHash }, lifetimes)
       await insertSession(transaction, row)
+      if (login)
+        await recordEvent(transaction, { type: 'login.succeeded', userId, sessionId: id, details: login }, caller)
       await replaceSessions(transaction, replaces, id, nowMs)
-      await endAboveLimit(transaction, { id, userId, nowMs })
+      await endAboveLimit(transaction, { id, userId, nowMs, caller })
       return findSession(transaction, id)
     })
     return session && issueTokens(session, defaultAudience)

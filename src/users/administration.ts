@@ -1,3 +1,5 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Database } from '../storage/database.ts'
@@ -19,12 +21,15 @@ interface AdministrationDeps extends Pick<SessionRules, 'userChanged'> {
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   announceUpdate: AnnounceUpdate
 }
 
 /** What an operator changes of an account. */
 export const createAdministration = (deps: AdministrationDeps) => {
   const { db, clock, passwords, userChanged, applySecurityEvent, announceUpdate, notify, requireGoodPassword } = deps
+  const { recordEvent } = deps
+
   return {
     async setPassword(
       id: string,
@@ -36,6 +41,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
       return db.inTransaction(async (transaction) => {
         // First: it locks the user, so that no provider is connected at the same moment.
         await updatePasswordHash(transaction, { id, hash, nowMs: clock.now() })
+        await recordEvent(transaction, { type: 'password.set', userId: id })
         const { providers } = await applySecurityEvent(transaction, 'password_set', {
           userId: id,
           keepsConnections: keepProviders,
@@ -46,18 +52,20 @@ export const createAdministration = (deps: AdministrationDeps) => {
       })
     },
 
-    resetSecondFactors: (id: string, { passkeys: removesPasskeys }: { passkeys: boolean }): Promise<RemovedFactors> =>
+    resetSecondFactors: (
+      id: string,
+      { passkeys: removesPasskeys }: { passkeys: boolean },
+      caller?: Caller,
+    ): Promise<RemovedFactors> =>
       db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, id)
         await requireUserById(transaction, id)
-        const facts = { userId: id, removesPasskeys }
-        const { codes, recoveryCodes, passkeys, sessions } = await applySecurityEvent(
-          transaction,
-          'second_factor_reset',
-          facts,
-        )
+        await recordEvent(transaction, { type: 'second_factor.reset', userId: id }, caller)
+        const facts = { userId: id, removesPasskeys, caller }
+        const ended = await applySecurityEvent(transaction, 'second_factor_reset', facts)
+        const { codes, recoveryCodes, passkeys, sessions } = ended
         const isChanged = codes || recoveryCodes > 0 || passkeys.length > 0
-        if (isChanged) await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys })
+        if (isChanged) await notify(transaction, id, { kind: 'second_factor_reset', codes, passkeys }, caller)
         return { codes, recoveryCodes, passkeys, sessions }
       }),
 
@@ -67,6 +75,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
         if ((await updateRoles(transaction, { id, roles: checked, nowMs: clock.now() })) === 0) return
         await userChanged(transaction, id)
         await announceUpdate(transaction, id, ['roles'])
+        await recordEvent(transaction, { type: 'user.roles_changed', userId: id, details: { roles: checked } })
       })
     },
 
@@ -77,6 +86,7 @@ export const createAdministration = (deps: AdministrationDeps) => {
         if ((await markEmailVerified(transaction, id, clock.now())) === 0) return
         await userChanged(transaction, id)
         await announceUpdate(transaction, id, ['email_verified'])
+        await recordEvent(transaction, { type: 'email.verified', userId: id })
       })
     },
 
@@ -84,6 +94,8 @@ export const createAdministration = (deps: AdministrationDeps) => {
       await db.inTransaction(async (transaction) => {
         await lockUserToChange(transaction, id)
         const changed = await updateDisabled(transaction, { id, disabled, nowMs: clock.now() })
+        if (changed > 0)
+          await recordEvent(transaction, { type: disabled ? 'user.disabled' : 'user.enabled', userId: id })
         if (disabled) await applySecurityEvent(transaction, 'disabled', { userId: id })
         if (changed === 0) return
         await userChanged(transaction, id)

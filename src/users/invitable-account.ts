@@ -1,9 +1,11 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from './announcement.ts'
+import { changeEvents } from './change-events.ts'
 import { makeUserInvited } from './invited-account-store.ts'
 import { takenError } from './taken.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
@@ -19,6 +21,7 @@ interface InvitableAccountDeps extends Pick<SessionRules, 'userChanged'> {
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
+  recordEvent: RecordEvent
 }
 
 /**
@@ -29,7 +32,7 @@ interface InvitableAccountDeps extends Pick<SessionRules, 'userChanged'> {
 export type MakeInvited = (transaction: Transaction, user: UserRecord, given: Given) => Promise<void>
 
 export const createMakeInvited = (deps: InvitableAccountDeps): MakeInvited => {
-  const { clock, applySecurityEvent, announceUpdate, userChanged } = deps
+  const { clock, applySecurityEvent, announceUpdate, userChanged, recordEvent } = deps
 
   /** Resolves to what has changed. */
   const takeFromStranger = async (
@@ -38,6 +41,8 @@ export const createMakeInvited = (deps: InvitableAccountDeps): MakeInvited => {
     roles: string[],
   ): Promise<UserChange[]> => {
     if ((await makeUserInvited(transaction, { id, roles, nowMs: clock.now() })) === 0) throw hasAccount(email)
+    const details = { method: 'invitation' }
+    await recordEvent(transaction, { type: 'identity.taken_over', userId: id, details })
     await applySecurityEvent(transaction, 'taken_over', { userId: id })
     return JSON.stringify(roles) === JSON.stringify(former) ? [] : ['roles']
   }
@@ -52,6 +57,7 @@ export const createMakeInvited = (deps: InvitableAccountDeps): MakeInvited => {
       changed.push('username')
     await userChanged(transaction, id)
     await announceUpdate(transaction, id, changed)
+    for (const event of changeEvents(id, changed, { roles: roles ?? [] })) await recordEvent(transaction, event)
   }
 }
 

@@ -1,8 +1,11 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { UserChange } from '../lib/user-change.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from './announcement.ts'
+import { changeEvents } from './change-events.ts'
 import { enterInvitedUser } from './invited-account-store.ts'
 import { takenError } from './taken.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
@@ -16,6 +19,7 @@ interface EnteredAccount {
   passwordHash?: string | undefined
   /** Checked; undefined: it stays. */
   username?: string | undefined
+  caller: Caller
 }
 
 /**
@@ -30,11 +34,12 @@ interface EnterInvitedDeps extends Pick<SessionRules, 'userChanged'> {
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
+  recordEvent: RecordEvent
 }
 
 export const createEnterInvited =
-  ({ clock, applySecurityEvent, announceUpdate, userChanged }: EnterInvitedDeps): EnterInvited =>
-  async (transaction, { userId, emailLower, passwordHash, username }) => {
+  ({ clock, applySecurityEvent, announceUpdate, userChanged, recordEvent }: EnterInvitedDeps): EnterInvited =>
+  async (transaction, { userId, emailLower, passwordHash, username, caller }) => {
     await lockUserToChange(transaction, userId)
     const before = await findUserById(transaction, userId)
     const nowMs = clock.now()
@@ -43,9 +48,11 @@ export const createEnterInvited =
     const changed: UserChange[] = before?.emailVerifiedAtMs === undefined ? ['email_verified'] : []
     if (username !== undefined && (await changeUsername(transaction, { id: userId, username, nowMs })))
       changed.push('username')
-    await applySecurityEvent(transaction, 'taken_over', { userId })
+    await recordEvent(transaction, { type: 'signup', userId, details: { method: 'invitation' } }, caller)
+    await applySecurityEvent(transaction, 'taken_over', { userId, caller })
     await userChanged(transaction, userId)
     await announceUpdate(transaction, userId, changed)
+    for (const event of changeEvents(userId, changed)) await recordEvent(transaction, event, caller)
     return true
   }
 

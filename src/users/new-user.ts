@@ -1,9 +1,11 @@
+import { randomUUIDv7 } from 'node:crypto'
 import type { Email } from '../lib/email-address.ts'
 import { checkAllInTurn } from '../lib/errors.ts'
 import { requireEmail } from './email.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import { requireRoles } from './roles.ts'
+import type { UserRecord } from './user-store.ts'
 import { localPart, requireUsername, usernamesFor } from './username.ts'
 
 export interface NewUser {
@@ -29,6 +31,24 @@ export interface CheckedSignup {
   passwordHash: string
 }
 
+/** What an account is made from when a provider says who the user is. */
+export interface ProviderUser {
+  /** Verified by the provider. */
+  email: Email
+  /** A name of any kind, from which a username is made. */
+  name: string
+  /** The provider's name in the settings. */
+  provider: string
+}
+
+/** What an account is made from when an operator invites its user. All of it is checked. */
+export interface InvitedUser {
+  email: Email
+  /** Made from the email's local part when left out. */
+  username: string | undefined
+  roles: string[]
+}
+
 /** The rules about what is entered. */
 export interface NewUserRules {
   requireGoodPassword: RequireGoodPassword
@@ -41,6 +61,21 @@ interface Account {
   password: string | undefined
   roles: string[]
 }
+
+/** An account that a user has made, without a name or a way to sign in. */
+export const newRecord = ({ shown, lower }: Email, nowMs: number): UserRecord => ({
+  id: randomUUIDv7(),
+  email: shown,
+  emailLower: lower,
+  emailVerifiedAtMs: undefined,
+  isSelfMade: true,
+  invitedAtMs: undefined,
+  username: '',
+  passwordHash: null,
+  roles: [],
+  disabled: false,
+  createdAtMs: nowMs,
+})
 
 /** Checks what a new account is made from; `unprocessable` for each field that breaks a rule. */
 export const requireNewUser = async (

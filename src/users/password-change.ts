@@ -1,7 +1,8 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
-import type { SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
+import type { OwnSession, SessionRules, SignInGrant } from '../sessions/sign-in-grant.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { evenWhenGone, wrongPassword } from './authentication.ts'
 import type { Notify } from './account-notice.ts'
@@ -43,6 +44,7 @@ interface PasswordChangeDeps extends Rules {
   requireGoodPassword: RequireGoodPassword
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   /** `unauthorized` on `field` when it is not this user's password. */
   requireOwnPassword: (user: UserRecord, entered: string, field: string, caller?: Caller) => Promise<void>
 }
@@ -52,10 +54,21 @@ interface PasswordChangeDeps extends Rules {
  * the next one breaks a rule, `forbidden` when there is none yet and the user has not authenticated recently.
  */
 export const createPasswordChange = (deps: PasswordChangeDeps) => {
-  const { db, clock, passwords, applySecurityEvent, notify } = deps
+  const { db, clock, passwords, applySecurityEvent, notify, recordEvent } = deps
 
   const requireGoodPassword = ({ email, username }: UserRecord, { next }: NewPassword): Promise<string> =>
     deps.requireGoodPassword(next, [email, username], 'new_password')
+
+  /** Ends what a new password ends, and tells of it. */
+  const changed = async (
+    transaction: Transaction,
+    how: 'changed' | 'set',
+    { userId, sessionId, caller }: OwnSession & { caller: Caller | undefined },
+  ): Promise<void> => {
+    await recordEvent(transaction, { type: `password.${how}`, userId, sessionId }, caller)
+    await applySecurityEvent(transaction, 'password_changed', { userId, sessionId, caller })
+    await notify(transaction, userId, { kind: 'password_changed', how }, caller)
+  }
 
   const checkChange = async (user: UserRecord, entered: NewPassword, caller?: Caller): Promise<PasswordOutcome> => {
     const { current, sessionId } = entered
@@ -67,10 +80,9 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
       grant: { userId: user.id, authenticatedAtMs: clock.now(), amr: ['pwd'], isStillValid: async () => true },
       async apply(transaction) {
         await deps.requireSession(transaction, sessionId, user.id)
-        const changed = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
-        if (changed === 0) throw wrongPassword('current_password')
-        await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
-        await notify(transaction, user.id, { kind: 'password_changed', how: 'changed' }, caller)
+        const changes = await replacePasswordHash(transaction, user.id, user.passwordHash ?? '', hash)
+        if (changes === 0) throw wrongPassword('current_password')
+        await changed(transaction, 'changed', { userId: user.id, sessionId, caller })
       },
     }
   }
@@ -82,8 +94,7 @@ export const createPasswordChange = (deps: PasswordChangeDeps) => {
     await db.inTransaction(async (transaction) => {
       await deps.requireRecentAuthentication(transaction, sessionId, user.id)
       if ((await insertPasswordHash(transaction, { id: user.id, hash, nowMs: clock.now() })) === 0) throw hasPassword()
-      await applySecurityEvent(transaction, 'password_changed', { userId: user.id, sessionId })
-      await notify(transaction, user.id, { kind: 'password_changed', how: 'set' }, caller)
+      await changed(transaction, 'set', { userId: user.id, sessionId, caller })
     })
     return { outcome: 'first_set' }
   }

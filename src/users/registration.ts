@@ -1,11 +1,19 @@
-import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
-import type { Email } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Announce } from './announcement.ts'
-import { type CheckedSignup, type NewUser, type NewUserRules, requireNewUser, requirePasswordHash } from './new-user.ts'
+import {
+  type CheckedSignup,
+  type InvitedUser,
+  type NewUser,
+  newRecord,
+  type NewUserRules,
+  type ProviderUser,
+  requireNewUser,
+  requirePasswordHash,
+} from './new-user.ts'
 import type { Passwords } from './passwords.ts'
 import { takenError, usernameTaken } from './taken.ts'
 import { findUserByUsername, insertUser, type User, type UserRecord } from './user-store.ts'
@@ -16,22 +24,7 @@ interface RegistrationDeps extends NewUserRules {
   clock: Clock
   passwords: Passwords
   announce: Announce
-}
-
-/** What an account is made from when a provider says who the user is. */
-export interface ProviderUser {
-  /** Verified by the provider. */
-  email: Email
-  /** A name of any kind, from which a username is made. */
-  name: string
-}
-
-/** What an account is made from when an operator invites its user. All of it is checked. */
-export interface InvitedUser {
-  email: Email
-  /** Made from the email's local part when left out. */
-  username: string | undefined
-  roles: string[]
+  recordEvent: RecordEvent
 }
 
 /** More rows for the transaction that creates an account. */
@@ -39,14 +32,16 @@ export type AlsoInsert = (transaction: Transaction, userId: string) => Promise<u
 
 /** Creates accounts, and tells the application of them. */
 export const createRegistration = (deps: RegistrationDeps) => {
-  const { db, clock, passwords, announce } = deps
+  const { db, clock, passwords, announce, recordEvent } = deps
 
   /** `conflict` when email or username is taken. */
-  const insert = async (user: UserRecord, { first, also }: MoreWork = {}): Promise<UserRecord> => {
+  const insert = async (user: UserRecord, { first, also, method, caller }: MoreWork): Promise<UserRecord> => {
     try {
       await db.inTransaction(async (transaction) => {
         await first?.(transaction)
         await insertUser(transaction, user)
+        const type = user.isSelfMade ? 'signup' : 'user.created'
+        await recordEvent(transaction, { type, userId: user.id, details: { method } }, caller)
         await also?.(transaction, user.id)
         await announce(transaction, 'user.created', user.id)
       })
@@ -75,20 +70,6 @@ export const createRegistration = (deps: RegistrationDeps) => {
       ? insertWithFreeUsername(user, localPart(user.emailLower), more)
       : insert({ ...user, username }, more)
 
-  const recordOf = (email: Email): UserRecord => ({
-    id: randomUUIDv7(),
-    email: email.shown,
-    emailLower: email.lower,
-    emailVerifiedAtMs: undefined,
-    isSelfMade: true,
-    invitedAtMs: undefined,
-    username: '',
-    passwordHash: null,
-    roles: [],
-    disabled: false,
-    createdAtMs: clock.now(),
-  })
-
   return {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
@@ -96,7 +77,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
       if (given.passwordHash !== undefined) await requirePasswordHash(given.passwordHash)
       const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
       const user: UserRecord = {
-        ...recordOf(email),
+        ...newRecord(email, clock.now()),
         passwordHash: passwordHash ?? null,
         roles,
         emailVerifiedAtMs: given.emailVerified ? clock.now() : undefined,
@@ -104,7 +85,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
         // Nobody can sign in to it yet, as after an invitation.
         invitedAtMs: passwordHash === undefined ? clock.now() : undefined,
       }
-      return insertAs(user, username, { also })
+      return insertAs(user, username, { also, method: passwordHash === undefined ? undefined : 'password', caller })
     },
 
     /**
@@ -121,21 +102,26 @@ export const createRegistration = (deps: RegistrationDeps) => {
      * Creates the account of a signup whose email was verified; `conflict` for a taken email or username. `first` begins
      * the transaction.
      */
-    createVerified({ email, username, passwordHash }: CheckedSignup, first: Begin): Promise<UserRecord> {
-      const user = { ...recordOf(email), passwordHash, emailVerifiedAtMs: clock.now() }
-      return insertAs(user, username, { first })
+    createVerified(
+      { email, username, passwordHash }: CheckedSignup,
+      first: Begin,
+      caller: Caller,
+    ): Promise<UserRecord> {
+      const user = { ...newRecord(email, clock.now()), passwordHash, emailVerifiedAtMs: clock.now() }
+      return insertAs(user, username, { first, method: 'password', caller })
     },
 
     /** Creates an account that nobody can enter yet; `conflict` for a taken email or username. */
     createInvited({ email, username, roles }: InvitedUser, also: AlsoInsert): Promise<User> {
-      const user = { ...recordOf(email), roles, isSelfMade: false, invitedAtMs: clock.now() }
-      return insertAs(user, username, { also })
+      const user = { ...newRecord(email, clock.now()), roles, isSelfMade: false, invitedAtMs: clock.now() }
+      return insertAs(user, username, { also, method: 'invitation' })
     },
 
     /** Creates an account without a password; `conflict` for a taken email. */
-    createFromProfile({ email, name }: ProviderUser, also: AlsoInsert): Promise<User> {
+    createFromProfile({ email, name, provider }: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User> {
       const wanted = usernameFrom(name) ?? localPart(email.lower)
-      return insertWithFreeUsername({ ...recordOf(email), emailVerifiedAtMs: clock.now() }, wanted, { also })
+      const user = { ...newRecord(email, clock.now()), emailVerifiedAtMs: clock.now() }
+      return insertWithFreeUsername(user, wanted, { also, method: provider, caller })
     },
   }
 }
@@ -143,7 +129,11 @@ export const createRegistration = (deps: RegistrationDeps) => {
 /** What begins the transaction that creates an account, and may refuse it. */
 export type Begin = (transaction: Transaction) => Promise<unknown>
 
+/** What belongs to the transaction that creates an account. */
 interface MoreWork {
   first?: Begin | undefined
   also?: AlsoInsert | undefined
+  /** How the user signs in, for the record; undefined: not yet. */
+  method: string | undefined
+  caller?: Caller | undefined
 }

@@ -1,3 +1,5 @@
+import type { AuditEvent, RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type Effects, SECURITY_EVENTS, type SecurityEvent, type Things } from './security-event-table.ts'
 
@@ -11,6 +13,8 @@ interface EventFacts {
   keepsConnections?: boolean | undefined
   /** The same for passkeys, which go then. */
   removesPasskeys?: boolean | undefined
+  /** Left out for an operator on the command line. */
+  caller?: Caller | undefined
 }
 
 /** What was removed of an authenticator app and its recovery codes. */
@@ -52,6 +56,7 @@ interface SecurityEventsDeps {
   removePasskeys: RemoveSince<string[]>
   removeCodes: RemoveSince<RemovedCodes>
   forgetWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
+  recordEvent: RecordEvent
 }
 
 export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEvent => {
@@ -85,8 +90,24 @@ export const createSecurityEvents = (deps: SecurityEventsDeps): ApplySecurityEve
     if (effects.links !== 'stay') await deps.endLinks(transaction, userId, undoLinksSince(effects, facts))
     if (effects.browsers === 'end') await deps.forgetBrowsers(transaction, userId)
     if (effects.browsers === 'trust_ends') await deps.endTrust(transaction, userId)
-    return { ...removed, sessions: await endSessions(transaction, effects, facts) }
+    const ended = { ...removed, sessions: await endSessions(transaction, effects, facts) }
+    for (const record of recordsOf(event, facts, ended)) await deps.recordEvent(transaction, record, facts.caller)
+    return ended
   }
+}
+
+/** Of what has ended; `reason` is the event. */
+const recordsOf = (event: SecurityEvent, { userId }: EventFacts, ended: Ended): AuditEvent[] => {
+  const { providers, passkeys, codes, recoveryCodes, sessions } = ended
+  const records: Pick<AuditEvent, 'type' | 'details'>[] = providers.map((provider) => ({
+    type: 'identity.unlinked',
+    details: { provider },
+  }))
+  if (passkeys.length > 0) records.push({ type: 'passkey.removed', details: { count: passkeys.length } })
+  // An operator's reset has a record of its own.
+  if ((codes || recoveryCodes > 0) && event !== 'second_factor_reset') records.push({ type: 'second_factor.removed' })
+  if (sessions > 0) records.push({ type: 'session.ended', details: { count: sessions } })
+  return records.map(({ type, details }) => ({ type, userId, details: { ...details, reason: event } }))
 }
 
 const requireTime = ({ sinceMs }: EventFacts): number => {

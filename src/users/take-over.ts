@@ -1,3 +1,5 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
+import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from './announcement.ts'
@@ -11,12 +13,16 @@ interface TakeOverFacts {
   emailLower: string
   /** Of the password that the owner of the address has chosen; without it, the account has none afterwards. */
   passwordHash?: string | undefined
+  /** What proves the address, for the record: `link`, or the provider's name in the settings. */
+  method: string
+  caller: Caller
 }
 
 interface TakeOverDeps {
   clock: Clock
   applySecurityEvent: ApplySecurityEvent
   announceUpdate: AnnounceUpdate
+  recordEvent: RecordEvent
 }
 
 /**
@@ -32,14 +38,15 @@ interface TakeOverDeps {
 export type TakeOver = (transaction: Transaction, facts: TakeOverFacts) => Promise<boolean>
 
 export const createTakeOver =
-  ({ clock, applySecurityEvent, announceUpdate }: TakeOverDeps): TakeOver =>
-  async (transaction, { userId, emailLower, passwordHash }) => {
+  ({ clock, applySecurityEvent, announceUpdate, recordEvent }: TakeOverDeps): TakeOver =>
+  async (transaction, { userId, emailLower, passwordHash, method, caller }) => {
     // First, so that nobody signs in or connects a provider at the same moment.
     await lockUserToChange(transaction, userId)
     const before = await findUserById(transaction, userId)
     const nowMs = clock.now()
     if ((await takeOverUser(transaction, { id: userId, emailLower, passwordHash, nowMs })) === 0) return false
-    await applySecurityEvent(transaction, 'taken_over', { userId })
+    await recordEvent(transaction, { type: 'identity.taken_over', userId, details: { method } }, caller)
+    await applySecurityEvent(transaction, 'taken_over', { userId, caller })
     const losesRoles = before?.isSelfMade && before.roles.length > 0
     await announceUpdate(transaction, userId, losesRoles ? ['email_verified', 'roles'] : ['email_verified'])
     return true

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
@@ -13,6 +14,7 @@ interface UsernameChangeDeps extends Pick<SessionRules, 'userChanged'> {
   clock: Clock
   announceUpdate: AnnounceUpdate
   notify: Notify
+  recordEvent: RecordEvent
 }
 
 interface UsernameChange {
@@ -26,7 +28,7 @@ interface UsernameChange {
 
 /** Changes a username; `unprocessable` when it is none, `conflict` when it is taken. */
 export const renameUser = async (
-  { db, clock, userChanged, announceUpdate, notify }: UsernameChangeDeps,
+  { db, clock, userChanged, announceUpdate, notify, recordEvent }: UsernameChangeDeps,
   { id, entered, requirePermission, caller }: UsernameChange,
 ): Promise<void> => {
   const username = requireUsername(entered)
@@ -38,6 +40,7 @@ export const renameUser = async (
       await userChanged(transaction, id)
       await announceUpdate(transaction, id, ['username'])
       await notify(transaction, id, { kind: 'username_changed', oldUsername, newUsername: username }, caller)
+      await recordEvent(transaction, { type: 'username.changed', userId: id }, caller)
     })
   } catch (error) {
     throw takenError(error)

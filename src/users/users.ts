@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
@@ -6,12 +7,12 @@ import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from './account-notice.ts'
 import type { Announce, AnnounceUpdate } from './announcement.ts'
 import { createAuthentication, type SignInRefusal } from './authentication.ts'
-import type { CheckedSignup, NewUser } from './new-user.ts'
+import type { CheckedSignup, InvitedUser, NewUser, ProviderUser } from './new-user.ts'
 import { createPasswordChange, type NewPassword, type PasswordOutcome } from './password-change.ts'
 import type { EmailDomains } from './email-domains.ts'
 import type { RequireGoodPassword } from './password-rules.ts'
 import type { Passwords } from './passwords.ts'
-import { type AlsoInsert, type Begin, createRegistration, type InvitedUser, type ProviderUser } from './registration.ts'
+import { type AlsoInsert, type Begin, createRegistration } from './registration.ts'
 import type { ApplySecurityEvent, RemovedFactors } from './security-events.ts'
 import type { HasPassword } from './usable-password.ts'
 import {
@@ -42,9 +43,9 @@ export interface Users {
   /** Checks and hashes what a signup has entered, and looks up nothing but the username. */
   checkSignup(newUser: NewUser & { password: string }, caller?: Caller): Promise<CheckedSignup>
   /** For a user who has verified the email, and then signs in to the account. `first` begins the transaction. */
-  createVerified(signup: CheckedSignup, first: Begin): Promise<SignInGrant>
+  createVerified(signup: CheckedSignup, first: Begin, caller: Caller): Promise<SignInGrant>
   /** Without a password, with an email that a provider has verified. */
-  createFromProfile(providerUser: ProviderUser, also: AlsoInsert): Promise<User>
+  createFromProfile(providerUser: ProviderUser, also: AlsoInsert, caller: Caller): Promise<User>
   /** Without a password, for a user who was invited, and whose email nobody has proved yet. */
   createInvited(invitedUser: InvitedUser, also: AlsoInsert): Promise<User>
 
@@ -72,7 +73,7 @@ export interface Users {
    * For a user who has lost them: codes and recovery codes end, and passkeys where that is asked for; so do all
    * sessions, links and known browsers. `not_found` when there is no such user.
    */
-  resetSecondFactors(id: string, options: { passkeys: boolean }): Promise<RemovedFactors>
+  resetSecondFactors(id: string, options: { passkeys: boolean }, caller?: Caller): Promise<RemovedFactors>
   setRoles(id: string, roles: string[]): Promise<void>
   /** `conflict` for a taken username. */
   setUsername(id: string, entered: string): Promise<void>
@@ -81,7 +82,7 @@ export interface Users {
   /** Disabling ends every session; enabling brings none of them back. */
   setDisabled(id: string, disabled: boolean): Promise<void>
   /** Whether there was such a user. */
-  delete(id: string): Promise<boolean>
+  delete(id: string, caller?: Caller): Promise<boolean>
 
   /** By id, email or username. */
   find(name: string): Promise<User | undefined>
@@ -102,6 +103,7 @@ interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
   announceUpdate: AnnounceUpdate
   applySecurityEvent: ApplySecurityEvent
   notify: Notify
+  recordEvent: RecordEvent
   /** Forgets to which address messages about a deleted user went, and what they said. */
   forgetMessages: (transaction: Transaction, userId: string) => Promise<unknown>
 }
@@ -119,6 +121,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     hasPassword,
     announce,
     notify,
+    recordEvent,
     forgetMessages,
     requireSession,
     requireRecentAuthentication,
@@ -144,6 +147,7 @@ export const createUsers = (deps: UsersDeps): Users => {
       if ((await deleteUser(transaction, id)) === 0) return false
       await forgetMessages(transaction, id)
       await announce(transaction, 'user.deleted', id)
+      await recordEvent(transaction, { type: 'user.deleted', userId: id }, caller)
       return true
     })
 
@@ -156,8 +160,8 @@ export const createUsers = (deps: UsersDeps): Users => {
       return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))
     },
 
-    async createVerified(signup, first) {
-      return grantFor(await createVerified(signup, first))
+    async createVerified(signup, first, caller) {
+      return grantFor(await createVerified(signup, first, caller))
     },
 
     changeOrSetPassword: createPasswordChange({ ...deps, requireOwnPassword }),
@@ -184,7 +188,7 @@ export const createUsers = (deps: UsersDeps): Users => {
       await remove(id, { requirePermission, caller })
     },
 
-    delete: (id) => remove(id),
+    delete: (id, caller) => remove(id, { caller }),
     ...administrationOnDemand(deps),
 
     list: (page) => findUsers(db, page),

@@ -1,10 +1,11 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import { recordAttempt, recordInterruptedAttempt } from './attempt-store.ts'
 import { type DeliveryResult, deliver } from './delivery.ts'
 import type { DeliveryOutcome } from './delivery-outcome.ts'
-import type { OutboxEvent } from './outbox-event.ts'
+import { givenUp, type OutboxEvent } from './outbox-event.ts'
 import { claimEvent, closeEvent, findDueEvents, postponeEvent } from './outbox-store.ts'
 import { backoffMs, isTemporary } from './retry-policy.ts'
 import type { WebhookSettings } from './webhook-settings.ts'
@@ -14,6 +15,7 @@ interface DispatcherDeps {
   clock: Clock
   log: Log
   settings: WebhookSettings
+  recordEvent: RecordEvent
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
 }
 
@@ -35,7 +37,7 @@ export interface Dispatcher {
   deliverDue(): Promise<void>
 }
 
-export const createDispatcher = ({ db, clock, log, settings, onOutcome }: DispatcherDeps): Dispatcher => {
+export const createDispatcher = ({ db, clock, log, settings, recordEvent, onOutcome }: DispatcherDeps): Dispatcher => {
   const underWay = new Set<Promise<boolean>>()
   const abort = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -65,20 +67,19 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     await db.inTransaction(async (transaction) => {
       if (retried) await postponeEvent(transaction, event, { status, problem, untilMs })
       else await closeEvent(transaction, event, { status, problem, nowMs })
+      if (outcome === 'failed') await recordEvent(transaction, givenUp(event, problem))
       await recordAttempt(transaction, event, { status, problem, outcome, durationMs, endedAtMs: nowMs })
     })
   }
 
-  /**
-   * The process of the last allowed attempt died before its end. The event may have arrived, so there is no further
-   * attempt.
-   */
+  /** The process of the last allowed attempt died before its end. The event may have arrived: it is not sent again. */
   const closeInterrupted = async (event: OutboxEvent): Promise<void> => {
     log.warn({ event_id: event.id, type: event.type, user_id: event.userId }, 'webhook attempt was interrupted')
     onOutcome?.('interrupted')
     await db.inTransaction(async (transaction) => {
       await closeEvent(transaction, event, { status: null, problem: 'interrupted', nowMs: clock.now() })
       await recordInterruptedAttempt(transaction, event)
+      await recordEvent(transaction, givenUp(event, 'interrupted'))
     })
   }
 
@@ -100,8 +101,7 @@ export const createDispatcher = ({ db, clock, log, settings, onOutcome }: Dispat
     for (const event of await findDueEvents(db, clock.now(), places)) {
       const handling = handle(event).then((isStored) => {
         underWay.delete(handling)
-        // If the result could not be stored (the disk is full), the event is due again at once: it is left to the next
-        // poll.
+        // What could not be stored (the disk is full) is due again at once: it is left to the next poll.
         if (timer && isStored) wake()
         return isStored
       })

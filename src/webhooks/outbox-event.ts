@@ -1,3 +1,5 @@
+import type { AuditEvent } from '../audit/audit-event.ts'
+
 /** An event in the outbox, with its state. Times in milliseconds since 1970. */
 export interface OutboxEvent {
   /** UUID of version 7. */
@@ -50,3 +52,10 @@ export const toEvent = (row: EventRow): OutboxEvent => ({
 
 export const OUTBOX_COLUMNS = `id, type, user_id, created_at, body, attempts, attempts_before, next_attempt_at, status, problem,
   delivered_at, closed_at`
+
+/** The record of an event that is not sent again. */
+export const givenUp = ({ id, userId }: OutboxEvent, problem: string | null): AuditEvent => ({
+  type: 'webhook.given_up',
+  userId,
+  details: { webhookId: id, reason: problem ?? undefined },
+})

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Log } from '../lib/log.ts'
 import { once, onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
@@ -72,6 +73,7 @@ interface WebhooksDeps {
   retentionMs: number
   /** Called after every attempt that this process has made. */
   onOutcome?: ((outcome: DeliveryOutcome) => void) | undefined
+  recordEvent: RecordEvent
 }
 
 const CLEANUP_BATCH = 500

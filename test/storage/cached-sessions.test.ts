@@ -61,7 +61,7 @@ const grantFor = (userId: string): SignInGrant => ({
 })
 
 const start = async (userId: string) => {
-  const tokens = await core.sessions.start(grantFor(userId), device)
+  const tokens = await core.sessions.start(grantFor(userId), { device })
   return tokens ?? assert.fail('the session was not started')
 }
 
@@ -141,7 +141,7 @@ describe('changes of a user', () => {
         for (let count = 0; count < 2100; count += 1) await insertSession(transaction, newSession(user.id))
       })
       const { id } = await own.users.create(newPerson())
-      const tokens = await own.sessions.start(grantFor(id), device)
+      const tokens = await own.sessions.start(grantFor(id), { device })
       assert.ok(await own.sessions.authenticate(tokens?.accessToken ?? ''))
       assert.equal(await by.sessions.endEverySession(), 2101)
       assert.equal(await own.sessions.authenticate(tokens?.accessToken ?? ''), undefined)

@@ -17,7 +17,7 @@ const idempotencyOf = (handle: typeof db, current: Uint8Array, previous?: Uint8A
   createIdempotency({ db: handle, clock: systemClock, rootSecret: createRootSecret({ current, previous }) })
 const one = idempotencyOf(handles[0], secret)
 const other = idempotencyOf(handles[1], secret)
-const { key } = await createApiKeys({ db, clock: systemClock }).create({
+const { key } = await createApiKeys({ db, clock: systemClock, recordEvent: async () => {} }).create({
   name: 'any',
   scopes: ['users:write'],
   lifetimeMs: undefined,

@@ -24,6 +24,7 @@ const ringOf = (db: Database, rootSecret: Uint8Array) =>
     clock: { now: () => T0 },
     rootSecret: createRootSecret({ current: rootSecret }),
     accessTokenLifetimeMs: 1000,
+    recordEvent: async () => {},
   })
 
 /** The work of a first start. */

@@ -24,6 +24,7 @@ const importInto = (db: Database, told: string[] = []) =>
     issuerOf: () => undefined,
     findConnected,
     connect: insertIdentities,
+    recordEvent: async () => {},
     announceAll: async (_, type, ids) => void told.push(...ids.map((id) => `${type} ${id}`)),
   })
 

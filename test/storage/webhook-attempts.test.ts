@@ -35,6 +35,7 @@ const setUp = async (t: TestContext, maxAttempts: number) => {
       maxAttempts,
     },
     retentionMs: HOUR_MS,
+    recordEvent: async () => {},
   })
   const announced = async (userId: string): Promise<OutboxEvent> => {
     await db.inTransaction((transaction) => webhooks.announce(transaction, 'user.created', userId))

@@ -29,6 +29,7 @@ const setUp = async (t: TestContext, maxAttempts: number) => {
         maxAttempts,
       },
       retentionMs: 1000,
+      recordEvent: async () => {},
     })
   return { receiver, db, clock, complaints, webhooks: webhooksOn(db), others: webhooksOn(await open()) }
 }

@@ -55,8 +55,9 @@ test('a user whose account another tab creates between two queries is signed in,
     describeAccount: () => assert.fail('no account is to be linked'),
     markVerified: () => assert.fail('the email is verified already'),
     factorOf: () => 'asked',
+    recordEvent: () => assert.fail('nothing has happened'),
   })
-  const result = await signIn(profile, () => assert.fail('it is no signup'))
+  const result = await signIn(profile, { limitSignup: () => assert.fail('it is no signup'), caller: {} })
   assert.ok('grant' in result, 'signed in')
   assert.equal(result.grant.userId, user.id)
 })

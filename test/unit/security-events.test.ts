@@ -9,8 +9,10 @@ import { createSecurityEvents } from '../../src/users/security-events.ts'
 const transaction = {} as Transaction
 const facts = { userId: 'ada', sessionId: 'own', sinceMs: 7 }
 
-const record = async (event: SecurityEvent, given: object = {}): Promise<string[]> => {
+/** What an event ends, and the records of it. */
+const applied = async (event: SecurityEvent, given: object = {}): Promise<{ calls: string[]; records: string[] }> => {
   const calls: string[] = []
+  const records: string[] = []
   const apply = createSecurityEvents({
     endSessions: async (_, __, except) => {
       calls.push(`sessions but ${except ?? 'none'}`)
@@ -34,10 +36,14 @@ const record = async (event: SecurityEvent, given: object = {}): Promise<string[
       return { codes: true, recoveryCodes: 10 }
     },
     forgetWrongCodes: async () => void calls.push('wrong codes'),
+    recordEvent: async (_, { type, userId, details }) =>
+      void records.push(`${type} of ${userId}, ${JSON.stringify(details)}`),
   })
   await apply(transaction, event, { ...facts, ...given })
-  return calls.sort()
+  return { calls: calls.sort(), records }
 }
+
+const endedBy = async (event: SecurityEvent, given?: object): Promise<string[]> => (await applied(event, given)).calls
 
 describe('what events end', () => {
   const ENDS = ['sessions but none', 'sign-ins']
@@ -64,21 +70,40 @@ describe('what events end', () => {
   }
 
   for (const [event, expected] of Object.entries(cases)) {
-    test(event, async () => assert.deepEqual(await record(event as SecurityEvent), expected))
+    test(event, async () => assert.deepEqual(await endedBy(event as SecurityEvent), expected))
   }
 
   test('every event of the table is tested here', () =>
     assert.deepEqual(Object.keys(cases).sort(), Object.keys(SECURITY_EVENTS).sort()))
 
   test('an event that undoes something needs the time when that began', () =>
-    assert.rejects(record('email_undone', { sinceMs: undefined }), TypeError))
+    assert.rejects(endedBy('email_undone', { sinceMs: undefined }), TypeError))
 
   test('connections stay, and passkeys go, where the operator asks for it', async () => {
-    const kept = await record('password_set', { keepsConnections: true })
+    const kept = await endedBy('password_set', { keepsConnections: true })
     assert.deepEqual(kept, ['browsers', 'links', ...ENDS, 'wrong codes'])
-    const reset = await record('second_factor_reset', { removesPasskeys: true })
+    const reset = await endedBy('second_factor_reset', { removesPasskeys: true })
     assert.deepEqual(reset, ['browsers', 'codes from 0', 'links', 'passkeys from 0', ...ENDS])
   })
+})
+
+const recordsOf = async (event: SecurityEvent): Promise<string[]> => (await applied(event)).records
+
+describe('the records of what ended', () => {
+  test('each thing that went has one, with the event as its reason', async () =>
+    assert.deepEqual(await recordsOf('taken_over'), [
+      'identity.unlinked of ada, {"provider":"google","reason":"taken_over"}',
+      'passkey.removed of ada, {"count":1,"reason":"taken_over"}',
+      'second_factor.removed of ada, {"reason":"taken_over"}',
+      'session.ended of ada, {"count":2,"reason":"taken_over"}',
+    ]))
+
+  test('an event that ends nothing has none', async () => assert.deepEqual(await recordsOf('email_changed'), []))
+
+  test('an operator who resets second factors has recorded that', async () =>
+    assert.deepEqual(await recordsOf('second_factor_reset'), [
+      'session.ended of ada, {"count":2,"reason":"second_factor_reset"}',
+    ]))
 })
 
 /** The rows of the table in docs/security.md, by the words for each event. */

@@ -31,7 +31,7 @@ export const createAccountEmail = ({ mail, recovery, sessions, emailDomains }: R
         return {
           event: 'email_change_cancel',
           done: 'email_cancelled',
-          run: () => requests.cancel(session),
+          run: () => requests.cancel(session, context),
         } as const
       return {
         event: 'email_change_request',

@@ -173,14 +173,14 @@ export const createAccount = (deps: PageDeps) => {
       const { userId, sessionId } = session
       if (context.form.get('all_others') === '1') {
         await recordOutcome(context, session, 'session_end', async (facts) => {
-          facts.count = await sessions.endOthers(userId, sessionId)
+          facts.count = await sessions.endOthers(userId, sessionId, context)
         })
         return done('sessions')
       }
       const id = context.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
       await recordOutcome(context, session, 'session_end', async (facts) => {
-        await sessions.endOwn(userId, id, sessionId)
+        await sessions.endOwn(userId, id, { ownId: sessionId, caller: context })
         facts.endedSessionId = id
       })
       return done('session')
@@ -191,7 +191,7 @@ export const createAccount = (deps: PageDeps) => {
       if (context.form.get('forget_trusted') !== '1')
         throw new AppError('invalid_request', 'Say what to do: forget_trusted=1.', { field: 'forget_trusted' })
       await recordOutcome(context, session, 'trusted_browsers_forget', async (facts) => {
-        facts.count = await deps.knownBrowsers.endTrust(session.userId)
+        facts.count = await deps.knownBrowsers.endTrust(session.userId, context)
       })
       return done('trusted_browsers_forgotten')
     },

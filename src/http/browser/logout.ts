@@ -27,9 +27,10 @@ export const createLogout = (deps: PageDeps) => {
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
       const ended = await findBrowserSessions(deps, context)
-      for (const { sessionId } of ended) await deps.sessions.end(sessionId)
+      for (const session of ended) await deps.sessions.end(session, 'logout', context)
       // A login in another tab may have replaced this session a moment ago: its new session ends too.
-      if (context.cookies.refresh) ended.push(...(await deps.sessions.endSuccessor(context.cookies.refresh)))
+      const { refresh } = context.cookies
+      if (refresh) ended.push(...(await deps.sessions.endSuccessor(refresh, context)))
       for (const { userId, sessionId } of ended) deps.accountLog.record(context, { event: 'logout', userId, sessionId })
       const pending = readPending(deps, context)
       if (pending) await deps.pendingSignIns.end(pending)

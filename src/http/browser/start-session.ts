@@ -21,6 +21,9 @@ export const findBrowserSessions = async (
   return [...sessionsById.values()]
 }
 
+/** Events that have no record but that of their session. Others, such as a new password, are recorded by what they do. */
+const LOGINS: ReadonlySet<EventFacts['event']> = new Set(['login', 'reauthentication'])
+
 export interface NewSession {
   grant: SignInGrant
   /** A function is called after the commit. */
@@ -67,8 +70,9 @@ export const startSession = async (
   const tokens = await deps.limits.attemptAtOnce(
     [['successfulLogin', { userId, network: context.network }]],
     (admitted) => {
-      const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted }
-      return deps.sessions.start(grant, context.device, options)
+      const login = LOGINS.has(facts.event) ? { method: facts.method } : undefined
+      const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted, login }
+      return deps.sessions.start(grant, context, options)
     },
   )
   if (!tokens) return undefined

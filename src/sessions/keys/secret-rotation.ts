@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../../audit/audit-event.ts'
 import type { RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
 import { type Clock, toTimestamp } from '../../lib/time.ts'
@@ -11,6 +12,7 @@ interface SecretRotationDeps {
   clock: Clock
   rootSecret: RootSecret
   signingKeys: Pick<SigningKeys, 'prepare' | 'reseal'>
+  recordEvent: RecordEvent
   /** What else is sealed with the root secret for as long as it is stored: the secrets of authenticator apps. */
   appSecrets: {
     /** Resolves to how many were sealed with the previous root secret. */
@@ -51,7 +53,7 @@ export interface SecretRotation {
 }
 
 export const createSecretRotation = (deps: SecretRotationDeps): SecretRotation => {
-  const { db, clock, rootSecret, signingKeys, appSecrets } = deps
+  const { db, clock, rootSecret, signingKeys, appSecrets, recordEvent } = deps
 
   const read = async (queries: Queries): Promise<Omit<SecretStatus, 'apps'>> => {
     const nowMs = clock.now()
@@ -101,6 +103,7 @@ export const createSecretRotation = (deps: SecretRotationDeps): SecretRotation =
           isChanged = true
           await signingKeys.reseal(transaction)
         }
+        await recordEvent(transaction, { type: 'key.rotated', details: { reason: 'root_secret' } })
       })
       await appSecrets.reseal()
       return status()

@@ -1,3 +1,4 @@
+import type { RecordEvent } from '../../audit/audit-event.ts'
 import { coalesce } from '../../lib/coalesce.ts'
 import type { RootSecret } from '../../lib/derived-keys.ts'
 import { AppError } from '../../lib/errors.ts'
@@ -21,6 +22,7 @@ interface SigningKeysDeps {
   clock: Clock
   rootSecret: RootSecret
   accessTokenLifetimeMs: number
+  recordEvent: RecordEvent
 }
 
 /**
@@ -70,7 +72,8 @@ export interface KeySummary extends Omit<KeyRecord, 'publicJwk' | 'privateJwkSea
   state: KeyState
 }
 
-export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs }: SigningKeysDeps): SigningKeys => {
+export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
+  const { db, clock, rootSecret, accessTokenLifetimeMs, recordEvent } = deps
   // Twice the lifetime: the setting may have been shortened since the last token was signed. And twice the skew: the
   // clock of the replica that signs may be behind, and that of the replica that verifies ahead.
   const graceMs = 2 * (accessTokenLifetimeMs + MAX_CLOCK_SKEW_MS)
@@ -138,6 +141,10 @@ export const createSigningKeys = ({ db, clock, rootSecret, accessTokenLifetimeMs
         await reseal(transaction)
         const next = now ? await replaceAll(transaction) : await publish(transaction)
         await insertKey(transaction, next)
+        await recordEvent(transaction, {
+          type: 'key.rotated',
+          details: { keyId: next.id, reason: now ? 'now' : undefined },
+        })
         return next
       })
       await reload()

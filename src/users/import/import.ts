@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import type { RecordEvent } from '../../audit/audit-event.ts'
 import type { Clock } from '../../lib/time.ts'
 import { type Database, type Transaction, UniqueViolation } from '../../storage/database.ts'
 import type { NewUserRules } from '../new-user.ts'
@@ -56,12 +57,13 @@ export interface UserImportDeps extends NewUserRules {
   findConnected: FindConnected
   connect: (transaction: Transaction, identities: readonly Connection[], nowMs: number) => Promise<unknown>
   announceAll: AnnounceAll
+  recordEvent: RecordEvent
 }
 
 /** Other requests may take a name between the look and the insert. */
 const MAX_ATTEMPTS = 5
 export const createUserImport = (deps: UserImportDeps): UserImport => {
-  const { db, clock, findConnected, connect, announceAll } = deps
+  const { db, clock, findConnected, connect, announceAll, recordEvent } = deps
 
   const recordOf = (user: ImportedUser, username: string, hash: string | undefined): UserRecord => {
     const nowMs = clock.now()
@@ -103,6 +105,7 @@ export const createUserImport = (deps: UserImportDeps): UserImport => {
     await connect(transaction, identities, nowMs)
     const ids = rows.map(({ id }) => id)
     if (announces) await announceAll(transaction, 'user.created', ids)
+    if (ids.length > 0) await recordEvent(transaction, { type: 'import.added', details: { count: ids.length } })
     return users.map((user, index) => outcomeOf(decisions[index], records.get(user)))
   }
 
@@ -126,6 +129,7 @@ export const createUserImport = (deps: UserImportDeps): UserImport => {
       db.inTransaction(async (transaction) => {
         const deleted = await deleteUsers(transaction, ids)
         if (announces && deleted > 0) await announceAll(transaction, 'user.deleted', ids)
+        if (deleted > 0) await recordEvent(transaction, { type: 'import.taken_back', details: { count: deleted } })
       }),
   }
 }

@@ -33,7 +33,15 @@ const noting = (statements: string[]): Pick<Database, 'inTransaction'> => ({
 const statementsFor = async (address: string): Promise<string[]> => {
   const statements: string[] = []
   const { links, limits } = recovery
-  const deps = { clock, baseUrl, mail, links, limits, lifetimeMs: 3_600_000 }
+  const deps = {
+    clock,
+    baseUrl,
+    mail,
+    links,
+    limits,
+    lifetimeMs: 3_600_000,
+    recordEvent: () => assert.fail('recorded'),
+  }
   const { ask } = createResetLinks({ ...deps, db: { ...db, ...noting(statements) } })
   const email = readEmail(address) ?? assert.fail()
   await ask({ email, returnTo: '/', browser: 'x', userAgent: '', network: '127.0.0.1' })

@@ -114,7 +114,7 @@ describe('at most 100 sessions a user', () => {
     const device = { userAgent: 'Firefox', address: '127.0.0.1' }
     const grant = { userId: account.userId, authenticatedAtMs: undefined, amr: [], isStillValid: async () => true }
     const begin = async ({ sessions }: Core) => {
-      const begun = await sessions.start(grant, device)
+      const begun = await sessions.start(grant, { device })
       return begun?.sessionId ?? assert.fail()
     }
     const processes = [await openOperator(service), await openOperator(other)]

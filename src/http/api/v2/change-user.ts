@@ -43,7 +43,7 @@ export const createChangeUser = ({ directory, accountLog }: ChangeUserDeps) => (
     const { email_verified: emailVerified, ...rest } = BODY.read(context.json)
     const changes: UserChanges = { ...rest, emailVerified }
     if (changes.email !== undefined || emailVerified !== undefined) requireScope(key, 'credentials:write')
-    const { user, changed } = await directory.change(id, changes)
+    const { user, changed } = await directory.change(id, changes, context)
     for (const event of eventsOf(changed, user.disabled)) accountLog.record(context, { event, userId: id })
     return json(200, JSON.stringify(directoryUserToJson(user)))
   },

@@ -51,7 +51,7 @@ export const createCreateLink = ({ directory, accountLog, ...targets }: CreateLi
       const { purpose, return_to: entered } = BODY.read(context.json)
       const link = { purpose, returnTo: requireReturnTo(entered) }
       return accountLog.recordOutcome(context, { event: EVENTS[purpose], userId: id }, () =>
-        directory.createLink(id, link, (transaction, { url, expiresAtMs }) => {
+        directory.createLink(id, link, context, (transaction, { url, expiresAtMs }) => {
           const body = { url, expires_at: toTimestamp(expiresAtMs) }
           return keep(transaction, json(201, JSON.stringify(body)))
         }),

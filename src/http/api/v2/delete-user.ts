@@ -14,7 +14,7 @@ export const createDeleteUser = ({ users, accountLog }: Pick<RouteDeps, 'users' 
 
   async handle(context: RequestContext): Promise<HttpResponse> {
     const { id = '' } = context.parameters
-    if (await users.delete(id)) accountLog.record(context, { event: 'account_delete', userId: id })
+    if (await users.delete(id, context)) accountLog.record(context, { event: 'account_delete', userId: id })
     return noContent
   },
 })

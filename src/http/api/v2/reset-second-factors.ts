@@ -31,7 +31,7 @@ export const createResetSecondFactors = ({ users, accountLog }: Pick<RouteDeps, 
     const passkeys = readPasskeys(context)
     // As for every DELETE: what is not there is gone.
     if (!(await users.find(id))) return noContent
-    await users.resetSecondFactors(id, { passkeys })
+    await users.resetSecondFactors(id, { passkeys }, context)
     accountLog.record(context, { event: 'second_factor_reset', userId: id })
     return noContent
   },

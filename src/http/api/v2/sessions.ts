@@ -39,7 +39,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
 
     async handle(context: RequestContext): Promise<HttpResponse> {
       const { id = '' } = context.parameters
-      const count = await sessions.endAll(id)
+      const count = await sessions.endAll(id, context)
       accountLog.record(context, { event: 'session_end', userId: id, count })
       return noContent
     },
@@ -55,7 +55,7 @@ export const createSessionRoutes = ({ sessions, users, accountLog }: RouteDeps) 
 
     async handle(context: RequestContext): Promise<HttpResponse> {
       const { id = '' } = context.parameters
-      await sessions.end(id)
+      await sessions.endAny(id, context)
       accountLog.record(context, { event: 'session_end', endedSessionId: id })
       return noContent
     },

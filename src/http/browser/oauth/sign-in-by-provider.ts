@@ -53,9 +53,10 @@ export const createSignInByProvider = (deps: SignInByProviderDeps) => {
     const { flow, browserSecret, facts } = callback
     const { returnTo, pendingLink } = flow
     if (pendingLink) return requireStarted(await linkPending(context, callback, profile, pendingLink))
-    const result = await oauth.signIn(profile, (signUp) =>
-      limits.attempt([['signupOfAddress', { network: context.network }]], signUp),
-    )
+    const result = await oauth.signIn(profile, {
+      limitSignup: (signUp) => limits.attempt([['signupOfAddress', { network: context.network }]], signUp),
+      caller: context,
+    })
     if ('grant' in result) {
       facts.event = result.event
       const browser = result.event === 'login' ? 'announced' : 'silent'

@@ -57,7 +57,7 @@ export const createAddPasskey = (deps: PageDeps) => {
   const addToAccount = (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
     const { userId, sessionId } = session
     return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, async (facts) => {
-      const { passkey, recoveryCodes: codes } = await passkeys.add(session, await checkFirst(context, session))
+      const { passkey, recoveryCodes: codes } = await passkeys.add(session, await checkFirst(context, session), context)
       facts.passkeyId = passkey.id
       return added(passkey, codes && (await showRecoveryCodes(deps, context, { userId, codes })))
     })

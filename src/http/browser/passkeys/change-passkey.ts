@@ -36,7 +36,7 @@ const change = async (
   const returnTo = readReturnTo(form.get('return_to') ?? path, { baseUrl, homeUrl })
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
   await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
-    await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name))
+    await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))
     // Not before: it is any text until then.
     facts.passkeyId = id
   })

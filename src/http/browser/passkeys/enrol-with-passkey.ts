@@ -34,7 +34,7 @@ export const enrolWithPasskey = (
         facts,
         amr: checked.amr,
         async store(transaction) {
-          stored = await passkeys.addAtSignIn(transaction, userId, checked)
+          stored = await passkeys.addAtSignIn(transaction, userId, checked, context)
         },
         async returnTo() {
           const codes = stored?.recoveryCodes

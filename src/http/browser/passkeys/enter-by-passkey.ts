@@ -50,6 +50,7 @@ export const createEnterByPasskey = (deps: PageDeps) => {
     const checked = await check()
     let stored: AddedPasskey | undefined
     const proof: ProviderProof = {
+      method: 'passkey',
       // The link has come to this address.
       verifiedEmail: { shown: link.emailLower, lower: link.emailLower },
       async connect(transaction) {

@@ -27,9 +27,9 @@ export const createPasskeyLogin = (deps: PageDeps) => {
 
   const prove = async (context: RequestContext, isConfirmation: boolean): Promise<PasskeyProof> => {
     const browserSecret = context.cookies.link
-    if (!isConfirmation) return passkeys.signIn(context.json, browserSecret)
+    if (!isConfirmation) return passkeys.signIn(context.json, browserSecret, context)
     const userId = await requireConfirming(context)
-    return passkeys.checkAssertion({ userId, response: context.json, browserSecret })
+    return passkeys.checkAssertion({ userId, response: context.json, browserSecret }, context)
   }
 
   const recordCounter = (context: RequestContext, { passkey, counterWentBack }: PasskeyProof): void => {

@@ -18,12 +18,9 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
     return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
   }
 
-  const checkPasskey = async (
-    { cookies }: RequestContext,
-    asked: AskedFactor,
-    response: string,
-  ): Promise<ProvedFactor> => {
-    const { grant, apply } = await passkeys.checkAssertion({ ...asked, response, browserSecret: cookies.link })
+  const checkPasskey = async (context: RequestContext, asked: AskedFactor, response: string): Promise<ProvedFactor> => {
+    const check = { ...asked, response, browserSecret: context.cookies.link }
+    const { grant, apply } = await passkeys.checkAssertion(check, context)
     return { apply, amrAfter: () => grant.amr }
   }
 

@@ -43,7 +43,7 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
   ): Promise<HttpResponse> => {
     const { authenticatedAtMs, amr = [], provider } = own ?? {}
     const grant = { ...verification.grantFor(link), authenticatedAtMs, amr, provider }
-    const also = verification.verifyIn(link)
+    const also = verification.verifyIn(link, context)
     const signIn = { way: 'verification', grant, facts, also, browser: 'silent' } as const
     const response = own
       ? await startSession(deps, context, { ...signIn, returnTo: '/auth/account?done=email_verified' })
@@ -56,7 +56,7 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     const { email } = await verification.requireAccount(link)
     const result = await users.authenticate(email, context.form.get('password') ?? '', context)
     const grant = 'refusal' in result || result.userId !== link.userId ? undefined : result
-    const also = verification.verifyIn(link)
+    const also = verification.verifyIn(link, context)
     const returnTo = returnToOf(deps, context, link)
     const signIn = { way: 'password', returnTo, facts, also, browser: 'silent' } as const
     const response = grant && (await completeSignIn(deps, context, { grant, ...signIn }))

@@ -46,7 +46,8 @@ export const createCodeEnd = (deps: PageDeps) => {
     const { userId } = pending
     if (passkeyResponse && deps.passkeys.isOn) {
       const browserSecret = context.cookies.link
-      const { grant, apply } = await deps.passkeys.checkAssertion({ userId, response: passkeyResponse, browserSecret })
+      const check = { userId, response: passkeyResponse, browserSecret }
+      const { grant, apply } = await deps.passkeys.checkAssertion(check, context)
       return { apply, amr: grant.amr, authenticatedAtMs: grant.authenticatedAtMs }
     }
     const { factor, apply } = await secondFactors.checkCode(

@@ -70,7 +70,7 @@ export const createFirstFactorLink = (deps: PageDeps) => {
     const { link } = named
     if (!isAskingBrowser(context, link)) return pageOfLink(context, named)
     await accountLog.recordOutcome(context, { event: 'second_factor_link', userId: link.userId }, () =>
-      firstFactor.prove(link),
+      firstFactor.prove(link, context),
     )
     return redirect(returnToOf(deps, context, link))
   }
