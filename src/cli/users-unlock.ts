@@ -13,8 +13,11 @@ export const addUsersUnlock = (users: Command, context: CommandContext): void =>
       command: 'users unlock',
       event: 'account_unlock',
       json,
-      apply: ({ db, limits }, { id: userId, email }) =>
-        db.inTransaction((transaction) => limits.unlock(transaction, { emailLower: email.toLowerCase(), userId })),
+      apply: ({ db, limits, audit }, { id: userId, email }) =>
+        db.inTransaction(async (transaction) => {
+          await limits.unlock(transaction, { emailLower: email.toLowerCase(), userId })
+          await audit.record(transaction, { type: 'user.unlocked', userId })
+        }),
       result: ({ email }) => `${email} can log in again.`,
     }),
   )

@@ -21,8 +21,12 @@ export const findBrowserSessions = async (
   return [...sessionsById.values()]
 }
 
-/** Events that have no record but that of their session. Others, such as a new password, are recorded by what they do. */
-const LOGINS: ReadonlySet<EventFacts['event']> = new Set(['login', 'reauthentication'])
+/** Events whose session is no login: that of a new account, and one in place of that of a signed-in user. */
+const NO_LOGINS: ReadonlySet<EventFacts['event']> = new Set(['signup', 'password_change', 'second_factor_add'])
+
+/** What the start of the session is recorded as. */
+const loginOf = ({ event, method }: EventFacts): StartOptions['login'] =>
+  NO_LOGINS.has(event) ? undefined : { method: method === undefined || method === 'email' ? 'link' : method }
 
 export interface NewSession {
   grant: SignInGrant
@@ -70,7 +74,7 @@ export const startSession = async (
   const tokens = await deps.limits.attemptAtOnce(
     [['successfulLogin', { userId, network: context.network }]],
     (admitted) => {
-      const login = LOGINS.has(facts.event) ? { method: facts.method } : undefined
+      const login = loginOf(facts)
       const options = { replaces, also, mayStart, recogniseBrowser: recognise, keepsMfaOf, admitted, login }
       return deps.sessions.start(grant, context, options)
     },

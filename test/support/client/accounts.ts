@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answer, Form, UserAgent } from './user-agent.ts'
-import { createUserAgent } from './user-agent.ts'
+import { createUserAgent, type Site } from './user-agent.ts'
 
 export type Person = { email: string; password: string; username: string }
 
@@ -32,7 +32,7 @@ export const logIn = (agent: UserAgent, { email, password }: Person, form: Form 
 export const logOut = (agent: UserAgent): Promise<Answer> => agent.post('/auth/logout')
 
 /** A browser that has already seen a page, and has a CSRF token for its first form. */
-export const newAgent = (service: { url: string }): UserAgent => {
+export const newAgent = (service: Site): UserAgent => {
   const agent = createUserAgent(service)
   agent.cookies.set('svc_csrf', 'x'.repeat(43))
   return agent
@@ -40,7 +40,7 @@ export const newAgent = (service: { url: string }): UserAgent => {
 
 /** A new account with an agent that is signed in to it. */
 export const signedUp = async (
-  service: { url: string },
+  service: Site,
   person: Person = newPerson(),
 ): Promise<{ agent: UserAgent; person: Person }> => {
   const agent = newAgent(service)
@@ -50,7 +50,7 @@ export const signedUp = async (
 }
 
 /** Another agent that is signed in as the user. */
-export const loggedIn = async (service: { url: string }, person: Person): Promise<UserAgent> => {
+export const loggedIn = async (service: Site, person: Person): Promise<UserAgent> => {
   const agent = newAgent(service)
   const answer = await logIn(agent, person)
   assert.equal(answer.status, 303, `login: ${answer.text}`)

@@ -88,14 +88,21 @@ const exchange = (
     request.end(body)
   })
 
+/** Where a user agent sends its requests, and headers that each of them has. */
+export type Site = { url: string; headers?: OutgoingHttpHeaders }
+
 /** A user agent for the service at `url`. It connects to the loopback address and sends the host of `url`. */
-export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = createCookieJar()): UserAgent => {
+export const createUserAgent = (
+  { url, headers: always = {} }: Site,
+  cookies: CookieJar = createCookieJar(),
+): UserAgent => {
   const { host, port } = new URL(url)
   const connections = new http.Agent({ keepAlive: true, maxSockets: 64 })
 
   const send = ({ method, path, headers = {}, body }: Request) => {
     const jarCookies = cookies.header(path.split('?')[0] ?? path)
-    const sent: OutgoingHttpHeaders = { host, ...(jarCookies === undefined ? {} : { cookie: jarCookies }), ...headers }
+    const cookie = jarCookies === undefined ? {} : { cookie: jarCookies }
+    const sent: OutgoingHttpHeaders = { host, ...cookie, ...always, ...headers }
     if (Array.isArray(sent.cookie) && sent.cookie.length === 0) delete sent.cookie
     if (body !== undefined && sent['transfer-encoding'] === undefined) {
       sent['content-length'] ??= Buffer.byteLength(body)
@@ -130,6 +137,6 @@ export const createUserAgent = ({ url }: { url: string }, cookies: CookieJar = c
         path: `/auth/api/v1/sessions/refresh${query === '' ? '' : `?${query}`}`,
         headers: { 'x-csrf-token': csrfCookie() ?? '', ...headers },
       }),
-    copy: () => createUserAgent({ url }, cookies.copy()),
+    copy: () => createUserAgent({ url, headers: always }, cookies.copy()),
   }
 }

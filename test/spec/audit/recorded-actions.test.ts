@@ -1,0 +1,667 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { AUDIT_TYPES, type AuditType } from '../../../src/audit/audit-event.ts'
+import { loggedIn, logIn, logOut, newAgent, newPerson, type Person } from '../../support/client/accounts.ts'
+import { createBackend } from '../../support/client/backend.ts'
+import { type Answer, createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
+import { turnedClock } from '../../support/clock/turned-clock.ts'
+import { openDatabase } from '../../support/database/database.ts'
+import { asked, askFor, confirm, startMailedService, undo, VERIFY } from '../../support/email/email-change.ts'
+import { startWebhookReceiver, status } from '../../support/network/webhook-receiver.ts'
+import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
+import { addPasskey, logInWithPasskey, tryToAddPasskey } from '../../support/passkeys/passkeys.ts'
+import { startOpenIdProvider } from '../../support/provider/openid-provider.ts'
+import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
+import { pendingOn } from '../../support/provider/provider-service.ts'
+import { signInBy } from '../../support/provider/provider-sign-in.ts'
+import { acceptBy, invite } from '../../support/recovery/invitation.ts'
+import { resetBy, resetTokenOf } from '../../support/recovery/reset.ts'
+import { codeAt } from '../../support/second-factor/authenticator-app.ts'
+import { readOfferedSetUp, readRecoveryCodes, SECOND_FACTOR_PAGE } from '../../support/second-factor/app-set-up.ts'
+import { runCommandOf } from '../../support/service/operator-commands.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/wait.ts'
+
+const STEP_MS = 30_000
+
+const corp = await startOpenIdProvider()
+const receiver = await startWebhookReceiver()
+receiver.answerWith(status(500))
+const clock = turnedClock()
+const mailed = await startMailedService({
+  clock,
+  providers: { corp },
+  env: {
+    SVC_EMAIL_VERIFICATION: 'optional',
+    SVC_TRUSTED_BROWSER_TTL: '720h',
+    SVC_WEBHOOK_URL: receiver.url,
+    SVC_WEBHOOK_SECRET: 'a secret of enough bytes',
+    SVC_WEBHOOK_ENABLED_EVENTS: 'user.deleted',
+  },
+})
+const { service, operator } = mailed
+const database = await openDatabase(service)
+
+const CLIENT = { address: '203.0.113.9', user_agent: 'Table/1.0' }
+/** The service, as this client of all users reaches it. */
+const site = {
+  url: service.url,
+  headers: { 'user-agent': CLIENT.user_agent, 'x-forwarded-for': CLIENT.address },
+}
+
+/** What must be in no row: passwords, tokens, codes and cookies, and whatever tells one person from another. */
+const unspeakable = new Set<string>()
+const unspoken = <Text extends string>(text: Text): Text => {
+  unspeakable.add(text)
+  return text
+}
+const noteCookies = ({ cookies }: UserAgent): void => {
+  for (const name of ['svc_access', 'svc_refresh', 'svc_csrf', 'svc_device', 'svc_link', 'svc_oauth', 'svc_pending'])
+    for (const part of cookies.get(name)?.split('.').slice(-1) ?? []) if (part !== '') unspoken(part)
+}
+
+const anyone = (): Person => {
+  const person = newPerson()
+  for (const text of Object.values(person)) unspoken(text)
+  return person
+}
+
+/** An account with a proved address. */
+const newAccount = async (person = anyone()) => {
+  const { id } = await operator.users.create({ ...person, emailVerified: true })
+  return { id, person }
+}
+
+/** The same, and an agent that is signed in to it. */
+const newUser = async (person = anyone()) => {
+  const { id } = await newAccount(person)
+  const agent = await loggedIn(site, person)
+  noteCookies(agent)
+  return { id, person, agent, session: sessionOf(agent) }
+}
+
+/** An account that anybody may have made, with an address that nobody has proved. */
+const newStranger = async (person = anyone()) => {
+  const agent = newAgent(site)
+  assert.equal((await agent.post('/auth/signup', person)).status, 303)
+  return { person, agent, id: await idOf(person) }
+}
+
+const idOf = async ({ email }: Pick<Person, 'email'>): Promise<string> => {
+  const [row] = await database.rows('SELECT id FROM users WHERE email = ?', email)
+  return String(row?.id)
+}
+
+const sessionOf = ({ cookies }: UserAgent): string => cookies.get('svc_refresh')?.split('.')[0] ?? ''
+
+const backend = await createBackend(service, ['users:write', 'credentials:write', 'sessions:write'])
+unspoken(backend.key)
+const call = (method: string, way: string, body?: unknown) => backend.call(method, way, body, site.headers)
+const [{ name: keyName = '' } = {}] = await database.rows('SELECT name FROM api_keys WHERE id = ?', backend.id)
+
+/** Who has done something, and what the record must say of it. */
+type Done = { user?: string | undefined; session?: string; details?: Record<string, unknown> } & (
+  | { by: 'user' | 'api'; answer: Answer }
+  | { by: 'cli' | 'system' }
+)
+
+const cli = (args: string[], input = ''): Promise<string> => {
+  if (input) unspoken(input)
+  return runCommandOf(service, args, input)
+}
+
+const identityOf = async (user: string): Promise<string> => {
+  const [row] = await database.rows('SELECT id FROM identities WHERE user_id = ?', user)
+  return String(row?.id)
+}
+
+/** An account that came by the provider. */
+const byProvider = async () => {
+  const openIdUser = newOpenIdUser()
+  const agent = createUserAgent(site)
+  const visit = (url: string) => corp.visit(url, { person: openIdUser })
+  const answer = await signInBy(agent, 'corp', visit)
+  noteCookies(agent)
+  const id = await idOf({ email: String(openIdUser.email) })
+  return { id, agent, answer, visit, session: sessionOf(agent) }
+}
+
+/** A user sets up an app, and has a code half a minute later. */
+const withApp = async () => {
+  const user = await newUser()
+  const { secret, sealed } = readOfferedSetUp(await user.agent.get(SECOND_FACTOR_PAGE))
+  const code = codeAt(unspoken(secret), clock.now())
+  const answer = await user.agent.post(SECOND_FACTOR_PAGE, { set_up: sealed, code })
+  const recoveryCodes = readRecoveryCodes(await user.agent.get(answer.location ?? '')).map(unspoken)
+  const nextCode = async () => {
+    await clock.turnTo(clock.aheadMs() + STEP_MS)
+    return codeAt(secret, clock.now())
+  }
+  return { ...user, answer, recoveryCodes, nextCode }
+}
+
+const withPasskey = async () => {
+  const user = await newUser()
+  const authenticator = createAuthenticator({ origin: service.url })
+  const passkey = await addPasskey(user.agent, authenticator)
+  return { ...user, authenticator, passkey }
+}
+
+const emailTo = () => unspoken(anyone().email)
+
+/** Of an account of the command line. */
+const byCommand = async (...args: string[]): Promise<Done> => {
+  const { id } = await newAccount()
+  await cli(args.map((arg) => (arg === 'USER' ? id : arg)))
+  return { by: 'cli', user: id }
+}
+
+const byApi = async (method: string, way: string, body?: unknown): Promise<Done> => {
+  const { id } = await newAccount()
+  const answer = await call(method, way.replace('USER', id), body)
+  assert.ok(answer.status < 300, answer.text)
+  return { by: 'api', user: id, answer }
+}
+
+/** THE table: each type, and the actions that are recorded as it. */
+const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> = {
+  'login.succeeded': {
+    async 'by password'() {
+      const { id, person } = await newAccount()
+      const agent = newAgent(site)
+      const answer = await logIn(agent, person)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'password' } }
+    },
+    async 'by a provider'() {
+      const { id, visit } = await byProvider()
+      const agent = createUserAgent(site)
+      const answer = await signInBy(agent, 'corp', visit)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'corp' } }
+    },
+    async 'by passkey'() {
+      const { id, authenticator } = await withPasskey()
+      const agent = newAgent(site)
+      const answer = await logInWithPasskey(agent, authenticator)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'passkey' } }
+    },
+    async 'with a code, at its end'() {
+      const { id, person, nextCode } = await withApp()
+      const agent = newAgent(site)
+      await logIn(agent, person)
+      const answer = await agent.post('/auth/login/code', { code: await nextCode() })
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'password' } }
+    },
+    async 'by a link'() {
+      const { id, person } = await newAccount()
+      const agent = createUserAgent(site)
+      const answer = await resetBy(agent, await resetTokenOf(service, person.email), unspoken(randomUUID()))
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'link' } }
+    },
+    async 'again, to confirm who it is'() {
+      const { id, person, agent } = await newUser()
+      const answer = await agent.post('/auth/account/confirm', { password: person.password })
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'password' } }
+    },
+  },
+  logout: {
+    async 'by the form'() {
+      const { id, agent, session } = await newUser()
+      return { by: 'user', answer: await logOut(agent), user: id, session }
+    },
+  },
+  signup: {
+    async 'with a password'() {
+      const person = anyone()
+      const answer = await newAgent(site).post('/auth/signup', person)
+      return { by: 'user', answer, user: await idOf(person), details: { method: 'password' } }
+    },
+    async 'by a provider'() {
+      const { id, answer } = await byProvider()
+      return { by: 'user', answer, user: id, details: { method: 'corp' } }
+    },
+    async 'by an invitation'() {
+      const { email, password } = anyone()
+      const { user, token } = await invite(service, email)
+      const answer = await acceptBy(createUserAgent(site), unspoken(token), password)
+      return { by: 'user', answer, user: user.id, details: { method: 'invitation' } }
+    },
+  },
+  'session.refreshed_reuse': {
+    async 'a replaced refresh token comes again'() {
+      const { id, agent, session } = await newUser()
+      const thief = agent.copy()
+      await agent.refresh()
+      await clock.turnTo(clock.aheadMs() + 60_000)
+      return { by: 'user', answer: await thief.refresh(), user: id, session }
+    },
+  },
+  'session.ended': {
+    async 'one, on the account page'() {
+      const { id, person, agent, session } = await newUser()
+      const other = sessionOf(await loggedIn(site, person))
+      const answer = await agent.post('/auth/account/sessions', { session_id: other })
+      return { by: 'user', answer, user: id, session, details: { ended_session_id: other } }
+    },
+    async 'all others, on the account page'() {
+      const { id, person, agent, session } = await newUser()
+      await loggedIn(site, person)
+      const answer = await agent.post('/auth/account/sessions', { all_others: '1' })
+      return { by: 'user', answer, user: id, session, details: { count: 1 } }
+    },
+    async 'others, by a new password'() {
+      const { id, person, agent, session } = await newUser()
+      await loggedIn(site, person)
+      const form = { current_password: person.password, new_password: unspoken(randomUUID()) }
+      const answer = await agent.post('/auth/account/password', form)
+      return { by: 'user', answer, user: id, session, details: { count: 1, reason: 'password_changed' } }
+    },
+    async 'one, by the server API'() {
+      const { id, session } = await newUser()
+      const answer = await call('DELETE', `/sessions/${session}`)
+      return { by: 'api', answer, user: id, details: { ended_session_id: session } }
+    },
+    async 'all, by the server API'() {
+      const { id } = await newUser()
+      return { by: 'api', answer: await call('DELETE', `/users/${id}/sessions`), user: id, details: { count: 1 } }
+    },
+    async 'by a command'() {
+      const { id } = await newUser()
+      await cli(['sessions', 'revoke', id])
+      return { by: 'cli', user: id, details: { count: 1 } }
+    },
+  },
+  'password.changed': {
+    async 'by its user'() {
+      const { id, person, agent, session } = await newUser()
+      const form = { current_password: person.password, new_password: unspoken(randomUUID()) }
+      return { by: 'user', answer: await agent.post('/auth/account/password', form), user: id, session }
+    },
+  },
+  'password.set': {
+    async 'the first one'() {
+      const { id, agent, session } = await byProvider()
+      const answer = await agent.post('/auth/account/password', { new_password: unspoken(randomUUID()) })
+      return { by: 'user', answer, user: id, session }
+    },
+    async 'by a command'() {
+      const { id } = await newAccount()
+      await cli(['users', 'set-password', id], randomUUID())
+      return { by: 'cli', user: id }
+    },
+  },
+  'password.reset': {
+    async 'by a link'() {
+      const { id, person } = await newAccount()
+      const token = unspoken(await resetTokenOf(service, person.email))
+      const answer = await resetBy(createUserAgent(site), token, unspoken(randomUUID()))
+      return { by: 'user', answer, user: id, details: { method: 'password' } }
+    },
+  },
+  'password.reset_link_created': {
+    'by a command': () => byCommand('users', 'reset-link', 'USER'),
+    'by the server API': () => byApi('POST', '/users/USER/links', { purpose: 'reset' }),
+  },
+  'email.verified': {
+    async 'by a link'() {
+      const { id, person, agent } = await newStranger()
+      const token = unspoken(await mailed.tokenTo(person.email))
+      return { by: 'user', answer: await agent.post(VERIFY, { token }), user: id }
+    },
+    async 'by a command'() {
+      const { id } = await newStranger()
+      await cli(['users', 'verify-email', id])
+      return { by: 'cli', user: id }
+    },
+    async 'by the server API'() {
+      const { id } = await newStranger()
+      return { by: 'api', answer: await call('PATCH', `/users/${id}`, { email_verified: true }), user: id }
+    },
+  },
+  'email.unverified': {
+    'by the server API': () => byApi('PATCH', '/users/USER', { email_verified: false }),
+  },
+  'email.change_requested': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      return { by: 'user', answer: await askFor(agent, emailTo()), user: id, session }
+    },
+  },
+  'email.change_cancelled': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      await askFor(agent, emailTo())
+      return { by: 'user', answer: await agent.post('/auth/account/email', { cancel: '1' }), user: id, session }
+    },
+  },
+  'email.changed': {
+    async 'by a link'() {
+      const { id, agent } = await newUser()
+      const token = unspoken(await asked(mailed, agent, emailTo()))
+      return { by: 'user', answer: await createUserAgent(site).post(VERIFY, { token }), user: id }
+    },
+    'by a command': () => byCommand('users', 'set-email', 'USER', emailTo()),
+    'by the server API': () => byApi('PATCH', '/users/USER', { email: emailTo() }),
+  },
+  'email.change_undone': {
+    async 'by a link'() {
+      const { id, agent, person } = await newUser()
+      await confirm(service, await asked(mailed, agent, emailTo()))
+      const token = unspoken(await mailed.tokenTo(person.email, 2))
+      return { by: 'user', answer: await undo(createUserAgent(site), token, unspoken(randomUUID())), user: id }
+    },
+  },
+  'username.changed': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      const { username } = anyone()
+      return { by: 'user', answer: await agent.post('/auth/account/username', { username }), user: id, session }
+    },
+    'by a command': () => byCommand('users', 'set-username', 'USER', anyone().username),
+    'by the server API': () => byApi('PATCH', '/users/USER', { username: anyone().username }),
+  },
+  'identity.linked': {
+    async 'on the account page'() {
+      const { id, agent, session } = await newUser()
+      const answer = await signInBy(agent, 'corp', (url) => corp.visit(url, { person: newOpenIdUser() }), {
+        intent: 'link',
+      })
+      return { by: 'user', answer, user: id, session, details: { provider: 'corp', identity_id: await identityOf(id) } }
+    },
+    async 'at a sign-in'() {
+      const { id, answer } = await byProvider()
+      return { by: 'user', answer, user: id, details: { provider: 'corp', identity_id: await identityOf(id) } }
+    },
+  },
+  'identity.unlinked': {
+    async 'on the account page'() {
+      const { id, agent } = await byProvider()
+      await agent.post('/auth/account/password', { new_password: unspoken(randomUUID()) })
+      const identity = await identityOf(id)
+      const session = sessionOf(agent)
+      const answer = await agent.post('/auth/account/identities', { identity_id: identity })
+      return { by: 'user', answer, user: id, session, details: { provider: 'corp', identity_id: identity } }
+    },
+    async 'by a command'() {
+      const { id } = await byProvider()
+      const identity = await identityOf(id)
+      await cli(['identities', 'unlink', id, 'corp'])
+      return { by: 'cli', user: id, details: { provider: 'corp', identity_id: identity } }
+    },
+  },
+  'identity.taken_over': {
+    async 'by a provider that has verified the address'() {
+      const { id, person } = await newStranger()
+      const agent = createUserAgent(site)
+      const owner = newOpenIdUser({ email: person.email })
+      const pending = pendingOn(await signInBy(agent, 'corp', (url) => corp.visit(url, { person: owner })))
+      const answer = await agent.post('/auth/oauth/corp/claim', { pending: unspoken(pending) })
+      return { by: 'user', answer, user: id, details: { method: 'corp' } }
+    },
+    async 'by a link'() {
+      const { id, person } = await newStranger()
+      const token = unspoken(await mailed.tokenTo(person.email))
+      const answer = await createUserAgent(site).post(VERIFY, { token, new_password: unspoken(randomUUID()) })
+      return { by: 'user', answer, user: id, details: { method: 'link' } }
+    },
+    async 'by an invitation'() {
+      const { id, person } = await newStranger()
+      await cli(['users', 'invite', person.email])
+      return { by: 'cli', user: id, details: { method: 'invitation' } }
+    },
+  },
+  'passkey.added': {
+    async 'by its user'() {
+      const { id, agent, session } = await newUser()
+      const answer = await tryToAddPasskey(agent, createAuthenticator({ origin: service.url }))
+      const { id: passkey } = answer.json<{ id: string }>()
+      return { by: 'user', answer, user: id, session, details: { passkey_id: passkey } }
+    },
+  },
+  'passkey.renamed': {
+    async 'by its user'() {
+      const { id, agent, session, passkey } = await withPasskey()
+      const form = { passkey_id: passkey.id, name: unspoken(`Blue ${randomUUID()}`) }
+      const answer = await agent.post('/auth/account/passkeys', form)
+      return { by: 'user', answer, user: id, session, details: { passkey_id: passkey.id } }
+    },
+  },
+  'passkey.removed': {
+    async 'by its user'() {
+      const { id, agent, session, passkey } = await withPasskey()
+      const answer = await agent.post('/auth/account/passkeys', { passkey_id: passkey.id, remove: '1' })
+      return { by: 'user', answer, user: id, session, details: { passkey_id: passkey.id } }
+    },
+    async 'by a command'() {
+      const { id } = await withPasskey()
+      await cli(['users', 'reset-second-factor', id, '--passkeys'])
+      return { by: 'cli', user: id, details: { count: 1, reason: 'second_factor_reset' } }
+    },
+  },
+  'passkey.counter_went_back': {
+    async 'at a sign-in'() {
+      const { id, authenticator, passkey } = await withPasskey()
+      assert.equal((await logInWithPasskey(newAgent(site), authenticator, { counter: 7 })).status, 200)
+      const answer = await logInWithPasskey(newAgent(site), authenticator, { counter: 3 })
+      return { by: 'user', answer, user: id, details: { passkey_id: passkey.id } }
+    },
+  },
+  'second_factor.added': {
+    async 'by its user'() {
+      const { id, session, answer } = await withApp()
+      return { by: 'user', answer, user: id, session }
+    },
+  },
+  'second_factor.removed': {
+    async 'by its user'() {
+      const { id, agent } = await withApp()
+      const session = sessionOf(agent)
+      return { by: 'user', answer: await agent.post(SECOND_FACTOR_PAGE, { remove: '1' }), user: id, session }
+    },
+  },
+  'second_factor.reset': {
+    'by a command': () => byCommand('users', 'reset-second-factor', 'USER'),
+    'by the server API': () => byApi('DELETE', '/users/USER/second-factors'),
+  },
+  'second_factor.recovery_code_used': {
+    async 'at a sign-in'() {
+      const { id, person, recoveryCodes } = await withApp()
+      const agent = newAgent(site)
+      await logIn(agent, person)
+      return { by: 'user', answer: await agent.post('/auth/login/code', { code: recoveryCodes[0] ?? '' }), user: id }
+    },
+  },
+  'second_factor.recovery_codes_renewed': {
+    async 'by its user'() {
+      const { id, agent } = await withApp()
+      const session = sessionOf(agent)
+      const answer = await agent.post(SECOND_FACTOR_PAGE, { recovery_codes: 'new' })
+      return { by: 'user', answer, user: id, session }
+    },
+  },
+  'second_factor.trust_ended': {
+    async 'by its user'() {
+      const { id, person, nextCode } = await withApp()
+      const agent = newAgent(site)
+      await logIn(agent, person)
+      await agent.post('/auth/login/code', { code: await nextCode(), trust_browser: '1' })
+      const answer = await agent.post('/auth/account/browsers', { forget_trusted: '1' })
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { count: 1 } }
+    },
+  },
+  'user.created': {
+    async 'by a command'() {
+      const person = anyone()
+      await cli(['users', 'create', person.email], person.password)
+      return { by: 'cli', user: await idOf(person), details: { method: 'password' } }
+    },
+    async 'by the server API'() {
+      const { email } = anyone()
+      const answer = await call('POST', '/users', { email })
+      return { by: 'api', answer, user: await idOf({ email }) }
+    },
+  },
+  'user.invited': {
+    async 'by a command'() {
+      const { user } = await invite(service, anyone().email)
+      return { by: 'cli', user: user.id }
+    },
+    async 'by the server API'() {
+      const { email } = anyone()
+      const answer = await call('POST', '/users', { email, invite: true })
+      return { by: 'api', answer, user: await idOf({ email }) }
+    },
+  },
+  'user.disabled': {
+    'by a command': () => byCommand('users', 'disable', 'USER'),
+    'by the server API': () => byApi('PATCH', '/users/USER', { disabled: true }),
+  },
+  'user.enabled': {
+    async 'by a command'() {
+      const { id } = await newAccount()
+      await cli(['users', 'disable', id])
+      await cli(['users', 'enable', id])
+      return { by: 'cli', user: id }
+    },
+    async 'by the server API'() {
+      const { id } = await newAccount()
+      await call('PATCH', `/users/${id}`, { disabled: true })
+      return { by: 'api', answer: await call('PATCH', `/users/${id}`, { disabled: false }), user: id }
+    },
+  },
+  'user.unlocked': { 'by a command': () => byCommand('users', 'unlock', 'USER') },
+  'user.roles_changed': {
+    async 'by a command'() {
+      return { ...(await byCommand('users', 'set-roles', 'USER', 'admin')), details: { roles: ['admin'] } }
+    },
+    async 'by the server API'() {
+      return { ...(await byApi('PATCH', '/users/USER', { roles: ['admin'] })), details: { roles: ['admin'] } }
+    },
+  },
+  'user.deleted': {
+    'by a command': () => byCommand('users', 'delete', 'USER', '--yes'),
+  },
+  'key.rotated': {
+    async 'by a command'() {
+      const { id } = JSON.parse(await cli(['keys', 'rotate', '--json'])) as { id: string }
+      return { by: 'cli', details: { key_id: id } }
+    },
+  },
+  'api_key.created': {
+    async 'by a command'() {
+      const { id } = await createBackend(service, ['users:read'])
+      const [key] = await database.rows('SELECT name FROM api_keys WHERE id = ?', id)
+      return { by: 'cli', details: { api_key_id: id, api_key_name: key?.name, scopes: ['users:read'] } }
+    },
+  },
+  'api_key.revoked': {
+    async 'by a command'() {
+      const { id } = await createBackend(service, ['users:read'])
+      const [key] = await database.rows('SELECT name FROM api_keys WHERE id = ?', id)
+      await cli(['api-keys', 'revoke', id])
+      return { by: 'cli', details: { api_key_id: id, api_key_name: key?.name, scopes: ['users:read'] } }
+    },
+  },
+  'webhook.given_up': {
+    async 'after the last attempt'() {
+      const { id } = await newAccount()
+      await cli(['users', 'delete', id, '--yes'])
+      const rows = () =>
+        database.rows("SELECT id FROM audit_events WHERE type = 'webhook.given_up' AND user_id = ?", id)
+      await eventually('the event is given up', async () => (await rows()).length > 0)
+      const [event] = await database.rows('SELECT id FROM webhook_events WHERE user_id = ?', id)
+      return { by: 'system', user: id, details: { webhook_id: event?.id, reason: 'answered 500' } }
+    },
+  },
+  'import.added': {
+    async 'by a command'() {
+      const file = path.join(temporaryDirectory(), 'users.jsonl')
+      writeFileSync(file, [emailTo(), emailTo()].map((email) => `${JSON.stringify({ email })}\n`).join(''))
+      await cli(['users', 'import', file])
+      return { by: 'cli', details: { count: 2 } }
+    },
+  },
+}
+
+interface Row extends Record<string, unknown> {
+  user_id: string | null
+}
+
+/** The row of an action: that of its request, or else the last of the user. */
+const rowOf = async (type: string, done: Done): Promise<Row | undefined> => {
+  const columns = 'user_id, actor, address, user_agent, request_id, session_id, details, count'
+  const rows =
+    'answer' in done
+      ? await database.rows(
+          `SELECT ${columns} FROM audit_events WHERE type = ? AND request_id = ?`,
+          type,
+          String(done.answer.headers['x-request-id']),
+        )
+      : (
+          await database.rows(
+            `SELECT ${columns} FROM audit_events WHERE type = ? AND user_id ${done.user ? '= ?' : 'IS NULL OR ? IS NULL'}
+             ORDER BY id DESC LIMIT 1`,
+            type,
+            done.user ?? '',
+          )
+        ).slice(0, 1)
+  assert.ok(rows.length <= 1, `one ${type}`)
+  const [row] = rows
+  return row && ({ ...row, count: Number(row.count), details: JSON.parse(String(row.details)) } as unknown as Row)
+}
+
+const ACTORS = { user: 'user', api: `api:${String(keyName)}`, cli: 'cli', system: 'system' }
+
+describe('every action is recorded, with who, from where, and by which request', () => {
+  for (const [type, actions] of Object.entries(ACTIONS)) {
+    for (const [title, act] of Object.entries(actions)) {
+      test(`${type}: ${title}`, async () => {
+        const done = await act()
+        const origin = 'answer' in done ? { ...CLIENT, request_id: done.answer.headers['x-request-id'] } : {}
+        assert.deepEqual(await rowOf(type, done), {
+          user_id: done.user ?? null,
+          actor: ACTORS[done.by],
+          address: null,
+          user_agent: null,
+          request_id: null,
+          ...origin,
+          session_id: done.session ?? null,
+          details: done.details ?? {},
+          count: 1,
+        })
+      })
+    }
+  }
+
+  test('no type is left out', () =>
+    assert.deepEqual(
+      AUDIT_TYPES.filter((type) => !(type in ACTIONS)),
+      ['login.failed', 'login.limited', 'import.taken_back'],
+    ))
+})
+
+test('no record holds a password, a token, a code, a cookie, an email or a name', async () => {
+  const rows = await database.rows('SELECT * FROM audit_events')
+  assert.ok(rows.length > 100)
+  const text = JSON.stringify(rows)
+  assert.ok(unspeakable.size > 200)
+  for (const secret of unspeakable) assert.ok(!text.includes(secret), secret)
+})
+
+test('an action that comes to nothing leaves no record', async () => {
+  const { id, person, agent } = await newUser()
+  const count = async () => (await database.rows('SELECT id FROM audit_events WHERE user_id = ?', id)).length
+  const before = await count()
+  // What comes after the record in its transaction fails.
+  await database.rows('ALTER TABLE known_browsers RENAME TO lost_browsers')
+  const form = { current_password: person.password, new_password: randomUUID() }
+  const failed = await agent.post('/auth/account/password', form)
+  await database.rows('ALTER TABLE lost_browsers RENAME TO known_browsers')
+  assert.equal(failed.status, 500)
+  assert.equal(await count(), before)
+  assert.equal((await agent.post('/auth/account/password', form)).status, 303)
+  assert.ok((await count()) > before)
+})
