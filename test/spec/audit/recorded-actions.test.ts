@@ -586,31 +586,16 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   },
 }
 
-interface Row extends Record<string, unknown> {
-  user_id: string | null
-}
-
 /** The row of an action: that of its request, or else the last of the user. */
-const rowOf = async (type: string, done: Done): Promise<Row | undefined> => {
+const rowOf = async (type: string, done: Done): Promise<Record<string, unknown> | undefined> => {
   const columns = 'user_id, actor, address, user_agent, request_id, session_id, details, count'
-  const rows =
-    'answer' in done
-      ? await database.rows(
-          `SELECT ${columns} FROM audit_events WHERE type = ? AND request_id = ?`,
-          type,
-          String(done.answer.headers['x-request-id']),
-        )
-      : (
-          await database.rows(
-            `SELECT ${columns} FROM audit_events WHERE type = ? AND user_id ${done.user ? '= ?' : 'IS NULL OR ? IS NULL'}
-             ORDER BY id DESC LIMIT 1`,
-            type,
-            done.user ?? '',
-          )
-        ).slice(0, 1)
-  assert.ok(rows.length <= 1, `one ${type}`)
+  const select = `SELECT ${columns} FROM audit_events WHERE type = ? AND`
+  const rows = await ('answer' in done
+    ? database.rows(`${select} request_id = ?`, type, String(done.answer.headers['x-request-id']))
+    : database.rows(`${select} COALESCE(user_id, '') = ? ORDER BY id DESC LIMIT 1`, type, done.user ?? ''))
+  assert.equal(rows.length, 1, `one ${type}`)
   const [row] = rows
-  return row && ({ ...row, count: Number(row.count), details: JSON.parse(String(row.details)) } as unknown as Row)
+  return { ...row, count: Number(row?.count), details: JSON.parse(String(row?.details)) }
 }
 
 const ACTORS = { user: 'user', api: `api:${String(keyName)}`, cli: 'cli', system: 'system' }
