@@ -600,7 +600,7 @@ const rowOf = async (type: string, done: Done): Promise<Record<string, unknown> 
 
 const ACTORS = { user: 'user', api: `api:${String(keyName)}`, cli: 'cli', system: 'system' }
 
-describe('every action is recorded, with who, from where, and by which request', () => {
+describe('each action is recorded with its actor, origin, request and session', () => {
   for (const [type, actions] of Object.entries(ACTIONS)) {
     for (const [title, act] of Object.entries(actions)) {
       test(`${type}: ${title}`, async () => {
