@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
 import { openSecretFile } from './config/root-secret.ts'
+import { logAvailability } from './lib/availability-log.ts'
 import { createRootSecret, type RootSecret } from './lib/derived-keys.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
@@ -46,7 +47,8 @@ const bootstrapFile = async ({ config, log }: BootstrapDeps, file: string): Prom
   const rootSecret =
     secretOfSettings(config) ?? (await orNameSetting(file, () => openSecretFile(file, secretListeners(log))))
   const sideThread = createSideThread()
-  const db = await orNameSetting(file, () => openSqliteFile(file, { log, sideThread }))
+  const diskTimeoutMs = config.databaseTimeoutMs
+  const db = await orNameSetting(file, () => openSqliteFile(file, { log, sideThread, diskTimeoutMs }))
   await bringUpToDate(db, log)
   return { db, rootSecret, sideThread }
 }
@@ -69,10 +71,15 @@ const bringUpToDate = async (db: Database, log: Log): Promise<void> => {
 
 const openSqliteFile = async (
   file: string,
-  { log, sideThread }: { log?: Log; sideThread?: SideThread } = {},
+  { log, ...options }: { log?: Log; sideThread?: SideThread; diskTimeoutMs?: number } = {},
 ): Promise<Database> => {
   const { openSqlite } = await import('./storage/sqlite/sqlite.ts')
-  return openSqlite({ file, sideThread, onFailure: (error) => log?.error({ err: error }, 'database upkeep failed') })
+  return openSqlite({
+    file,
+    ...options,
+    onFailure: (error) => log?.error({ err: error }, 'database upkeep failed'),
+    onChange: logAvailability(log),
+  })
 }
 
 const bootstrapServer = async ({ config, log, patienceMs }: BootstrapDeps): Promise<Bootstrapped> => {
@@ -108,12 +115,8 @@ const reachServer = async (
     waitMs: patienceMs,
     onWait: (error) => log?.warn({ problem: error.message }, 'waiting for the database'),
   })
-  const onChange = (isUp: boolean, error?: Error): void => {
-    if (isUp) log?.info('database answers again')
-    else log?.error({ err: error }, 'database does not answer')
-  }
   return (timeoutMs, lockTimeoutMs) =>
-    openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange })
+    openPostgres({ connection, size: databasePool, timeoutMs, lockTimeoutMs, onChange: logAvailability(log) })
 }
 
 /** Names the setting where the file system refuses to open the file. */

@@ -108,7 +108,7 @@ export const SETTINGS = {
   databaseTimeoutMs: setting({
     name: 'SVC_DATABASE_TIMEOUT',
     description:
-      'Time limit for getting a connection to PostgreSQL and its answer. After it, a request is answered 503.',
+      'Time limit for getting a connection to PostgreSQL and its answer, and for each write of SQLite to reach the disk. After it, a request is answered 503.',
     defaultValue: '3s',
     ...timeout,
   }),

@@ -21,6 +21,12 @@ export interface Device {
 const MAX_REMEMBERED_ROTATIONS = 16
 const MAX_USER_AGENT_LENGTH = 512
 
+/**
+ * In place of the time at which a token was replaced: it is good until its successor is used. Older versions of svc take
+ * it for a time that never comes.
+ */
+export const UNTIL_NEXT_IS_USED = Number.MAX_SAFE_INTEGER
+
 const trimmed = ({ userAgent, address }: Device): Device => ({
   userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
   address,
@@ -58,7 +64,9 @@ export const rotateSession = <S extends Session>(
   nowMs: number,
   lifetimes: Lifetimes,
 ): S => {
-  const recent = session.replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
+  // None is later than now: a clock may have been set back, and `UNTIL_NEXT_IS_USED` ends here.
+  const replacedAtMs = session.replacedAtMs.map((timeMs) => Math.min(timeMs, nowMs))
+  const recent = replacedAtMs.filter((timeMs) => timeMs + lifetimes.graceMs > nowMs)
   return {
     ...session,
     ...trimmed(device),

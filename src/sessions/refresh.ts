@@ -10,6 +10,7 @@ import { updateRotatedSession } from './session-store.ts'
 import type { SessionCaller } from './start.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { type RefreshTokens, readRefreshToken, type UnverifiedRefreshToken } from './tokens/refresh-token.ts'
+import { createUnansweredRotations } from './unanswered-rotations.ts'
 
 interface SessionRefreshDeps {
   db: Database
@@ -35,6 +36,7 @@ export type RefreshResult =
 /** What can be done with a refresh token. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
+  const unanswered = createUnansweredRotations(deps)
 
   /** The session of a genuine token, if it can still be refreshed. */
   const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
@@ -56,14 +58,17 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       authenticated: { ...found.authenticated, expiresAtMs: next.expiresAtMs },
       refreshToken: refreshTokens.make(next),
     }
+    let hasCommitted = false
     const committing = db.autocommit((changes) => {
+      hasCommitted = true
       // The user's row may have changed while the statement waited for its turn: then what was found is outdated.
       const isCurrent = changes === 1 && cachedSessions.peek(next.id) === found
       if (isCurrent) cachedSessions.replace(next.id, rotated)
       else cachedSessions.forget(next.id)
     })
+    const write = unanswered.watch(next, updateRotatedSession(committing, next), () => hasCommitted)
     // The tokens are signed while the disk writes.
-    const [changes, issued] = await Promise.all([updateRotatedSession(committing, next), issue(rotated, audience)])
+    const [changes, issued] = await Promise.all([write, issue(rotated, audience)])
     return changes === 1 ? issued : undefined
   }
 
@@ -84,7 +89,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
           await db.waitUntilDurable()
           return { outcome: 'grace', ...(await issue(found, audience)) }
-        } else {
+        } else if (!(await unanswered.settle(session.id))) {
           // An attacker has used this token, or uses it now (RFC 9700 section 4.14.2).
           await endSession(found.authenticated, 'session.refreshed_reuse', caller)
           return { outcome: 'reused', sessionId: session.id, userId: session.userId }

@@ -127,5 +127,19 @@ export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session)
     session.generation - 1,
   )
 
+/** The same where nobody knows whether the rotation was made: it changes when its earlier token was replaced. */
+export const updateUnansweredSession = (
+  db: Pick<Queries, 'run'>,
+  { id, generation, replacedAtMs }: Session,
+): Promise<number> =>
+  db.run(
+    'UPDATE sessions SET generation = ?, replaced_at = ? WHERE id = ? AND generation IN (?, ?)',
+    generation,
+    JSON.stringify(replacedAtMs),
+    id,
+    generation - 1,
+    generation,
+  )
+
 export const deleteSession = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
   db.run('DELETE FROM sessions WHERE id = ?', id)

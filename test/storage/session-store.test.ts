@@ -5,7 +5,13 @@ import { deleteSessionsEndedBy, findSessionEnds } from '../../src/sessions/all-s
 import { deleteExpiredSessions } from '../../src/sessions/expiry.ts'
 import { findKeys, insertKey, retireKeys } from '../../src/sessions/keys/key-store.ts'
 import type { Session } from '../../src/sessions/session.ts'
-import { deleteSession, findSession, insertSession, updateRotatedSession } from '../../src/sessions/session-store.ts'
+import {
+  deleteSession,
+  findSession,
+  insertSession,
+  updateRotatedSession,
+  updateUnansweredSession,
+} from '../../src/sessions/session-store.ts'
 import { lockSession } from '../../src/sessions/session-lock-store.ts'
 import {
   countSessionsOfUser,
@@ -79,6 +85,18 @@ describe('a session', () => {
     const { user: _, newestKeyId: __, readAtMs: ___, ...found } = (await findSession(db, session.id)) ?? assert.fail()
     assert.deepEqual(found, next)
     assert.equal(await updateRotatedSession(db, { ...next, generation: 4 }), 0)
+  })
+
+  test('whose rotation had no known outcome is rotated or changed, and left alone when it went on', async () => {
+    const session = await added((await addedUser()).id)
+    const unanswered = { ...session, generation: 2, replacedAtMs: [T0 + 7] }
+    for (const _ of ['not made', 'made']) {
+      assert.equal(await updateUnansweredSession(db, unanswered), 1)
+      const found = await findSession(db, session.id)
+      assert.deepEqual([found?.generation, found?.replacedAtMs], [2, [T0 + 7]])
+    }
+    assert.equal(await updateRotatedSession(db, { ...session, generation: 3 }), 1)
+    assert.equal(await updateUnansweredSession(db, unanswered), 0)
   })
 
   test('that is gone cannot be rotated, ended or held', async () => {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SideThread } from '../../lib/side-thread.ts'
+import type { DiskWatch } from './disk-watch.ts'
 import type { Mutex } from './mutex.ts'
 
 const TASK = new URL('./checkpoint-task.js', import.meta.url)
@@ -21,8 +22,9 @@ interface CheckpointsDeps {
   file: string
   connection: DatabaseSync
   sideThread: SideThread
+  disk: DiskWatch
   /** Held while a `RESTART` runs, so that no commit of this process does. */
-  mutex: Mutex
+  writeMutex: Mutex
   /** Called when a checkpoint fails, which only makes the log longer. */
   onFailure: (error: Error) => void
 }
@@ -40,9 +42,10 @@ interface Checkpoints {
 /**
  * Moves the log into the database file on another thread, because a checkpoint syncs, and a sync on the main thread
  * stops every request. Most pages move while commits go on (`PASSIVE`). Then commits wait until the few remaining pages
- * are moved (`RESTART`), so that the next commit writes the log from its start and it never grows.
+ * are moved (`RESTART`), while reads go on, so that the next commit writes the log from its start and it never grows.
  */
-export const createCheckpoints = ({ file, connection, sideThread, mutex, onFailure }: CheckpointsDeps): Checkpoints => {
+export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
+  const { file, connection, sideThread, disk, writeMutex, onFailure } = deps
   // NOOP does not checkpoint: it tells how long the log is.
   const measureLog = connection.prepare('PRAGMA wal_checkpoint(NOOP)')
   let nextAtPages = PAGES_BETWEEN_CHECKPOINTS
@@ -55,14 +58,20 @@ export const createCheckpoints = ({ file, connection, sideThread, mutex, onFailu
   const runCheckpoint = (mode: 'PASSIVE' | 'RESTART'): Promise<CheckpointResult> => sideThread.run(TASK, { file, mode })
 
   const runBoth = async (): Promise<void> => {
+    let restart: Promise<CheckpointResult> | undefined
     try {
       await runCheckpoint('PASSIVE')
-      const { busy, log } = await mutex.runExclusive(() => runCheckpoint('RESTART'))
+      const { busy, log } = await writeMutex.runExclusive(() => {
+        restart = runCheckpoint('RESTART')
+        return disk.inTime(restart)
+      })
       // A reader in another process may need the log as it is.
       nextAtPages = PAGES_BETWEEN_CHECKPOINTS + (busy ? log : 0)
     } catch (error) {
       nextAtPages += PAGES_BETWEEN_CHECKPOINTS
       report(error)
+      // On a stalled disk it still runs.
+      await restart?.catch(() => {})
     }
   }
 

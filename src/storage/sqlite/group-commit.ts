@@ -1,17 +1,28 @@
 import fs from 'node:fs'
 import { unavailable } from '../../lib/errors.ts'
+import type { DiskWatch } from './disk-watch.ts'
+import type { LogRepair } from './log-repair.ts'
 
 interface Waiter {
   resolve: () => void
-  reject: (reason: Error) => void
+  reject: (reason: unknown) => void
+}
+
+interface GroupCommitDeps {
+  /** Of the log. */
+  fileDescriptor: number
+  disk: DiskWatch
+  repair: LogRepair
 }
 
 export interface GroupCommit {
-  /** Throws `unavailable` once a sync has failed, or the file was removed. */
+  /** Throws `unavailable` while the disk takes no writes. Call it before each write. */
+  requireWritable(): void
+  /** The same, and once the file was removed. */
   requireHealthy(): void
-  /** Resolves when everything written before the call is on disk; rejects with `unavailable` once a sync has failed. */
+  /** Resolves when everything written before the call is on disk; rejects with `unavailable` when it may not be. */
   wait(): Promise<void>
-  /** Resolves when no sync is running. */
+  /** Resolves when no sync is running that is in time. */
   settle(): Promise<void>
 }
 
@@ -19,50 +30,86 @@ export interface GroupCommit {
  * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start,
  * never the running one, which may have begun before the caller's write.
  */
-export const createGroupCommit = (fileDescriptor: number): GroupCommit => {
+export const createGroupCommit = ({ fileDescriptor, disk, repair }: GroupCommitDeps): GroupCommit => {
   let waiting: Waiter[] = []
   let isSyncing = false
-  let failure: Error | undefined
+  let removal: Error | undefined
 
-  const start = (): void => {
+  const sync = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      fs.fdatasync(fileDescriptor, (error) => (error ? reject(error) : resolve()))
+    })
+
+  const takeBatch = (): Waiter[] => {
     const batch = waiting
     waiting = []
+    return batch
+  }
+
+  const rejectAll = (waiters: Waiter[], error: unknown): void => {
+    for (const { reject } of waiters) reject(error)
+  }
+
+  /** Resolves when the sync has ended, to whether that was in time. */
+  const syncBatch = async (batch: Waiter[]): Promise<boolean> => {
+    const running = sync()
+    try {
+      await disk.inTime(running)
+      for (const { resolve } of batch) resolve()
+      return true
+    } catch (error) {
+      if (disk.isStalled) rejectAll([...batch, ...takeBatch()], error)
+    }
+    try {
+      await running
+    } catch (error) {
+      rejectAll([...batch, ...takeBatch()], repair.begin(error as Error))
+    }
+    return false
+  }
+
+  const start = async (): Promise<void> => {
     isSyncing = true
-    fs.fdatasync(fileDescriptor, (error) => {
-      isSyncing = false
-      // The failure is final: a kernel drops the pages that it failed to write, and the next sync reports success.
-      if (error) failure = unavailable('The disk does not take writes; the service must be restarted.', error)
-      for (const { resolve, reject } of batch) {
-        if (failure) reject(failure)
-        else resolve()
-      }
-      if (waiting.length > 0) start()
-    })
+    let wasInTime = await syncBatch(takeBatch())
+    // What was committed after a late sync had begun was answered with 503: it is not left for the next write to sync.
+    while (waiting.length > 0 || !wasInTime) {
+      if (!repair.isTrusted) break
+      wasInTime = await syncBatch(takeBatch())
+    }
+    isSyncing = false
   }
 
   /** A file without a name is lost when the process ends, synced or not. */
-  const findFailure = (): Error | undefined => {
-    if (!failure && fs.fstatSync(fileDescriptor).nlink === 0) {
-      failure = unavailable('The database files have been removed; the service must be restarted.')
+  const requireFile = (): void => {
+    if (!removal && fs.fstatSync(fileDescriptor).nlink === 0) {
+      removal = unavailable('The database files have been removed; the service must be restarted.')
     }
-    return failure
+    if (removal) throw removal
+  }
+
+  const requireWritable = (): void => {
+    repair.requireTrusted()
+    disk.requireAnswer()
+  }
+
+  const requireHealthy = (): void => {
+    requireFile()
+    requireWritable()
   }
 
   const wait = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (findFailure()) return reject(failure)
+      requireHealthy()
       waiting.push({ resolve, reject })
-      if (!isSyncing) start()
+      if (!isSyncing) void start()
     })
 
   return {
-    requireHealthy() {
-      const found = findFailure()
-      if (found) throw found
-    },
+    requireWritable,
+    requireHealthy,
     wait,
     async settle() {
-      if (isSyncing) await wait().catch(() => {})
+      if (isSyncing && !disk.isStalled) await wait().catch(() => {})
     },
   }
 }

@@ -1,4 +1,3 @@
-import { closeSync, openSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -12,7 +11,7 @@ import { createCheckpoints } from './checkpoint.ts'
 import { connect, syncPath } from './connection.ts'
 import { createDataVersionReader } from './data-version.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { createDurability, type DiskOptions } from './durability.ts'
 import { createMutex } from './mutex.ts'
 import { createRowCache } from './row-cache.ts'
 import { createStatementCache } from './statement-cache.ts'
@@ -21,7 +20,7 @@ import { createWriteBatch } from './write-batch.ts'
 /** How long a statement waits for a lock that another process holds. Other work goes on in the meantime. */
 const LOCK_TIMEOUT_MS = 2000
 
-interface SqliteOptions {
+interface SqliteOptions extends DiskOptions {
   file: string
   /** Runs checkpoints. */
   sideThread?: SideThread | undefined
@@ -40,6 +39,7 @@ export const openSqlite = async ({
   file,
   sideThread = createSideThread(),
   onFailure,
+  ...options
 }: SqliteOptions): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
@@ -49,9 +49,8 @@ export const openSqlite = async ({
   })
   const mutex = createMutex()
   const writeMutex = createMutex()
-  const walDescriptor = openSync(`${path}-wal`, 'r+')
-  const groupCommit = createGroupCommit(walDescriptor)
-  const checkpoints = createCheckpoints({ file: path, connection, sideThread, mutex, onFailure })
+  const { disk, groupCommit, ...durability } = createDurability({ ...options, path, sideThread, onFailure })
+  const checkpoints = createCheckpoints({ file: path, connection, sideThread, disk, writeMutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
@@ -71,6 +70,8 @@ export const openSqlite = async ({
   const runWrite = <T>(work: () => T | Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCK_TIMEOUT_MS
     const workAndCheck = async () => {
+      // What cannot reach the disk is not begun: its outcome would be unknown.
+      groupCommit.requireWritable()
       const result = await work()
       checkpoints.afterCommit()
       return result
@@ -143,10 +144,9 @@ export const openSqlite = async ({
       // What was handed in before is then in the queue.
       await setImmediate()
       await writeMutex.runExclusive(() => mutex.runExclusive(() => {}))
-      await groupCommit.settle()
+      if (!(await durability.close())) return
       await checkpoints.stop()
       connection.close()
-      closeSync(walDescriptor)
     },
   }
 }

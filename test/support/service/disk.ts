@@ -13,6 +13,8 @@ export type Disk = {
   /** Holds all syncs from now on, until they are released. */
   hold(): void
   letGo(): void
+  /** The next sync fails. With `drop` (and the option `log`), the log is as the last sync left it, as on some file systems. */
+  failOnce(how?: 'drop'): void
   /** Resolves once that many syncs have begun. */
   begun(count: number): Promise<void>
   /** Creates a folder with the data that survive a power cut: the image of the last completed sync. */
@@ -24,10 +26,12 @@ export const watchDisk = ({
   t,
   delayMs = 0,
   images = false,
+  log: keepsLog = false,
 }: {
   t: TestContext
   delayMs?: number
   images?: boolean
+  log?: boolean
 }): Disk => {
   const directory = temporaryDirectory(t)
   const folder = temporaryDirectory(t)
@@ -44,11 +48,13 @@ export const watchDisk = ({
       TEST_SYNC_FOLDER: folder,
       TEST_SYNC_DATABASE: path.join(directory, 'data', 'svc.db'),
       TEST_SYNC_DELAY_MS: String(delayMs),
+      TEST_SYNC_LOG: keepsLog ? 'yes' : 'no',
       TEST_SYNC_IMAGES: images ? 'yes' : 'no',
     },
     directory,
     syncs,
     hold: () => writeFileSync(holdFile, ''),
+    failOnce: (how) => writeFileSync(path.join(folder, 'fault'), how ?? ''),
     letGo: () => rmSync(holdFile, { force: true }),
     begun: async (count) => {
       for (let tries = 0; syncs().begun < count; tries++) {

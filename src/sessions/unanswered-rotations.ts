@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../lib/errors.ts'
+import type { Database } from '../storage/database.ts'
+import type { CachedSessions } from './cached-sessions.ts'
+import { UNTIL_NEXT_IS_USED } from './lifetime.ts'
+import type { Session } from './session.ts'
+import { updateUnansweredSession } from './session-store.ts'
+
+/** Beyond it, the oldest is forgotten. */
+const MAX_REMEMBERED = 10_000
+
+const RETRY_EVERY_MS = 500
+
+interface UnansweredRotationsDeps {
+  db: Database
+  cachedSessions: CachedSessions
+}
+
+export interface UnansweredRotations {
+  /**
+   * Runs the write of a rotation. Where its outcome stays unknown, remembers that nobody was given the new token.
+   * `hasCommitted` tells whether a statement that failed had been committed.
+   */
+  watch(rotated: Session, write: Promise<number>, hasCommitted: () => boolean): Promise<number>
+  /**
+   * Call it before a token counts as used twice. Where its successor may never have been given out, the row is changed
+   * so that the token is good until its successor is used, and must be looked at again: then it resolves to true.
+   */
+  settle(sessionId: string): Promise<boolean>
+}
+
+/**
+ * Refreshes that were answered with 503 while the database may have made their change: the disk has stalled, or the
+ * server was frozen. The browser still has the old token, and may come back with it long after the grace. That is no
+ * theft. The rows are changed as soon as the database answers, so that other processes know as well.
+ */
+export const createUnansweredRotations = ({ db, cachedSessions }: UnansweredRotationsDeps): UnansweredRotations => {
+  const unanswered = new Map<string, { rotated: Session; isSettled: boolean }>()
+  let isSettlingAll = false
+
+  const update = async (rotated: Session): Promise<void> => {
+    const committing = db.autocommit(() => cachedSessions.forget(rotated.id))
+    const replacedAtMs = [...rotated.replacedAtMs.slice(0, -1), UNTIL_NEXT_IS_USED]
+    await updateUnansweredSession(committing, { ...rotated, replacedAtMs })
+  }
+
+  const settleAll = async (): Promise<void> => {
+    for (const one of unanswered.values()) {
+      if (one.isSettled) continue
+      await update(one.rotated)
+      // It stays: a request may have read the row before the change, and asks about it afterwards.
+      one.isSettled = true
+    }
+  }
+
+  const settleInBackground = async (): Promise<void> => {
+    if (isSettlingAll) return
+    isSettlingAll = true
+    for (let isDone = false; !isDone; ) {
+      await sleep(RETRY_EVERY_MS, undefined, { ref: false })
+      isDone = await settleAll().then(
+        () => true,
+        () => false,
+      )
+    }
+    isSettlingAll = false
+  }
+
+  const remember = (rotated: Session): void => {
+    unanswered.set(rotated.id, { rotated, isSettled: false })
+    const [oldest] = unanswered.size > MAX_REMEMBERED ? unanswered.keys() : []
+    if (oldest) unanswered.delete(oldest)
+    void settleInBackground()
+  }
+
+  return {
+    async watch(rotated, write, hasCommitted) {
+      try {
+        return await write
+      } catch (error) {
+        // On SQLite, a write that fails before its commit has changed nothing. A server may change the row later.
+        const isUnknown = hasCommitted() || db.dialect !== 'sqlite'
+        if (isUnknown && error instanceof AppError && error.code === 'unavailable') remember(rotated)
+        throw error
+      }
+    },
+
+    async settle(sessionId) {
+      const found = unanswered.get(sessionId)
+      if (!found) return false
+      if (!found.isSettled) await update(found.rotated)
+      if (unanswered.get(sessionId) === found) unanswered.delete(sessionId)
+      return true
+    },
+  }
+}

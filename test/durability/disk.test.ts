@@ -1,0 +1,103 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import {
+  assertCanLogIn,
+  assertErrorPage,
+  assertJsonError,
+  assertSignedIn,
+  assertSignedOut,
+} from '../support/client/assertions.ts'
+import { createUserAgent } from '../support/client/user-agent.ts'
+import { openDatabaseFile } from '../support/database/database-file.ts'
+import type { Disk } from '../support/service/disk.ts'
+import { watchDisk } from '../support/service/disk.ts'
+import type { ServiceProcess } from '../support/service/service-process.ts'
+import { startServiceProcess } from '../support/service/service-process.ts'
+import { eventually, within } from '../support/wait.ts'
+
+const startOn = (disk: Disk, t: Parameters<typeof watchDisk>[0]['t'], env: Record<string, string> = {}) =>
+  startServiceProcess({
+    t,
+    cwd: disk.directory,
+    env: { ...disk.env, SVC_DATABASE_TIMEOUT: '400ms', SVC_REFRESH_GRACE: '1s', ...env },
+  })
+
+const isReady = (service: ServiceProcess) => async () =>
+  (await createUserAgent(service).get('/auth/ready')).status === 200
+
+const messagesOf = (service: ServiceProcess) => service.logLines().map(({ message }) => message)
+
+describe('the disk', { concurrency: 2 }, () => {
+  test('that stalls: 503 within the time limit, reading goes on, and all is well when it answers again', async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startOn(disk, t)
+    const { agent, person } = await signedUp(service)
+    const probe = createUserAgent(service)
+    const copy = agent.copy()
+    disk.hold()
+    const caught = await within(3, 'an answer', agent.refresh())
+    assertJsonError(caught, 503, 'unavailable')
+    assert.deepEqual(caught.cleared, [])
+    await assertSignedIn(agent)
+    assert.match(assertJsonError(await probe.get('/auth/ready'), 503, 'unavailable'), /disk does not answer/)
+    const { begun } = disk.syncs()
+    assertErrorPage(await signUp(newAgent(service), newPerson()), 503)
+    assertJsonError(await agent.refresh(), 503, 'unavailable')
+    assert.equal(disk.syncs().begun, begun, 'nothing more is handed to a disk that does not answer')
+    // Longer than the grace: the browser has never got the new token.
+    await sleep(1200)
+    disk.letGo()
+    await eventually('the disk is back', isReady(service))
+    assert.equal((await agent.refresh()).status, 200, 'the lost response is not theft')
+    assert.equal((await agent.refresh()).status, 200)
+    await assertCanLogIn(service, person)
+    await signedUp(service)
+    await sleep(1200)
+    assertJsonError(await copy.refresh(), 401, 'unauthorized')
+    await assertSignedOut(agent)
+    assert.ok(messagesOf(service).includes('database does not answer'))
+    assert.ok(messagesOf(service).includes('database answers again'))
+  })
+
+  test('that stalls keeps the service from nothing when it is told to stop', async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startOn(disk, t)
+    const { agent, person } = await signedUp(service)
+    disk.hold()
+    assertJsonError(await agent.refresh(), 503, 'unavailable')
+    const ended = service.ended()
+    service.signal('SIGTERM')
+    await within(12, 'the end', ended)
+    disk.letGo()
+    await service.restart()
+    await assertCanLogIn(service, person)
+  })
+
+  for (const how of [undefined, 'drop'] as const) {
+    const title = how ? 'and loses what it has not written' : 'and keeps it in memory'
+    test(`that fails to sync ${title}: 503, and alive again without a restart`, async (t) => {
+      const disk = watchDisk({ t, log: true })
+      const service = await startOn(disk, t)
+      const { agent, person } = await signedUp(service)
+      disk.failOnce(how)
+      const refused = newPerson()
+      assertErrorPage(await signUp(newAgent(service), refused), 503)
+      await eventually('the disk takes writes', isReady(service))
+      await assertSignedIn(agent)
+      assert.equal((await agent.refresh()).status, 200)
+      assert.equal((await signUp(newAgent(service), refused)).status, how ? 303 : 409, 'the signup was lost, or made')
+      const { agent: later } = await signedUp(service)
+      const database = openDatabaseFile(service, t)
+      assert.equal(database.rows('PRAGMA integrity_check')[0]?.integrity_check, 'ok')
+      await service.kill()
+      await service.restart()
+      await assertSignedIn(later)
+      await assertCanLogIn(service, person)
+      assert.equal((await later.refresh()).status, 200)
+      assert.equal(messagesOf(service).includes('database upkeep failed'), how === 'drop')
+    })
+  }
+})
