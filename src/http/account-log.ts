@@ -1,12 +1,15 @@
+import type { TallyEvent } from '../audit/audit-event.ts'
 import { type AccountEventName, type AccountFacts, logAccountEvent } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { failedLogin } from './failed-login.ts'
 import type { RequestContext } from './request-context.ts'
 
 interface AccountLogDeps {
   log: Log
   /** A keyed hash of an email of no known user: it tells two emails apart, and reveals neither. */
   pseudonymOf: (email: string) => string
+  audit: { tally: TallyEvent }
 }
 
 /** What the log says about an event. The code that handles the request completes it. */
@@ -28,7 +31,7 @@ export interface AccountLog {
   ) => Promise<T>
 }
 
-export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps): AccountLog => {
+export const createAccountLog = ({ log, pseudonymOf, audit }: AccountLogDeps): AccountLog => {
   const record = ({ requestId, device, apiKey }: RequestContext, { event, email, ...facts }: EventFacts): void => {
     // Always computed: the time that a response takes must not show whether the account exists.
     const pseudonym = email === undefined ? undefined : pseudonymOf(email)
@@ -51,7 +54,10 @@ export const createAccountLog = ({ log, pseudonymOf }: AccountLogDeps): AccountL
         record(context, facts)
         return result
       } catch (error) {
-        record(context, { ...facts, reason: facts.reason ?? reasonOf(error) })
+        const failed = { ...facts, reason: facts.reason ?? reasonOf(error) }
+        record(context, failed)
+        const counted = failedLogin(failed, error)
+        if (counted) audit.tally(counted, context)
         throw error
       }
     },

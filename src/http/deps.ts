@@ -1,4 +1,5 @@
 import type { ApiKeys, Idempotency } from '../api-keys/api-keys.ts'
+import type { Audit } from '../audit/audit.ts'
 import type { KnownBrowsers } from '../browsers/known-browsers.ts'
 import type { UserDirectory } from '../directory/directory.ts'
 import type { RootSecret } from '../lib/derived-keys.ts'
@@ -61,6 +62,7 @@ export interface ServerDeps {
   secondFactors: SecondFactors
   passkeys: Passkeys
   knownBrowsers: KnownBrowsers
+  audit: Audit
   pendingSignIns: PendingSignIns
   /** Whether a second factor is asked for where there is one, or even required of those who sign in with a password. */
   secondFactorMode: 'off' | 'optional' | 'required'
