@@ -66,6 +66,7 @@ const POWERS: readonly { name: string; pattern: RegExp; example: string }[] = [
     pattern: /\b(?:local|session)Storage\b|\bindexedDB\b|addEventListener\('message'|\bonmessage\b|window\.postMessage/,
     example: 'sessionStorage.email = text',
   },
+  { name: 'regular expressions made of text', pattern: /\bnew RegExp\(/, example: 'new RegExp(text)' },
   { name: '`Math.random`', pattern: /\bMath\.random\b/, example: 'Math.random()' },
 ]
 

@@ -1,5 +1,6 @@
 // Runs once.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { AppError } from '../../src/lib/errors.ts'
 import { siteNames } from '../../src/users/password-names.ts'
@@ -128,6 +129,16 @@ describe('a new password', () => {
     const short = rulesFor(siteNames('https://x.ai', 'Go'))
     assert.equal(await short('8305719go264', names), '8305719go264')
   })
+})
+
+test('the list holds far more than the 3,000 commonest of eight characters and more', async () => {
+  const file = new URL('../../src/users/common-passwords.txt', import.meta.url)
+  const listed = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((password) => password.length >= 8)
+  assert.ok(listed.length > 10_000)
+  for (const password of listed.filter((_, index) => index % 100 === 0))
+    assert.ok(await reasonFor(password, []), password)
 })
 
 describe('the names of a site', () => {
