@@ -149,6 +149,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   serve: ['bootstrap', 'config', 'core', 'lib', 'metrics/fleet.ts', 'metrics/registry.ts', 'service'],
   cli: [
     'api-keys/api-keys.ts',
+    'audit/audit-event.ts',
+    'audit/audit-json.ts',
     'audit/audit.ts',
     'bootstrap',
     'config',

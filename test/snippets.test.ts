@@ -23,6 +23,7 @@ const RUN: [document: string, beginnings: string[], by: string][] = [
   ['docs/frameworks.md', ['node examples/proxy.mjs'], DOCUMENTS],
   ['docs/read-the-user.md', ['const AUTH', 'import json', 'package auth'], DOCUMENTS],
   ['docs/server-api.md', ['curl '], DOCUMENTS],
+  ['docs/audit.md', ['curl '], DOCUMENTS],
   ['docs/start.md', ['B=http'], DOCUMENTS],
   ['README.md', ["import express from 'express'"], OF_SDK],
   ['docs/read-the-user.md', ['import { createAuth'], OF_SDK],

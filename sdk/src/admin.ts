@@ -1,9 +1,11 @@
+import { type AuditApi, createAudit } from './admin/audit.ts'
 import { type AdminSettings, createCaller } from './admin/call.ts'
 import { createSessions, type SessionsApi } from './admin/sessions.ts'
 import { createUsers, type UsersApi } from './admin/users.ts'
 import { readSettings } from './auth/settings.ts'
 
 export { AdminError } from './admin/admin-error.ts'
+export type { AuditApi, AuditEvent, AuditEventPage, AuditFilter } from './admin/audit.ts'
 export type { Session, SessionsApi } from './admin/sessions.ts'
 export type {
   AdminUser,
@@ -33,6 +35,8 @@ export interface AdminOptions {
 export interface Admin {
   users: UsersApi
   sessions: SessionsApi
+  /** Events of what happened. */
+  audit: AuditApi
 }
 
 // Whatever a header could not carry, or a whole line of a file with the key in it, is no key.
@@ -46,5 +50,5 @@ export const createAdmin = ({ apiKey, ...options }: AdminOptions): Admin => {
   const { url, timeoutMs } = readSettings(options)
   const settings: AdminSettings = { url, timeoutMs, apiKey: readKey(apiKey) }
   const call = createCaller(settings)
-  return { users: createUsers(call), sessions: createSessions(call) }
+  return { users: createUsers(call), sessions: createSessions(call), audit: createAudit(call) }
 }

@@ -1,8 +1,8 @@
 import { toTimestamp } from '../lib/time.ts'
-import type { NewAuditRow } from './audit-store.ts'
+import type { AuditRow } from './audit-store.ts'
 
 /** A record as operators and clients see it: in the log, on the command line and from the server API. */
-export const toAuditJson = (row: NewAuditRow) => ({
+export const toAuditJson = (row: AuditRow) => ({
   id: row.id,
   at: toTimestamp(row.atMs),
   type: row.type,

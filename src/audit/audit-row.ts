@@ -1,6 +1,6 @@
 import type { Caller } from '../lib/caller.ts'
 import type { AuditDetails, AuditEvent } from './audit-event.ts'
-import type { NewAuditRow } from './audit-store.ts'
+import type { AuditRow } from './audit-store.ts'
 
 /** A header may be 8 KB long, and a browser is named at its beginning. */
 const KEPT_CHARACTERS = 256
@@ -27,7 +27,7 @@ interface NewRow {
 }
 
 /** The row of an event. What is empty or not known is undefined. */
-export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): NewAuditRow => ({
+export const rowOf = ({ id, atMs, event, caller, actor }: NewRow): AuditRow => ({
   id,
   atMs,
   type: event.type,

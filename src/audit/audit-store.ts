@@ -1,8 +1,8 @@
 import type { Queries } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
 
-/** A row as it is written. */
-export interface NewAuditRow {
+/** A row. */
+export interface AuditRow {
   id: string
   atMs: number
   type: AuditType
@@ -18,7 +18,7 @@ export interface NewAuditRow {
 
 const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
 
-const valuesOf = (row: NewAuditRow) => [
+const valuesOf = (row: AuditRow) => [
   row.id,
   row.atMs,
   row.type,
@@ -34,7 +34,7 @@ const valuesOf = (row: NewAuditRow) => [
 /** `tally`: a name for work that the row leaves to do. */
 export const insertAuditEvent = async (
   db: Pick<Queries, 'run'>,
-  row: NewAuditRow,
+  row: AuditRow,
   tally: string | null = null,
 ): Promise<void> => {
   await db.run(
@@ -46,7 +46,7 @@ export const insertAuditEvent = async (
 
 /** Rows that stand for several events. */
 export interface AuditTally {
-  row: NewAuditRow
+  row: AuditRow
   count: number
   /** What is counted by: rows of one kind and minute begin with `place`. */
   place: string

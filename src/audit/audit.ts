@@ -5,11 +5,16 @@ import type { Clock } from '../lib/time.ts'
 import { createUuidSequence } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import type { AuditEvent, AuditType, RecordEvent, TallyEvent } from './audit-event.ts'
+import type { AuditPage, AuditPageRequest, AuditQuery } from './reading.ts'
 import { toAuditJson } from './audit-json.ts'
 import { rowOf } from './audit-row.ts'
-import { insertAuditEvent, type NewAuditRow } from './audit-store.ts'
+import { insertAuditEvent, type AuditRow } from './audit-store.ts'
 import { recordDeletion } from './deletion.ts'
 import { createTallies, type TalliesDeps } from './tallies.ts'
+
+export type { AuditType } from './audit-event.ts'
+export type { AuditRow } from './audit-store.ts'
+export type { AuditPageRequest, AuditQuery } from './reading.ts'
 
 /** Who acts where there is no caller: an operator, or the service itself. */
 export type OwnActor = 'cli' | 'system'
@@ -20,6 +25,15 @@ export interface Audit {
   tally: TallyEvent
   /** Writes what this process has counted until now; does not fail. */
   flush(): Promise<void>
+  /**
+   * A page of records, the newest first. Nothing is missed, and nothing comes twice, of what was committed when the
+   * first page was read. `invalid_request` for a cursor of another list.
+   */
+  list(request: AuditPageRequest): Promise<AuditPage>
+  /** The last records of a user, the newest first, and none from before the account was last taken over. */
+  latestOf(userId: string, limit: number): Promise<AuditRow[]>
+  /** All records of one moment, the oldest first, page by page; resolves to how many. */
+  exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
   /** Cleanup: deletes records past their time; resolves to how many. */
   deleteOld(): Promise<number>
   /** Cleanup: erases what users who were deleted have left in records; resolves to how many records. */
@@ -41,12 +55,12 @@ interface AuditDeps extends Pick<TalliesDeps, 'findAccount' | 'pseudonymOf'> {
 export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRecord, ...deps }: AuditDeps): Audit => {
   const nextId = createUuidSequence()
 
-  const newRow = (event: AuditEvent, caller: Caller | undefined): NewAuditRow => {
+  const newRow = (event: AuditEvent, caller: Caller | undefined): AuditRow => {
     const atMs = clock.now()
     return rowOf({ id: nextId(atMs), atMs, event, caller, actor })
   }
 
-  const onWritten = (row: NewAuditRow, count: number): void => {
+  const onWritten = (row: AuditRow, count: number): void => {
     onRecord?.(row.type, count)
     if (isLogged) log.info(toAuditJson(row), 'audit event')
   }
@@ -63,6 +77,13 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
       else await insertAuditEvent(transaction, row)
       transaction.afterCommit(() => onWritten(row, 1))
     },
+
+    ...onDemand(
+      async () => (await import('./reading.ts')).createAuditReading({ db, flush }),
+      'list',
+      'latestOf',
+      'exportAll',
+    ),
 
     ...onDemand(
       async () => (await import('./cleanup.ts')).createAuditCleanup({ db, clock, retentionMs }),

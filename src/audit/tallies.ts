@@ -4,16 +4,16 @@ import type { Log } from '../lib/log.ts'
 import { monotonicClock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { CountedEvent } from './audit-event.ts'
-import type { NewAuditRow } from './audit-store.ts'
+import type { AuditRow } from './audit-store.ts'
 import { createTallyWriter, type OpenTally, placeOf, ROWS_OF_A_MINUTE, type TallyWriterDeps } from './tally-writer.ts'
 
 export interface TalliesDeps extends TallyWriterDeps {
   db: Database
   log: Log
   /** The row of an event, with its id and its time. */
-  newRow: (event: CountedEvent, caller: Caller | undefined) => NewAuditRow
+  newRow: (event: CountedEvent, caller: Caller | undefined) => AuditRow
   /** Called after the commit, with the row as far as this process knows it, and by how much its count has grown. */
-  onWritten: (row: NewAuditRow, count: number) => void
+  onWritten: (row: AuditRow, count: number) => void
 }
 
 /** Bounds memory, and what one transaction writes. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Queries, Transaction } from '../storage/database.ts'
 import type { CountedEvent } from './audit-event.ts'
 import { detailsToJson } from './audit-row.ts'
-import { type AuditTally, countInOwnRow, countInRestRow, type NewAuditRow } from './audit-store.ts'
+import { type AuditTally, countInOwnRow, countInRestRow, type AuditRow } from './audit-store.ts'
 
 export interface TallyWriterDeps {
   /** Whose account was tried: a user's by their id, as long as they exist, or that of an email in lower case. */
@@ -19,7 +19,7 @@ export interface OpenTally {
   event: CountedEvent
   email: string | undefined
   network: string
-  row: NewAuditRow
+  row: AuditRow
   count: number
   /** Whether it has no room among the others, whatever it is about. */
   isRest: boolean
@@ -29,7 +29,7 @@ const MINUTE_MS = 60_000
 export const ROWS_OF_A_MINUTE = 100
 
 /** The kind and the minute of a row. */
-export const placeOf = ({ type, atMs }: NewAuditRow): string => `${Math.floor(atMs / MINUTE_MS)}/${type}`
+export const placeOf = ({ type, atMs }: AuditRow): string => `${Math.floor(atMs / MINUTE_MS)}/${type}`
 
 /** Writes tallies in a transaction; resolves to what it has written. */
 export const createTallyWriter = ({ findAccount, pseudonymOf }: TallyWriterDeps) => {

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { readVersion } from '../lib/version.ts'
 import { addApiKeys } from './api-keys.ts'
+import { addAudit } from './audit.ts'
 import { addBackup } from './backup.ts'
 import type { CommandContext } from './command-context.ts'
 import { addConfig } from './config.ts'
@@ -54,6 +55,7 @@ const createProgram = (context: CommandContext): Command => {
   addIdentities(program, context)
   addKeys(program, context)
   addApiKeys(program, context)
+  addAudit(program, context)
   addSecret(program, context)
   addWebhooks(program, context)
   addMail(program, context)

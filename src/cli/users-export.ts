@@ -1,22 +1,18 @@
-import { rmSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
 import type { ExportSummary } from '../users/users.ts'
 import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
-import { openNewFile } from './new-file.ts'
-import { print, printNotice } from './terminal/output.ts'
+import { printNotice } from './terminal/output.ts'
 import { createTerminalProgress } from './terminal/progress.ts'
 import { withCore } from './with-core.ts'
+import { writing } from './writing.ts'
 
 interface Options {
   /** False with --no-hashes. */
   hashes: boolean
   output?: string
 }
-
-/** Writes text; resolves when more can be written. */
-type Write = (text: string) => Promise<void>
 
 /** All users are read as they were at one moment, for as long as that takes. */
 const TIMEOUT_MS = 3_600_000
@@ -68,17 +64,3 @@ const factorsText = (withCodes: number, withPasskeys: number): string =>
   'have to set them up again'
 
 const usersText = (count: number): string => (count === 1 ? '1 user' : `${count} users`)
-
-/** Gives `work` what it writes with: standard output, or a file, which is removed if it does not get complete. */
-const writing = async <T>(name: string | undefined, work: (write: Write) => Promise<T>): Promise<T> => {
-  if (name === undefined) return work(print)
-  const file = await openNewFile(name)
-  try {
-    return await work(file.write)
-  } catch (error) {
-    rmSync(name, { force: true })
-    throw error
-  } finally {
-    await file.close()
-  }
-}

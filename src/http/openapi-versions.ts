@@ -65,7 +65,12 @@ export const API_VERSIONS = {
   v2: {
     description: 'The server API: users and their sessions, for the backend of the application.',
     has: ({ path }) => path.startsWith(SERVER_API),
-    tags: { Users: 'All users', Sessions: 'The sessions of all users', Operation: 'For developers' },
+    tags: {
+      Users: 'All users',
+      Sessions: 'The sessions of all users',
+      Audit: 'What happened',
+      Operation: 'For developers',
+    },
     schemas: SCHEMAS_V2,
     headers: {
       ...SHARED_HEADERS,

@@ -18,7 +18,7 @@ export interface Documentation {
   /** Becomes a function's name in generated clients. */
   operationId: string
   summary: string
-  tag: 'Users' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
+  tag: 'Users' | 'Audit' | 'Sessions' | 'Passkeys' | 'Keys' | 'Operation'
   /** Those in the path are described with the path. Of the server API, no other query parameter is accepted. */
   parameters?: {
     name: string

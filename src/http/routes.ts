@@ -30,7 +30,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const { invitation, verifyEmail, undoEmail, sendVerification, firstFactor } = links
   const passkeys = createPasskeyHandlers(deps)
   const check = createCheck(deps)
-  const { users: apiUsers, sessions: apiSessions } = createServerApiRoutes(deps)
+  const { users: apiUsers, audit: apiAudit, sessions: apiSessions } = createServerApiRoutes(deps)
   const getOpenApi = (version: ApiVersion) => createGetOpenApi({ ...deps, version, listRoutes: () => routes })
 
   // biome-ignore format: a table is read by its columns
@@ -119,6 +119,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
     { method: 'GET',    path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:read',                      responseKind: 'json', ...apiSessions.list },
     { method: 'DELETE', path: '/auth/api/v2/users/{id}/sessions',       guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.endAll },
     { method: 'DELETE', path: '/auth/api/v2/sessions/{id}',             guard: 'api_key', scope: 'sessions:write',    csrf: 'api_key', responseKind: 'json', ...apiSessions.end },
+    { method: 'GET',    path: '/auth/api/v2/audit',                     guard: 'api_key', scope: 'audit:read',                         responseKind: 'json', ...apiAudit.list },
     { method: 'GET',    path: '/auth/api/v2/openapi.json',              guard: 'none',                                              responseKind: 'json', ...getOpenApi('v2') },
     // Of each provider, and of each file of the pages
     ...deps.providers.flatMap((provider) => providerRoutes(deps, provider)),

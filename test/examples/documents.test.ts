@@ -50,12 +50,18 @@ describe('curl', () => {
   }
 
   if (canRun('curl')) {
-    test('docs/server-api.md: each request succeeds', async () => {
+    test('docs/server-api.md and docs/audit.md: each request succeeds', async () => {
       const one = await signedUp(svc)
       const other = await signedUp(svc)
       const user = (await one.agent.get('/auth/api/v1/user')).json<{ id: string }>()
       const otherUser = (await other.agent.get('/auth/api/v1/user')).json<{ id: string }>()
-      const { key } = await createBackend(svc, ['users:write', 'credentials:write', 'sessions:read', 'sessions:write'])
+      const { key } = await createBackend(svc, [
+        'users:write',
+        'credentials:write',
+        'sessions:read',
+        'sessions:write',
+        'audit:read',
+      ])
       const session = await createUserAgent(svc).get(`/auth/api/v2/users/${otherUser.id}/sessions`, {
         authorization: `Bearer ${key}`,
       })
@@ -66,7 +72,9 @@ describe('curl', () => {
         SESSION_ID: session.json<{ sessions: { id: string }[] }>().sessions[0]?.id ?? '',
         REQUEST_ID: 'request-1',
       }
-      const requests = snippetsOf('docs/server-api.md').filter(({ code }) => code.startsWith('curl '))
+      const requests = [...snippetsOf('docs/audit.md'), ...snippetsOf('docs/server-api.md')].filter(({ code }) =>
+        code.startsWith('curl '),
+      )
       assert.ok(requests.length > 0)
       for (const { code } of requests) await shell(code, env)
     })

@@ -107,6 +107,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/api/v2/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happened, and who did it, the newest first */
+        get: operations["listAuditEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/api/v2/openapi.json": {
         parameters: {
             query?: never;
@@ -225,6 +242,68 @@ export interface components {
              * @description UTC, with milliseconds and Z
              */
             expires_at: string;
+        };
+        AuditEvent: {
+            /**
+             * Format: uuid
+             * @description Sorts in the order of time
+             */
+            id: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Further ones may be added. Today: login.succeeded, login.failed, login.limited, logout, signup, session.refreshed_reuse, session.ended, password.changed, password.set, password.reset, email.verified, email.change_requested, email.change_cancelled, email.changed, email.change_undone, username.changed, identity.linked, identity.unlinked, identity.taken_over, passkey.added, passkey.renamed, passkey.removed, passkey.counter_went_back, second_factor.added, second_factor.removed, second_factor.reset, second_factor.recovery_code_used, second_factor.recovery_codes_renewed, second_factor.trust_ended, user.created, user.invited, user.disabled, user.enabled, user.unlocked, user.roles_changed, user.deleted, key.rotated, api_key.created, api_key.revoked, webhook.given_up, import.added, import.taken_back */
+            type: string;
+            /** @description Whose account it happened to; null where none is known or concerned */
+            user_id: string | null;
+            /** @description `user`, `api:NAME`, `cli` or `system` */
+            actor: string;
+            /** @description The IP address of the client */
+            address: string | null;
+            /** @description What the client calls itself, its first 256 characters */
+            user_agent: string | null;
+            /** @description The request in the log */
+            request_id: string | null;
+            /** @description The session that began or ended, or in which it was done */
+            session_id: string | null;
+            details: components["schemas"]["AuditDetails"];
+        };
+        /** @description What applies. Further properties may be added */
+        AuditDetails: {
+            /** @description How: `password`, `passkey`, `code`, or the name of a provider */
+            method?: string;
+            /** @description Why it failed or ended */
+            reason?: string;
+            /** @description The limit that refused a login */
+            limit?: string;
+            /** @description A keyed hash of an entered email that no account has */
+            account?: string;
+            /** @description How many failed logins, sessions or users */
+            count?: number;
+            /** @description The name of a provider */
+            provider?: string;
+            /** @description As they are now */
+            roles?: string[];
+            /** @description What an API key may do */
+            scopes?: string[];
+            /** @description The session that ended, if the request used a different one */
+            ended_session_id?: string;
+            /** @description The connection to a provider */
+            identity_id?: string;
+            /** @description The passkey */
+            passkey_id?: string;
+            /** @description The API key */
+            api_key_id?: string;
+            /** @description Its name */
+            api_key_name?: string;
+            /** @description The key that signs access tokens */
+            key_id?: string;
+            /** @description The webhook event */
+            webhook_id?: string;
+        };
+        AuditEventList: {
+            events: components["schemas"]["AuditEvent"][];
+            /** @description null at the end */
+            next_cursor: string | null;
         };
         OpenApiDocument: {
             openapi: string;
@@ -521,6 +600,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listAuditEvents: {
+        parameters: {
+            query?: {
+                /** @description Only what happened at this time or later */
+                since?: string;
+                /** @description Only events of this type */
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "email.verified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
+                /** @description Only what happened to this user, who may be deleted */
+                user_id?: string;
+                /** @description How many events a page holds at most */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same other parameters */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page; the last one has no cursor */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEventList"];
+                };
             };
         };
     };

@@ -1,4 +1,5 @@
 import type { Schema } from '../../route.ts'
+import { AUDIT_SCHEMAS } from './audit-schemas.ts'
 import { USER_SCHEMAS } from './user-schemas.ts'
 
 /** The bodies of the responses of the server API, by name, like those of `api/schemas.ts`. */
@@ -40,6 +41,8 @@ export const SCHEMAS_V2 = {
   },
 
   ...USER_SCHEMAS,
+
+  ...AUDIT_SCHEMAS,
 
   OpenApiDocument: {
     type: 'object',

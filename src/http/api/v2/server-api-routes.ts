@@ -22,6 +22,9 @@ export const createServerApiRoutes = (deps: RouteDeps) => {
       ),
       createLink: routeOnDemand(async () => (await import('./create-link.ts')).createCreateLink(await withDirectory())),
     },
+    audit: {
+      list: routeOnDemand(async () => (await import('./list-audit.ts')).createListAudit(deps)),
+    },
     sessions: {
       list: routeOnDemand(async () => (await sessions()).list),
       endAll: routeOnDemand(async () => (await sessions()).endAll),

@@ -1,0 +1,112 @@
+import type { Queries, Value } from '../storage/database.ts'
+import type { AuditType } from './audit-event.ts'
+import type { AuditRow } from './audit-store.ts'
+
+type Reads = Pick<Queries, 'all' | 'get'>
+
+/** Which rows; what is undefined does not count. */
+export interface AuditFilter {
+  userId?: string | undefined
+  type?: AuditType | undefined
+  /** The least id. */
+  from?: string | undefined
+}
+
+const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
+
+interface Row {
+  id: string
+  at: number
+  type: AuditType
+  user_id: string | null
+  actor: string
+  address: string | null
+  user_agent: string | null
+  request_id: string | null
+  session_id: string | null
+  details: string
+}
+
+const toRow = (row: Row): AuditRow => ({
+  id: row.id,
+  atMs: row.at,
+  type: row.type,
+  userId: row.user_id ?? undefined,
+  actor: row.actor,
+  address: row.address ?? undefined,
+  userAgent: row.user_agent ?? undefined,
+  requestId: row.request_id ?? undefined,
+  sessionId: row.session_id ?? undefined,
+  details: row.details,
+})
+
+/** Conditions with their values, those first that the index finds rows by. */
+const where = ({ userId, type, from }: AuditFilter, bound: string, id: string): { sql: string; values: Value[] } => {
+  const conditions = [
+    ['user_id = ?', userId],
+    ['type = ?', type],
+    ['id >= ?', from],
+    [bound, id],
+  ].filter((condition): condition is [string, string] => condition[1] !== undefined)
+  return { sql: conditions.map(([sql]) => sql).join(' AND '), values: conditions.map(([, value]) => value) }
+}
+
+/** Rows before an id, the newest first. Of the filter, `userId` or `type` may be given. */
+export const findEventsBefore = async (
+  db: Reads,
+  filter: AuditFilter,
+  before: string,
+  limit: number,
+): Promise<AuditRow[]> => {
+  const { sql, values } = where(filter, 'id < ?', before)
+  const rows = await db.all<Row>(
+    `SELECT ${COLUMNS} FROM audit_events WHERE ${sql} ORDER BY id DESC LIMIT ?`,
+    ...values,
+    limit,
+  )
+  return rows.map(toRow)
+}
+
+/**
+ * The same with both, of at most `scanned` rows of the user: there can be millions, and no index for each type. `last`
+ * is the last row that was looked at, where there may be more.
+ */
+export const findTypeOfUserBefore = async (
+  db: Reads,
+  { type, ...filter }: AuditFilter & { type: AuditType },
+  before: string,
+  { limit, scanned }: { limit: number; scanned: number },
+): Promise<{ rows: AuditRow[]; last: string | undefined }> => {
+  const { sql, values } = where(filter, 'id < ?', before)
+  const rows = await db.all<Row>(
+    `SELECT ${COLUMNS} FROM
+       (SELECT ${COLUMNS} FROM audit_events WHERE ${sql} ORDER BY id DESC LIMIT ?) AS latest
+     WHERE type = ? ORDER BY id DESC LIMIT ?`,
+    ...values,
+    scanned,
+    type,
+    limit,
+  )
+  const last = await db.get<{ id: string }>(
+    `SELECT id FROM audit_events WHERE ${sql} ORDER BY id DESC LIMIT 1 OFFSET ?`,
+    ...values,
+    scanned - 1,
+  )
+  return { rows: rows.map(toRow), last: last?.id }
+}
+
+/** Rows after an id, the oldest first. */
+export const findEventsAfter = async (
+  db: Reads,
+  filter: AuditFilter,
+  after: string,
+  limit: number,
+): Promise<AuditRow[]> => {
+  const { sql, values } = where(filter, 'id > ?', after)
+  const rows = await db.all<Row>(
+    `SELECT ${COLUMNS} FROM audit_events WHERE ${sql} ORDER BY id LIMIT ?`,
+    ...values,
+    limit,
+  )
+  return rows.map(toRow)
+}

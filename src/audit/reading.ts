@@ -1,0 +1,99 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../lib/errors.ts'
+import { leastUuidAt } from '../lib/uuid.ts'
+import type { Database } from '../storage/database.ts'
+import type { AuditType } from './audit-event.ts'
+import type { AuditRow } from './audit-store.ts'
+import { type AuditFilter, findEventsAfter, findEventsBefore, findTypeOfUserBefore } from './reading-store.ts'
+
+/** Which records; all that is given must hold. */
+export interface AuditQuery {
+  userId?: string | undefined
+  type?: AuditType | undefined
+  /** At this time or later, in milliseconds since 1970. */
+  sinceMs?: number | undefined
+}
+
+export interface AuditPageRequest extends AuditQuery {
+  /** 1 to 1000. */
+  limit: number
+  /** As an earlier page of the same list gave it; undefined: the first page. */
+  cursor?: string | undefined
+}
+
+/** A page of a list. It may hold fewer records than were asked for, although there are more pages. */
+export interface AuditPage {
+  events: AuditRow[]
+  /** Undefined at the end. */
+  nextCursor: string | undefined
+}
+
+interface ReadingDeps {
+  db: Database
+  /** Writes what this process has counted until now. */
+  flush: () => Promise<void>
+}
+
+const EXPORTED_AT_ONCE = 1000
+const SCANNED_ROWS = 5000
+
+/** Before and after all ids, which are hexadecimal. */
+const [BEFORE_ALL, AFTER_ALL] = ['', 'g']
+
+const filterOf = ({ userId, type, sinceMs }: AuditQuery): AuditFilter => ({
+  userId,
+  type,
+  from: sinceMs === undefined ? undefined : leastUuidAt(sinceMs),
+})
+
+/** What stands in a cursor for the query, so that it is of no use with another one. */
+const hashOf = ({ userId, type, sinceMs }: AuditQuery): string =>
+  hash('sha256', JSON.stringify([userId, type, sinceMs]), 'base64url').slice(0, 16)
+
+const toCursor = (id: string, query: AuditQuery): string => Buffer.from(`${id} ${hashOf(query)}`).toString('base64url')
+
+/** The id before which a list goes on. */
+const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
+  if (cursor === undefined) return AFTER_ALL
+  const [id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ')
+  if (cursor === toCursor(id, query)) return id
+  const message = 'The query parameter "cursor" must be a next_cursor of the same list.'
+  throw new AppError('invalid_request', message, { field: 'cursor' })
+}
+
+/** Reads records. */
+export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
+  async list({ limit, cursor, ...query }: AuditPageRequest): Promise<AuditPage> {
+    const before = readCursor(cursor, query)
+    await flush()
+    // One more than is shown tells whether there is another page.
+    const { rows, last } = await find(db, filterOf(query), before, limit + 1)
+    const isFull = rows.length > limit
+    const next = isFull ? rows[limit - 1]?.id : last
+    return { events: rows.slice(0, limit), nextCursor: next && toCursor(next, query) }
+  },
+
+  async latestOf(userId: string, limit: number): Promise<AuditRow[]> {
+    const latest = await findEventsBefore(db, { userId }, AFTER_ALL, limit)
+    const takenOver = latest.findIndex(({ type }) => type === 'identity.taken_over')
+    return takenOver === -1 ? latest : latest.slice(0, takenOver + 1)
+  },
+
+  exportAll: (query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number> =>
+    db.inSnapshot(async (snapshot) => {
+      const filter = filterOf(query)
+      let exported = 0
+      for (let after = BEFORE_ALL; ; ) {
+        const rows = await findEventsAfter(snapshot, filter, after, EXPORTED_AT_ONCE)
+        if (rows.length > 0) await onPage(rows)
+        exported += rows.length
+        if (rows.length < EXPORTED_AT_ONCE) return exported
+        after = rows.at(-1)?.id ?? after
+      }
+    }),
+})
+
+const find = async (db: Database, { type, ...filter }: AuditFilter, before: string, limit: number) =>
+  type === undefined || filter.userId === undefined
+    ? { rows: await findEventsBefore(db, { ...filter, type }, before, limit), last: undefined }
+    : findTypeOfUserBefore(db, { ...filter, type }, before, { limit, scanned: SCANNED_ROWS })
