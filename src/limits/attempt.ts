@@ -97,7 +97,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
       if (!isComplete(counters, rows)) throw new TooManyTries(counters[0].limit, RETRY_SOON_MS)
       return underWay.enter(rows)
     })
-    const [outcome] = await Promise.allSettled([action(admitted), admitted])
+    const [outcome] = await Promise.allSettled([run(action, admitted), admitted])
     const rows = await counting
     if (!isComplete(counters, rows)) {
       await takeBack(rows)
@@ -109,6 +109,9 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
     return outcome.value
   }
 }
+
+/** Also what is thrown at once is a rejection: the try is left in any case. */
+const run = async <T>(action: Action<T>, admitted: Promise<unknown>): Promise<T> => action(admitted)
 
 const isRowOf = ({ id, browsers }: Counter, row: CountedRow): boolean =>
   browsers === 'known' ? row.id.startsWith(id) : row.id === id

@@ -1,6 +1,7 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput } from './form.ts'
 import type { Layout } from './layout.ts'
+import { loginLimited } from './login-limited.ts'
 import { orLine, pendingInput, providerButtons, providerPath } from './provider-buttons.ts'
 import { entryHref } from './sign-in-links.ts'
 import { texts } from './texts.ts'
@@ -72,7 +73,7 @@ export const createLinkAccountPage =
       wrong: Boolean(view.problem ?? view.errors.password),
       scripted: view.hasPassword,
       below: html`${texts.notYours} <a href="${entryHref('/auth/login', view.returnTo)}">${texts.logInOtherwise}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password)}${loginLimited(layout, { ...view, returnTo: undefined })}
 <p>${texts.accountExists} <b>${view.email}</b>. ${howToConnect(view)}</p>
 ${view.hasPassword && passwordForm(view, layout.appName)}${otherProviders(view)}
 ${view.canReclaim && reclaimSection(view)}`,

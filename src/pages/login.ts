@@ -2,6 +2,7 @@ import { type HtmlFragment, html } from '../lib/html.ts'
 import { csrfInput, FORM_PROBLEM_ID, field, formProblem, notice, returnToInput } from './form.ts'
 import type { Layout } from './layout.ts'
 import { passkeyButton } from './passkey-button.ts'
+import { loginLimited } from './login-limited.ts'
 import { orLine } from './provider-buttons.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
 import { entryHref, providerForms, wayOn } from './sign-in-links.ts'
@@ -101,7 +102,7 @@ ${forgotLink(layout, view)}`,
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}${wayOn(view)}
+      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}

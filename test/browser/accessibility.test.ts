@@ -103,7 +103,7 @@ for (const [name, status, reach] of states) {
 test('in the browser, a document of the service is accessible, breaks no policy and fits a small phone: 429', async () => {
   await assertState(limited, 429, async (visitor) => {
     const attacker = createUserAgent(limited)
-    for (let tries = 0; tries < 11; tries += 1) await logIn(attacker, wrong)
+    for (let tries = 0; tries < 101; tries += 1) await logIn(attacker, wrong)
     await visitor.open('/auth/login')
     await logInInWindow(visitor, wrong)
   })

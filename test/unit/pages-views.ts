@@ -97,6 +97,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     pending: text,
     retryAfterSeconds: 5,
   }
+  const limited = { kind: 'login_limited', of: 'account', retryAfterSeconds: 900, requestId: 'r-1' } as const
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
   const outdated = { kind: 'outdated', cookieMissing: false, requestId: 'r-3', details: text } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
@@ -172,6 +173,8 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     'login incomplete': (pages) =>
       pages.login({ ...login, errors: { email: 'email_missing', password: 'password_missing' } }),
     'login held up': (pages) => pages.login({ ...login, problem: tooMany }),
+    'login limited': (pages) => pages.login({ ...login, problem: limited }),
+    'login limited for the network': (pages) => pages.login({ ...login, problem: { ...limited, of: 'network' } }),
     'login of an old page': (pages) => pages.login({ ...login, problem: outdated }),
     signup: (pages) => pages.signup(signup),
     'signup with providers': (pages) => pages.signup({ ...signup, providers }),

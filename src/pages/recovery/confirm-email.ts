@@ -2,6 +2,7 @@ import { type HtmlFragment, html } from '../../lib/html.ts'
 import { csrfInput, field, formProblem, ownerInput, tokenInput } from '../form.ts'
 import { chosenPassword, chosenUsername } from '../chosen-fields.ts'
 import type { Layout } from '../layout.ts'
+import { loginLimited } from '../login-limited.ts'
 import { entryHref } from '../sign-in-links.ts'
 import { texts } from '../texts.ts'
 import { verificationTexts as own } from './verification-texts.ts'
@@ -93,7 +94,7 @@ export const createProveAccountPage =
       wrong: Boolean(view.problem ?? view.errors.password ?? view.errors.new_password),
       scripted: view.passwords,
       below: html`<a href="${entryHref('/auth/login', undefined, view.email)}">${own.backToLogin}</a>`,
-      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}
+      body: html`${formProblem(view.problem, layout.support, !view.errors.password && !view.errors.new_password)}${loginLimited(layout, view)}
 <p>${own.proveAbout} <b>${view.email}</b>, ${howToProve(view)}</p>
 ${leaves(view)}
 ${view.passwords && view.hasPassword && passwordForm(view)}

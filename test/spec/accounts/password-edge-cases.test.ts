@@ -57,7 +57,10 @@ describe('passwords while requests compete', { concurrency: 2 }, () => {
 
   test('a login form that is shown again with 429 or 503 contains the id of the request', async (t) => {
     const env = { SVC_RATE_LIMIT: 'on', SVC_HASH_QUEUE: '0', SVC_HASHES_AT_ONCE: '1' }
-    const service = await startService({ t, env, fullHashes: true })
+    const service = {
+      ...(await startService({ t, env, fullHashes: true })),
+      headers: { 'x-forwarded-for': '198.51.100.7' },
+    }
     const answers = await Promise.all(visitors(service, 20).map((visitor) => logIn(visitor, newPerson())))
     const busy = answers.filter(({ status }) => status === 503)
     assert.ok(busy.length > 0, 'somebody found the queue full')

@@ -131,7 +131,8 @@ test('a browser that comes again and again is shown the page: no loop', async ()
 })
 
 test('each time counts as a start at a provider', async (t) => {
-  const limited = await startServiceWith({ corp }, { t, env: { ...ALONE, SVC_RATE_LIMIT: 'on' } })
+  const started = await startServiceWith({ corp }, { t, env: { ...ALONE, SVC_RATE_LIMIT: 'on' } })
+  const limited = { ...started, headers: { 'x-forwarded-for': '198.51.100.7' } }
   for (let time = 1; time <= 300; time += 1) assertGoesOn(await open(createUserAgent(limited)))
   const agent = createUserAgent(limited)
   assertErrorPage(await open(agent), 429)

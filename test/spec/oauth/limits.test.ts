@@ -11,8 +11,8 @@ import { assertNoSession, startServiceWith } from '../../support/provider/provid
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 
 const corp = await startMisbehavingProvider()
-const service = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })
-const from = { 'x-forwarded-for': '198.51.100.7' }
+const started = await startServiceWith({ corp }, { env: { SVC_RATE_LIMIT: 'on' } })
+const service = { ...started, headers: { 'x-forwarded-for': '198.51.100.7' } }
 
 /** The provider's claims about a user. */
 const newClaims = (): Claims => {
@@ -21,7 +21,7 @@ const newClaims = (): Claims => {
 }
 
 const signIn = (person: Claims, agent: UserAgent = createUserAgent(service)) =>
-  signInBy({ ...agent, get: (path) => agent.get(path, from) }, 'corp', (url) => corp.visit(url, { person }))
+  signInBy(agent, 'corp', (url) => corp.visit(url, { person }))
 
 test('sign-ins with a provider count as logins: 30 in 15 minutes for a user and a network', async () => {
   const person = newClaims()

@@ -150,7 +150,8 @@ describe('a link request belongs to one browser, and expires after ten minutes',
   })
 
   test('wrong passwords count towards the limits of the login page', async (t) => {
-    const limited = await startServiceWith(providers, { t, env: { SVC_RATE_LIMIT: 'on' } })
+    const started = await startServiceWith(providers, { t, env: { SVC_RATE_LIMIT: 'on' } })
+    const limited = { ...started, headers: { 'x-forwarded-for': '198.51.100.7' } }
     const { person } = await signedUp(limited)
     const agent = createUserAgent(limited)
     const page = await signInBy(agent, 'corp', byCorp(newOpenIdUser({ email: person.email })))

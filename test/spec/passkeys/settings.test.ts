@@ -65,7 +65,10 @@ test('SVC_WEBAUTHN_RP_ID is a parent domain: its passkeys are of one origin all 
 
 describe('limits', () => {
   test('stop sign-ins that fail a hundred times in one network, and no right one before', async () => {
-    const service = await startService({ env: { SVC_RATE_LIMIT: 'on' } })
+    const service = {
+      ...(await startService({ env: { SVC_RATE_LIMIT: 'on' } })),
+      headers: { 'x-forwarded-for': '198.51.100.7' },
+    }
     const { agent } = await signedUp(service)
     const authenticator = createAuthenticator({ origin: service.url })
     await addPasskey(agent, authenticator)

@@ -210,7 +210,8 @@ test('five requests an hour for one address, thirty from one network; past that 
 })
 
 test('a reset lets the user log in again at once, however many wrong passwords there were', async (t) => {
-  const limited = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const started = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const limited = { ...started, headers: { 'x-forwarded-for': '198.51.100.7' } }
   const { person } = await signedUp(limited)
   const next = withNewPassword(person)
   const login = (password: string) => logIn(newAgentOf(limited), { ...person, password })
@@ -221,7 +222,8 @@ test('a reset lets the user log in again at once, however many wrong passwords t
 })
 
 test('svc users unlock lets a user log in again at once, and an attacker guess no longer than before', async (t) => {
-  const limited = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const started = await startService({ t, env: { ...withoutVerification, SVC_RATE_LIMIT: 'on' } })
+  const limited = { ...started, headers: { 'x-forwarded-for': '198.51.100.7' } }
   const { person } = await signedUp(limited)
   const login = (password: string) => logIn(newAgentOf(limited), { ...person, password })
   const fail = async () => {
