@@ -2,9 +2,11 @@
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   now(): number
+  /** Milliseconds that have passed since some moment: they go on evenly when the clock is set. */
+  elapsedMs?(): number
 }
 
-export const systemClock: Clock = { now: () => Date.now() }
+export const systemClock: Clock = { now: () => Date.now(), elapsedMs: () => performance.now() }
 
 /** Measures elapsed time: it does not jump when the machine's clock is set. */
 export interface MonotonicClock {

@@ -77,11 +77,9 @@ export const rotateSession = <S extends Session>(
   }
 }
 
-/** Whether the refresh token of an earlier generation was replaced so recently that it is still good. */
-export const isInGrace = (session: Session, generation: number, nowMs: number, { graceMs }: Lifetimes): boolean => {
-  const replacedAtMs = session.replacedAtMs.at(generation - session.generation)
-  return replacedAtMs !== undefined && nowMs < replacedAtMs + graceMs
-}
+/** When the refresh token of an earlier generation was replaced; undefined where that is long past. */
+export const replacedAt = (session: Session, generation: number): number | undefined =>
+  session.replacedAtMs.at(generation - session.generation)
 
 /**
  * The time by which a row is judged, in milliseconds since 1970: that of the database's server as the row was read,

@@ -2,10 +2,11 @@ import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
+import { createClockSteps } from './clock-steps.ts'
 import type { EndingSession } from './ending.ts'
-import { currentTimeMs, type Device, isInGrace, isUsable, type Lifetimes, rotateSession } from './lifetime.ts'
+import { currentTimeMs, type Device, isUsable, type Lifetimes, replacedAt, rotateSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
-import type { AuthenticatedSession, CachedSession } from './session.ts'
+import type { AuthenticatedSession, CachedSession, SessionWithUser } from './session.ts'
 import { updateRotatedSession } from './session-store.ts'
 import type { SessionCaller } from './start.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
@@ -37,6 +38,13 @@ export type RefreshResult =
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
   const unanswered = createUnansweredRotations(deps)
+  const clockSteps = createClockSteps(clock)
+
+  /** Whether the token of an earlier generation was replaced so recently that it is still good. */
+  const isInGrace = (session: SessionWithUser, generation: number): boolean => {
+    const timeMs = replacedAt(session, generation)
+    return timeMs !== undefined && clockSteps.ageMs(timeMs, currentTimeMs(session, clock)) < lifetimes.graceMs
+  }
 
   /** The session of a genuine token, if it can still be refreshed. */
   const findUsableSession = async (token: UnverifiedRefreshToken): Promise<CachedSession | undefined> => {
@@ -52,7 +60,9 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
 
   /** Undefined when another request, here or in another process, was first. */
   const rotate = async (found: CachedSession, device: Device, audience: string) => {
-    const next = rotateSession(found.session, device, currentTimeMs(found.session, clock), lifetimes)
+    const nowMs = currentTimeMs(found.session, clock)
+    clockSteps.observe(nowMs)
+    const next = rotateSession(found.session, device, nowMs, lifetimes)
     const rotated = {
       session: next,
       authenticated: { ...found.authenticated, expiresAtMs: next.expiresAtMs },
@@ -85,7 +95,7 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
         if (token.generation === session.generation) {
           const rotated = await rotate(found, caller.device, audience)
           if (rotated) return { outcome: 'rotated', ...rotated }
-        } else if (isInGrace(session, token.generation, currentTimeMs(session, clock), lifetimes)) {
+        } else if (isInGrace(session, token.generation)) {
           // The rotation of the other request may not be on disk yet; its token must not get out before it is.
           await db.waitUntilDurable()
           return { outcome: 'grace', ...(await issue(found, audience)) }

@@ -1,7 +1,10 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Person } from '../support/client/accounts.ts'
 import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
 import {
   assertCanLogIn,
@@ -10,12 +13,15 @@ import {
   assertSignedIn,
   assertSignedOut,
 } from '../support/client/assertions.ts'
+import type { Answer } from '../support/client/user-agent.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { openDatabaseFile } from '../support/database/database-file.ts'
+import { canMount } from '../support/service/command.ts'
 import type { Disk } from '../support/service/disk.ts'
 import { watchDisk } from '../support/service/disk.ts'
 import type { ServiceProcess } from '../support/service/service-process.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { eventually, within } from '../support/wait.ts'
 
 const startOn = (disk: Disk, t: Parameters<typeof watchDisk>[0]['t'], env: Record<string, string> = {}) =>
@@ -100,4 +106,39 @@ describe('the disk', { concurrency: 2 }, () => {
       assert.equal(messagesOf(service).includes('database upkeep failed'), how === 'drop')
     })
   }
+
+  // Where the machine lets nobody mount one, as some containers do, RLIMIT_FSIZE stands for it (availability.test.ts).
+  if (canMount())
+    test('that is full: 503, reading goes on, and alive again as soon as there is room', async (t) => {
+      const directory = temporaryDirectory(t)
+      const folder = path.join(directory, 'small')
+      mkdirSync(folder)
+      const env = { SVC_DATABASE_URL: `sqlite:${path.join(folder, 'svc.db')}` }
+      const service = await startServiceProcess({ t, cwd: directory, env, smallDisk: { folder, sizeKiB: 4096 } })
+      const { agent, person } = await signedUp(service)
+      // The folder as the service sees it.
+      const ballast = path.join(`/proc/${service.pid()}/root`, folder, 'ballast')
+      assert.throws(() => writeFileSync(ballast, Buffer.alloc(8 * 1024 * 1024)), { code: 'ENOSPC' })
+      const made: Person[] = []
+      const signUpUntilFull = async (): Promise<Answer> => {
+        for (let tries = 0; tries < 500; tries++) {
+          const someone = newPerson()
+          const answer = await signUp(newAgent(service), someone)
+          if (answer.status !== 303) return answer
+          made.push(someone)
+        }
+        return assert.fail('the disk is never full')
+      }
+      const refused = await signUpUntilFull()
+      assertErrorPage(refused, 503)
+      assert.match(refused.headers['retry-after'] ?? '', /^[1-9]/)
+      await assertSignedIn(agent)
+      const refresh = await agent.refresh()
+      if (refresh.status !== 200) assertJsonError(refresh, 503, 'unavailable')
+      assert.deepEqual(refresh.cleared, [])
+      rmSync(ballast)
+      await signedUp(service)
+      assert.equal((await agent.refresh()).status, 200)
+      for (const someone of [person, ...made.slice(-3)]) await assertCanLogIn(service, someone)
+    })
 })

@@ -69,6 +69,29 @@ describe('faults around the service', { concurrency: 2 }, () => {
     await assertSignedIn(agent)
   })
 
+  test('a log that nobody reads blocks neither the service nor its stop', async (t) => {
+    const port = await freePort()
+    const env = { SVC_PORT: String(port), SVC_LOG_LEVEL: 'debug' }
+    const child = spawnSvc({ args: ['serve'], cwd: temporaryDirectory(t), env })
+    const ended = once(child, 'exit')
+    afterwards(t, () => child.kill('SIGKILL'))
+    const probe = createUserAgent({ url: `http://localhost:${port}` })
+    await eventually('it serves', () =>
+      probe.get('/auth/health').then(
+        () => true,
+        () => false,
+      ),
+    )
+    // More than a pipe and the streams at its ends hold.
+    for (let round = 0; round < 12; round++) {
+      const many = Array.from({ length: 50 }, () => probe.get(`/auth/${'x'.repeat(20)}/`.repeat(8)))
+      await within(5, 'answers', Promise.all(many))
+    }
+    await signedUp({ url: `http://localhost:${port}` })
+    child.kill('SIGTERM')
+    assert.deepEqual(await within(10, 'the stop', ended), [0, null])
+  })
+
   test('a log that cannot be written blocks neither the service nor its stop', async (t) => {
     const port = await freePort()
     const cwd = temporaryDirectory(t)

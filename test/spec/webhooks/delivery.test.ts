@@ -11,6 +11,7 @@ import {
   silence,
   startWebhookReceiver,
   status,
+  drip,
   trickle,
 } from '../../support/network/webhook-receiver.ts'
 import type { Environment } from '../../support/service/command.ts'
@@ -46,6 +47,12 @@ const failures: [string, Answering][] = [
   ['401', status(401)],
   ['302', redirectTo('http://127.0.0.1:9/')],
   ['a connection that breaks', (_, response) => void response.destroy()],
+  ['a connection that is reset', (_, response) => void response.socket?.resetAndDestroy()],
+  ['something other than HTTP', (_, response) => void response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n')],
+  [
+    'two lengths of one body',
+    (_, response) => void response.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'),
+  ],
   [
     'half an answer',
     (_, response) => void response.writeHead(200, { 'content-length': 9 }).write('x', () => response.destroy()),
@@ -140,6 +147,7 @@ describe('§6.5', { concurrency: 4 }, () => {
   for (const [what, answering] of [
     ['silent', silence],
     ['slow in its body', trickle],
+    ['slow in its head', drip],
   ] as const) {
     test(`the timeout limits the whole exchange: the next event follows a receiver that is ${what}`, async (t) => {
       const { receiver, service } = await start(t, { SVC_WEBHOOK_TIMEOUT: '300ms' })

@@ -3,6 +3,8 @@ import { makeTurnable, turnDatabases } from './turned-database.ts'
 /** The clock of services inside the test's process, to be handed to `startService`. */
 export type TurnedClock = {
   now(): number
+  /** What has passed: it is turned with `turnTo`, and not with `setWallClockTo`. */
+  elapsedMs(): number
   /** By how much it is ahead of this machine's. */
   aheadMs(): number
   /** The clock of a machine that is ahead of the others, or behind them. */
@@ -21,14 +23,17 @@ export type TurnedClock = {
 export const turnedClock = (): TurnedClock => {
   const name = Symbol('clock')
   let wallMs = 0
+  let passedMs = 0
   const createClock = (skewMs: number): TurnedClock => {
     const aheadMs = () => wallMs + skewMs
     return {
       now: () => Date.now() + aheadMs(),
+      elapsedMs: () => performance.now() + passedMs,
       aheadMs,
       skewed: createClock,
       turnTo: async (ms) => {
         wallMs = ms
+        passedMs = ms
         await turnDatabases(name, ms)
       },
       setWallClockTo: (ms) => {

@@ -53,6 +53,14 @@ export const trickle: Answering = (_, response) => {
   response.once('close', () => clearInterval(drip))
 }
 
+/** Sends a head that never ends, a byte at a time. */
+export const drip: Answering = (_, response) => {
+  const { socket } = response
+  socket?.write('HTTP/1.1 200 OK\r\nDrops: ')
+  const dripping = setInterval(() => socket?.write('.'), 20)
+  socket?.once('close', () => clearInterval(dripping))
+}
+
 /** Sends as much as the caller takes; `sent` is told the bytes so far. */
 export const flood =
   (sent: (bytes: number) => void): Answering =>

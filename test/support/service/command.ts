@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeExit } from '../cleanup.ts'
 
@@ -8,6 +8,9 @@ export type Environment = Record<string, string | undefined>
 
 /** The result of a finished command; `code` is null if a signal ended it. */
 export type CommandResult = { code: number | null; stdout: string; stderr: string }
+
+/** A file system in memory, mounted on a folder that exists, for the command alone. */
+export type SmallDisk = { folder: string; sizeKiB: number }
 
 /** The command that starts this version of svc. */
 const LAUNCHER = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
@@ -22,6 +25,19 @@ export const freshEnvironment = (env: Environment): Record<string, string> => {
 const withLimit = (limitKiB: number | undefined, command: string[]): string[] =>
   limitKiB === undefined ? command : ['/bin/sh', '-c', `ulimit -f ${limitKiB * 2}; exec "$0" "$@"`, ...command]
 
+/** In namespaces of its own, which an ordinary user may make too: the mount ends with the process. */
+const withSmallDisk = (disk: SmallDisk | undefined, command: string[]): string[] => {
+  if (disk === undefined) return command
+  const script = `mount -t tmpfs -o size=${disk.sizeKiB}k,mode=700 tmpfs "$0" && exec "$@"`
+  return ['unshare', '--user', '--map-root-user', '--mount', '/bin/sh', '-c', script, disk.folder, ...command]
+}
+
+/** Whether this machine allows it. */
+export const canMount = (): boolean => {
+  const script = 'mount -t tmpfs tmpfs /mnt'
+  return spawnSync('unshare', ['--user', '--map-root-user', '--mount', '/bin/sh', '-c', script]).status === 0
+}
+
 const withErrorsTo = (file: string | undefined, command: string[]): string[] =>
   file === undefined ? command : ['/bin/sh', '-c', 'file=$0; exec "$@" 2>"$file"', file, ...command]
 
@@ -32,6 +48,7 @@ export const spawnSvc = ({
   env,
   launcher = LAUNCHER,
   fileSizeLimitKiB,
+  smallDisk,
   errorsTo,
 }: {
   args: string[]
@@ -40,10 +57,14 @@ export const spawnSvc = ({
   /** The launcher of another version. */
   launcher?: string | undefined
   fileSizeLimitKiB?: number | undefined
+  smallDisk?: SmallDisk | undefined
   /** A file in place of stderr. */
   errorsTo?: string
 }): ChildProcessWithoutNullStreams => {
-  const command = withErrorsTo(errorsTo, withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args]))
+  const command = withErrorsTo(
+    errorsTo,
+    withSmallDisk(smallDisk, withLimit(fileSizeLimitKiB, [process.execPath, launcher, ...args])),
+  )
   const child = spawn(command[0] ?? '', command.slice(1), { cwd, env: freshEnvironment(env), stdio: 'pipe' })
   child.stdout.setEncoding('utf8')
   child.stderr.setEncoding('utf8')

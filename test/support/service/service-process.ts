@@ -5,7 +5,7 @@ import { makeTurnable } from '../clock/turned-database.ts'
 import { databaseSettings } from '../database/folder-database.ts'
 import { somePort } from '../network/free-port.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
-import type { Environment } from './command.ts'
+import type { Environment, SmallDisk } from './command.ts'
 import { runSvc, spawnSvc } from './command.ts'
 import type { Service } from './service.ts'
 import { createServiceLog, parseLine } from './service-log.ts'
@@ -17,6 +17,8 @@ export type ServiceProcess = Service & {
   stop(): Promise<number | null>
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
+  /** Of the current process. */
+  pid(): number
   /** Resolves to the exit code when the current process ends by itself. */
   ended(): Promise<number | null>
 }
@@ -26,6 +28,7 @@ type Running = {
   listening: Promise<number>
   ended: Promise<number | null>
   signal(name: NodeJS.Signals): void
+  pid: number
 }
 
 const listeningPort = (logs: string): number | undefined => {
@@ -34,7 +37,7 @@ const listeningPort = (logs: string): number | undefined => {
   return serving && Number(new URL(String(serving.listen)).port)
 }
 
-type Launch = Pick<Parameters<typeof spawnSvc>[0], 'cwd' | 'env' | 'launcher' | 'fileSizeLimitKiB'> & {
+type Launch = Pick<Parameters<typeof spawnSvc>[0], 'cwd' | 'env' | 'launcher' | 'fileSizeLimitKiB' | 'smallDisk'> & {
   keep: (text: string) => void
 }
 
@@ -57,7 +60,7 @@ const launch = ({ keep, ...options }: Launch): Running => {
   const patience = setTimeout(() => reject(new Error(`svc did not start within 60 s:\n${logs}`)), 60_000).unref()
   void ended.then((code) => reject(new Error(`svc did not start (exit ${code}):\n${logs}`)))
   listening.catch(() => {}).finally(() => clearTimeout(patience))
-  return { listening, ended, signal: (name) => void child.kill(name) }
+  return { listening, ended, pid: child.pid ?? 0, signal: (name) => void child.kill(name) }
 }
 
 const stopped = async (running: Running): Promise<number | null> => {
@@ -87,6 +90,7 @@ export const startServiceProcess = async ({
   cwd,
   launcher,
   fileSizeLimitKiB,
+  smallDisk,
   t,
 }: {
   env?: Environment
@@ -94,6 +98,7 @@ export const startServiceProcess = async ({
   /** The schema of another version of svc. */
   launcher?: string
   fileSizeLimitKiB?: number
+  smallDisk?: SmallDisk
   t?: TestContext
 } = {}): Promise<ServiceProcess> => {
   const directory = cwd ?? temporaryDirectory(t)
@@ -101,7 +106,7 @@ export const startServiceProcess = async ({
   let settings: Environment = { SVC_PORT: somePort(), SVC_RATE_LIMIT: 'off', ...database, ...env }
   await makeClockTurnable(settings)
   const log = createServiceLog()
-  const begin = () => launch({ cwd: directory, env: settings, launcher, fileSizeLimitKiB, keep: log.write })
+  const begin = () => launch({ cwd: directory, env: settings, launcher, fileSizeLimitKiB, smallDisk, keep: log.write })
   let running = begin()
   const listening = (triesLeft: number): Promise<number> =>
     running.listening.catch(async (error: unknown) => {
@@ -134,6 +139,7 @@ export const startServiceProcess = async ({
     stop: () => stopped(running),
     kill,
     signal: (name) => running.signal(name),
+    pid: () => running.pid,
     ended: () => running.ended,
     restart: async ({ env: changes = {} } = {}) => {
       await kill()
