@@ -64,13 +64,16 @@ const pidsOf = async (own: MeteredService): Promise<number[]> => {
   return [...pids]
 }
 
+/** An address outside, since those of this machine have limits of their own. */
+const CLIENT = '198.51.100.1'
+
 /** The bytes of a login, for a connection that can be closed before the response. */
 const loginRequest = ({ email, password }: Person): string => {
   const csrf = 'x'.repeat(43)
   const body = urlEncoded({ email, password, csrf_token: csrf })
   return (
     `POST /auth/login HTTP/1.1\r\nHost: localhost\r\nCookie: svc_csrf=${csrf}\r\n` +
-    `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    `X-Forwarded-For: ${CLIENT}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   )
 }
 
@@ -281,12 +284,13 @@ describe('the metrics', { concurrency: 3 }, () => {
       headers: { 'x-forwarded-for': '198.51.100.7' },
     }
     const { person } = await signedUp(own)
-    const agent = createUserAgent(own)
+    const from = { url: own.url, headers: { 'x-forwarded-for': CLIENT } }
+    const agent = createUserAgent(from)
     await logIn(agent, { ...person, password: '' })
-    for (let count = 0; count < 3; count++) await logIn(createUserAgent(own), person)
-    for (let count = 0; count < 10; count++) await logIn(createUserAgent(own), { ...person, password: 'wrong' })
-    for (let count = 0; count < 2; count++) await logIn(createUserAgent(own), person)
-    await createUserAgent(own).send({ method: 'POST', path: '/auth/login' })
+    for (let count = 0; count < 3; count++) await logIn(createUserAgent(from), person)
+    for (let count = 0; count < 10; count++) await logIn(createUserAgent(from), { ...person, password: 'wrong' })
+    for (let count = 0; count < 2; count++) await logIn(createUserAgent(from), person)
+    await createUserAgent(from).send({ method: 'POST', path: '/auth/login' })
     const metrics = await own.scrape()
     const counted = LOGIN_OUTCOMES.map((outcome) => [outcome, metrics.value('svc_logins_total', { outcome })])
     assert.deepEqual(Object.fromEntries(counted), {
@@ -438,7 +442,8 @@ describe('the metrics', { concurrency: 3 }, () => {
   test('logins whose sender leaves while they wait do not count, neither here nor for a limit', async (t) => {
     const own = await startMeteredService({ t, env: { SVC_HASHES_AT_ONCE: '1', SVC_RATE_LIMIT: 'on' } })
     const { person } = await signedUp(own)
-    const guess = () => logIn(newAgent(own), { ...person, password: 'wrong password' })
+    const client = { url: own.url, headers: { 'x-forwarded-for': CLIENT } }
+    const guess = () => logIn(newAgent(client), { ...person, password: 'wrong password' })
     const queue = await holdHashQueue(own, t)
     const leaving = await Promise.all(Array.from({ length: 10 }, () => connectRaw(own, t)))
     for (const sender of leaving) sender.write(loginRequest({ ...person, password: 'wrong password' }))
