@@ -40,7 +40,7 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
       ? { name: '__Host-svc_oauth', path: '/', httpOnly: true }
       : { name: 'svc_oauth', path: '/auth/oauth', httpOnly: true },
     // How often the login page has sent the browser straight on, or that it must not (`browser/straight-on.ts`).
-    stay: { name: 'svc_stay', path: '/auth/login', httpOnly: true },
+    stay: { name: `${secure}svc_stay`, path: '/auth/login', httpOnly: true },
     // By which accounts recognise the browser.
     device: { name: `${secure}svc_device`, path: '/auth', httpOnly: true },
     // New recovery codes, sealed, until the page has shown them.

@@ -1,6 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createCookieTable } from '../../../src/http/cookies.ts'
 import { currentUser, logIn, logOut, newPerson, signUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertJsonError, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
 import type { SetCookie } from '../../support/client/cookie-jar.ts'
@@ -65,6 +66,11 @@ describe('§5.1 SVC_COOKIE_PREFIX=on', () => {
       ],
     )
     for (const next of [answer, await visitor.refresh(), await logOut(visitor)]) assertTaken(next)
+  })
+
+  test('no cookie of svc is without a prefix, and none can be set for every path but by this host', () => {
+    for (const { name, path } of Object.values(createCookieTable({ baseUrl: HTTPS, cookiePrefix: true })))
+      assert.match(name, path === '/' ? /^__Host-svc_/ : /^__Secure-svc_/)
   })
 
   test('a session works with the prefixed names: user, refresh, account, logout, login', async () => {
