@@ -75,7 +75,7 @@ export const createServer = (given: ServerDeps): Server => {
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    malformedRequests.noteResponse(outgoing)
+    if (!malformedRequests.noteResponse(outgoing)) return
     const context = new IncomingRequest(incoming, outgoing, requestDeps)
     const probed = answerProbe(context, incoming.url ?? '')
     if (probed) return responder.send(outgoing, context, PROBE_DESTINATION, probed)

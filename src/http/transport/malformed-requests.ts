@@ -29,8 +29,8 @@ interface MalformedRequestsDeps {
 
 /** Responds to what Node cannot hand over as a request, and closes the connection. */
 interface MalformedRequests {
-  /** Called for every request: a refusal comes after its response. */
-  noteResponse: (response: ServerResponse) => void
+  /** Called for every request: a refusal comes after its response. False: the request must not be processed. */
+  noteResponse: (response: ServerResponse) => boolean
   onClientError: (error: NodeJS.ErrnoException, socket: Duplex) => void
   /** Takes over from Node the events of the server that it would respond to by itself, without a request id. */
   attach: (server: Server) => void

@@ -6,8 +6,11 @@ import type { Duplex } from 'node:stream'
  * its requests, in their order (RFC 9112 section 9.3.2), and requests before may still be under way.
  */
 interface ResponseOrder {
-  /** Called for every request, with its response. */
-  note: (response: ServerResponse) => void
+  /**
+   * Called for every request, with its response. False: the response before it closes the connection, and what comes
+   * after must not be processed (RFC 9112 section 9.6): nobody would get its response.
+   */
+  note: (response: ServerResponse) => boolean
   /**
    * Runs `send` after all responses of the connection so far. `isAnswered`: what is unreadable is the body of a request
    * that was answered without it; a second response would pass for that to the next request.
@@ -18,7 +21,12 @@ interface ResponseOrder {
 export const createResponseOrder = (): ResponseOrder => {
   const lastResponses = new WeakMap<Duplex, ServerResponse>()
   return {
-    note: (response) => void lastResponses.set(response.req.socket, response),
+    note(response) {
+      const { socket } = response.req
+      if (lastResponses.get(socket)?.shouldKeepAlive === false) return false
+      lastResponses.set(socket, response)
+      return true
+    },
     afterEarlier(socket, send) {
       const last = lastResponses.get(socket)
       if (!last) return send(false)

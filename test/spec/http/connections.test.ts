@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { signedUp } from '../../support/client/accounts.ts'
+import { assertSignedIn } from '../../support/client/assertions.ts'
 import { connectRaw } from '../../support/network/raw-connection.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -85,6 +87,24 @@ for (const [what, bytes, statuses] of UNREADABLE) {
     assert.deepEqual(statusesOf(await connection.answer()), [401, ...statuses])
   })
 }
+
+test('what follows a request whose response closes the connection is not processed', async (t) => {
+  const { agent } = await signedUp(service)
+  const token = agent.cookies.get('svc_csrf') ?? ''
+  const cookie = `Cookie: ${agent.cookies.header('/auth/logout')}\r\n`
+  const logout = `POST /auth/logout HTTP/1.1\r\n${host}${cookie}X-CSRF-Token: ${token}\r\nContent-Length: 0\r\n\r\n`
+  const closing = [
+    `POST /auth/check HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\nab`,
+    `GET /auth/health HTTP/1.1\r\n${host}Connection: close\r\n\r\n`,
+    'GET /auth/health HTTP/1.0\r\n\r\n',
+  ]
+  for (const bytes of closing) {
+    const connection = await connectRaw(service, t)
+    connection.write(bytes + logout)
+    assert.equal(statusesOf(await connection.answer()).length, 1)
+  }
+  await assertSignedIn(agent)
+})
 
 test('a client that reads slowly gets every response whole', async (t) => {
   const count = 2000

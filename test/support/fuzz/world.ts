@@ -63,8 +63,8 @@ const bystanderOf = async (service: Service) => {
   const user: User = await currentUser(agent)
   const values = [user.id, user.email, user.username, (agent.cookies.get('svc_refresh') ?? '').split('.')[0] ?? '']
   const assertUnharmed = async () => {
-    const { status } = await agent.refresh()
-    assert.equal(status, 200, 'the session of a user whom no request names has ended')
+    const { status, text } = await agent.refresh()
+    assert.equal(status, 200, `the session of a user whom no request names has ended: ${text}`)
     assert.deepEqual(await currentUser(agent), user)
     const login = await newAgent(service).post('/auth/login', { email: person.email, password: person.password })
     assert.equal(login.status, 303, login.text)
@@ -86,6 +86,7 @@ export const startFuzzWorld = async (
   const backend = await createBackend(service, SCOPES)
   pantry.keep('api_key', backend.key)
   const browser = newAgent(service)
+  const visitor = newAgent(service)
   const passwords: string[] = []
   let person: Person | undefined
 
@@ -114,12 +115,12 @@ export const startFuzzWorld = async (
       }
       const { id } = await currentUser(browser)
       await stockLinks(pantry, backend, id)
-      for (const { links } of smtp.mails.splice(0)) pantry.harvestLinks(links.join('\n'))
+      for (const { to, links } of smtp.mails.splice(0))
+        if (!bystander.values.includes(to)) pantry.harvestLinks(links.join('\n'))
       const begun = await browser.post(`/auth/oauth/${PROVIDER}`)
       if (begun.location) pantry.harvestLinks((await provider.visit(begun.location)).url)
       for (const page of PAGES) pantry.harvest(await browser.get(page))
-      const other = newAgent(service)
-      for (const page of ['/auth/login', '/auth/signup']) pantry.harvest(await other.get(page))
+      for (const page of ['/auth/login', '/auth/signup']) pantry.harvest(await visitor.get(page))
       const own = { ...person, id, user_id: id, audience: 'app', return_to: '/start' }
       for (const [name, value] of Object.entries(own)) pantry.keep(name, value)
     },
@@ -135,5 +136,15 @@ export const assertOneLineEach = ({ service, passwords }: FuzzWorld, ids: Readon
     assert.ok(level !== 'error' && level !== 'fatal', JSON.stringify(line))
   }
   for (const id of ids) assert.equal(counts.get(id), 1, `lines of ${id}`)
-  for (const password of passwords) assert.ok(!service.logs().includes(password), 'a password in the log')
+  // What a backend sends as a role, the message about it repeats: that is not typed by a user.
+  const lines = service
+    .logs()
+    .split('\n')
+    .filter((line) => !line.includes(' is no role: '))
+  for (const password of passwords)
+    assert.equal(
+      lines.find((line) => line.includes(password)),
+      undefined,
+      'a password in the log',
+    )
 }

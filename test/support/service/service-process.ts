@@ -19,6 +19,8 @@ export type ServiceProcess = Service & {
   signal(name: NodeJS.Signals): void
   /** Of the current process. */
   pid(): number
+  /** Drops the log so far, which a long run could not hold. */
+  forgetLogs(): void
   /** Resolves to the exit code when the current process ends by itself. */
   ended(): Promise<number | null>
 }
@@ -136,6 +138,7 @@ export const startServiceProcess = async ({
     },
     logs: log.text,
     logLines: log.lines,
+    forgetLogs: log.clear,
     stop: () => stopped(running),
     kill,
     signal: (name) => running.signal(name),
