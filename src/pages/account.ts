@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { activitySection } from './account-activity.ts'
 import { accountDone } from './account-done.ts'
 import { accountEmail } from './account-email.ts'
 import { accountSecondFactor } from './account-second-factor.ts'
@@ -103,15 +104,17 @@ const noticeOf = (view: AccountView): string | undefined =>
 const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
   const waysIn = waysInSection(view, passwordIconUrl)
   const isFirst = isReview(view)
+  const password = passwordSection(view, focus, layout)
   return [
     isFirst && waysIn,
     emailSection(view, focus, layout),
     usernameSection(view, focus),
     !isFirst && waysIn,
     passkeySection(view),
-    passwordSection(view, focus, layout),
+    password,
     secondFactorSection(view),
     openSessionsSection(view),
+    activitySection({ ...view, passwordSection: password?.id, appName: layout.appName }),
     deletionSection(view, focus),
   ].filter((one) => one !== undefined && one !== false)
 }

@@ -1,5 +1,6 @@
 import type { AccountDone } from './account-done.ts'
 import type { AccountEmailView } from './account-email-view.ts'
+import type { ActivityView } from './activity-view.ts'
 import type { FieldProblem, FormProblem } from './form-views.ts'
 import type { PasskeysView, RefusedNameView } from './passkey-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
@@ -104,6 +105,8 @@ export interface AccountView extends FormView, AccountEmailView {
   /** Undefined where there is nothing to set up, and nothing set up. */
   secondFactor?: SecondFactorSectionView | undefined
   refusedPasskeyName?: RefusedNameView | undefined
+  /** The latest first. */
+  activity: readonly ActivityView[]
 }
 
 /** The application refuses the session of a signed-in user, and redirects to the login page again and again. */

@@ -246,6 +246,7 @@ const account = (signIn: SignInView | undefined): string => {
     username: { value: 'sam' },
     password: { errors: {} },
     deletion: {},
+    activity: [],
     signIn,
   }
   return pages.account(view)

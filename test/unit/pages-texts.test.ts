@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { AUDIT_TYPES } from '../../src/audit/audit-event.ts'
+import { isShownActivity } from '../../src/pages/activity-texts.ts'
 import { texts } from '../../src/pages/texts.ts'
 import { agoOf, dayOf, momentOf } from '../../src/pages/time-text.ts'
 
@@ -21,6 +23,20 @@ test('every failure that a user can see has its own text', () => {
   assert.equal(shown.length, 10)
   assert.equal(new Set([...texts.failures.values()].map(({ title }) => title)).size, texts.failures.size)
 })
+
+test('everything that is recorded about an account has a text for its user', () =>
+  assert.deepEqual(
+    AUDIT_TYPES.filter((type) => !isShownActivity(type)),
+    [
+      'user.deleted',
+      'key.rotated',
+      'api_key.created',
+      'api_key.revoked',
+      'webhook.given_up',
+      'import.added',
+      'import.taken_back',
+    ],
+  ))
 
 test('a wait is never shown shorter than it is', () => {
   const shown = [0, 1, 59, 60, 61, 3599, 3600, 3601].map((seconds) => texts.tryAgainIn(seconds))

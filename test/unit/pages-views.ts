@@ -35,6 +35,16 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const login: LoginView = { ...entry, passwords: true, signupOpen: true }
   const signup: SignupView = { ...entry, username: text, acceptedDomains: [], byPassword: true, closed: false }
   const session = { userAgent: text, address: text, createdAtMs: minutesAgo(90_000) }
+  const activity = {
+    atMs: minutesAgo(3),
+    by: 'user' as const,
+    userAgent: text,
+    address: text,
+    method: text,
+    reason: text,
+    count: 1,
+    isCurrent: false,
+  }
   const account: AccountView = {
     csrfToken: text,
     user: { email: text, username: text, createdAtMs: minutesAgo(100_000) },
@@ -50,6 +60,11 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     username: { value: text },
     password: { errors: {} },
     deletion: {},
+    activity: [
+      { ...activity, type: 'login.succeeded', isCurrent: true },
+      { ...activity, type: 'login.failed', count: 3 },
+      { ...activity, type: 'user.roles_changed', by: 'operator' },
+    ],
   }
   const linked = { id: `${text}1`, label: text, iconUrl: text, email: text, linkedAtMs: nowMs, removable: true }
   const signIn: SignInView = {

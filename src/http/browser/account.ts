@@ -15,6 +15,7 @@ import { orProblemPage } from './oauth/problem-page.ts'
 import { findSecondFactorSection } from './second-factor/account-section.ts'
 import { createChangePasskey, refusedName } from './passkeys/change-passkey.ts'
 import { findPasskeySection } from './passkeys/passkey-section.ts'
+import { findRecentActivity } from './recent-activity.ts'
 import { createSignInMethods } from './sign-in-methods.ts'
 import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
@@ -57,6 +58,7 @@ export const createAccount = (deps: PageDeps) => {
     signIn: await signInMethods.forAccountPage(session),
     secondFactor: await findSecondFactorSection(deps, context, session),
     passkeys: await findPasskeySection(deps, session),
+    activity: await findRecentActivity(deps, session),
   })
 
   const recordOutcome = <T>(

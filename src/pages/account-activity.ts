@@ -1,0 +1,54 @@
+import { type HtmlFragment, html } from '../lib/html.ts'
+import type { Section } from './account-section.ts'
+import { activityTexts as words } from './activity-texts.ts'
+import type { ActivityView } from './activity-view.ts'
+import { deviceName } from './device.ts'
+import { csrfInput } from './form.ts'
+import { texts } from './texts.ts'
+import { agoOf } from './time-text.ts'
+
+interface Shown {
+  csrfToken: string
+  nowMs: number
+  activity: readonly ActivityView[]
+  /** The section where the password is changed; undefined where there are none. */
+  passwordSection: string | undefined
+  appName: string
+}
+
+const originOf = ({ by, userAgent, address }: ActivityView, appName: string): string =>
+  by === 'user' ? [deviceName(userAgent ?? ''), address].filter(Boolean).join(' · ') : words.by[by](appName)
+
+const row = (activity: ActivityView, { nowMs, appName }: Shown): HtmlFragment => html`<li>
+<div>
+<p><b>${words.happened(activity)}</b>${activity.isCurrent && html` <span class="badge">${texts.thisSession}</span>`}</p>
+<p class="about">${agoOf(activity.atMs, nowMs)} · ${originOf(activity, appName)}</p>
+</div>
+</li>
+`
+
+/** What a user can do at once about something that they have not done. */
+const notMe = ({ csrfToken, passwordSection }: Shown): HtmlFragment => html`<details>
+<summary class="second">${words.notMe}</summary>
+<form method="post" action="/auth/account/sessions">
+${csrfInput(csrfToken)}
+<p class="about">${passwordSection === undefined ? words.notMeByProvider : words.notMeByPassword}</p>
+${
+  passwordSection !== undefined &&
+  html`<a class="second" href="#${passwordSection}">${words.changePassword}</a>
+`
+}<button class="second" name="all_others" value="1">${words.logOutOthers}</button>
+</form>
+</details>`
+
+const list = (shown: Shown): HtmlFragment => html`<ul class="sessions">
+${shown.activity.map((activity) => row(activity, shown))}</ul>
+${notMe(shown)}`
+
+/** What happened to the account lately, and what to do about it. */
+export const activitySection = (shown: Shown): Section => ({
+  id: 'activity',
+  title: words.title,
+  about: words.about,
+  body: shown.activity.length === 0 ? html`<p>${words.none}</p>` : list(shown),
+})

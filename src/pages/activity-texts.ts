@@ -1,0 +1,93 @@
+import type { ActivityView } from './activity-view.ts'
+
+type Facts = Pick<ActivityView, 'method' | 'reason' | 'count'>
+
+/** How the user logged in, or a provider by its label. */
+const HOW: Record<string, string> = {
+  password: 'with the password',
+  passkey: 'with a passkey',
+  link: 'by a link',
+  invitation: 'by an invitation',
+}
+
+const how = ({ method = 'password' }: Facts): string => HOW[method] ?? `with ${method}`
+
+const WRONG: Record<string, string> = {
+  code_wrong: 'Wrong code at a login',
+  passkey_wrong: 'A passkey was not accepted',
+  passkey_unknown: 'A passkey was not accepted',
+  account_disabled: 'Login refused, as the account was disabled',
+  disabled: 'Login refused, as the account was disabled',
+}
+
+const wrong = ({ reason = '' }: Facts): string => WRONG[reason] ?? 'Wrong password'
+
+const times = (text: string, count: number): string => (count > 1 ? `${text}, ${count} times` : text)
+
+const provider = ({ method }: Facts): string => method ?? 'A provider'
+
+/** What happened, by the name of its record. */
+const happened: Record<string, string | ((facts: Facts) => string)> = {
+  'login.succeeded': (facts) => `Logged in ${how(facts)}`,
+  'login.failed': (facts) => times(wrong(facts), facts.count),
+  'login.limited': ({ count }) => times('Too many attempts to log in', count),
+  logout: 'Logged out',
+  signup: 'Account created',
+  'session.refreshed_reuse': 'A session was logged out, because its cookie was copied',
+  'session.ended': ({ count }) => (count > 1 ? `${count} sessions were logged out` : 'A session was logged out'),
+  'password.changed': 'Password changed',
+  'password.set': 'Password set',
+  'password.reset': 'New password chosen by a link',
+  'password.reset_link_created': 'A link for a new password was made',
+  'email.verified': 'Email address confirmed',
+  'email.unverified': 'Email address no longer confirmed',
+  'email.change_requested': 'Another email address was asked for',
+  'email.change_cancelled': 'The change of the email address was cancelled',
+  'email.changed': 'Email address changed',
+  'email.change_undone': 'The change of the email address was undone',
+  'username.changed': 'Username changed',
+  'identity.linked': (facts) => `${provider(facts)} connected`,
+  'identity.unlinked': (facts) => `${provider(facts)} disconnected`,
+  'identity.taken_over': 'You showed that the email address is yours, and got the account',
+  'passkey.added': 'Passkey added',
+  'passkey.renamed': 'Passkey renamed',
+  'passkey.removed': ({ count }) => (count > 1 ? `${count} passkeys removed` : 'Passkey removed'),
+  'passkey.counter_went_back': 'A passkey may have been copied',
+  'second_factor.added': 'Authenticator app set up',
+  'second_factor.removed': 'Authenticator app or recovery codes removed',
+  'second_factor.reset': 'Second factors removed',
+  'second_factor.recovery_code_used': 'Recovery code used',
+  'second_factor.recovery_codes_renewed': 'New recovery codes made',
+  'second_factor.trust_ended': 'Trusted browsers ask for a code again',
+  'user.created': 'Account created',
+  'user.invited': 'Invitation made',
+  'user.disabled': 'Account disabled',
+  'user.enabled': 'Account enabled',
+  'user.unlocked': 'Logging in was allowed again',
+  'user.roles_changed': 'Roles changed',
+}
+
+/** What users are told of. Of all else they see nothing. */
+export const isShownActivity = (type: string): boolean => Object.hasOwn(happened, type)
+
+/** The texts of "Recent activity". */
+export const activityTexts = {
+  title: 'Recent activity',
+  about: 'What happened to your account lately. If something was not you, act at once.',
+  happened(activity: ActivityView): string {
+    const text = happened[activity.type]
+    return typeof text === 'function' ? text(activity) : (text ?? activity.type)
+  },
+  by: {
+    operator: (appName: string): string => `By the people who run ${appName}`,
+    service: (appName: string): string => `By ${appName}`,
+  },
+  none: 'Nothing was recorded lately.',
+  notMe: 'This wasn’t me',
+  notMeByPassword:
+    'Change your password: every other session is logged out then, and links that we sent stop working. Then look at what else gets into your account, and remove what is not yours.',
+  notMeByProvider:
+    'Log out all others. Then change the password of what you log in with, and remove what is not yours from the ways to log in.',
+  changePassword: 'Change password',
+  logOutOthers: 'Log out all others',
+} as const

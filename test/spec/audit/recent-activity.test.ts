@@ -1,0 +1,105 @@
+// Runs on SQLite and PostgreSQL.
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { loggedIn, logIn, newAgent, newPerson } from '../../support/client/accounts.ts'
+import { createUserAgent, type UserAgent } from '../../support/client/user-agent.ts'
+import { startMailedService, VERIFY } from '../../support/email/email-change.ts'
+import { runCommandOf } from '../../support/service/operator-commands.ts'
+import { eventually } from '../../support/wait.ts'
+
+const mailed = await startMailedService({ env: { SVC_EMAIL_VERIFICATION: 'optional', SVC_APP_NAME: 'Acme' } })
+const { service, operator } = mailed
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+
+/** The service, as a client of this address reaches it. */
+const from = (address: string, userAgent = FIREFOX) => ({
+  url: service.url,
+  headers: { 'user-agent': userAgent, 'x-forwarded-for': address },
+})
+
+const newUser = async () => {
+  const person = newPerson()
+  const { id } = await operator.users.create({ ...person, emailVerified: true })
+  return { id, person, agent: await loggedIn(from('203.0.113.1'), person) }
+}
+
+const sectionOf = async (agent: UserAgent): Promise<string> => {
+  const { text } = await agent.get('/auth/account')
+  const section = /<section aria-labelledby="activity">.*?<\/section>/s.exec(text)?.[0]
+  assert.ok(section, text)
+  return section
+}
+
+/** What the page lists: what happened, and from where. */
+const listed = async (agent: UserAgent): Promise<string[]> =>
+  [
+    ...(await sectionOf(agent)).matchAll(/<li>.*?<b>(.*?)<\/b>(.*?)<\/p>\n<p class="about">.*?<\/time> · (.*?)<\/p>/gs),
+  ].map(([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`)
+
+describe('recent activity on the account page', () => {
+  test('is the user’s own, the latest first, and says what an operator has done', async () => {
+    const { person, agent } = await newUser()
+    await newUser()
+    const thief = from('198.51.100.9', 'curl/8.14.1')
+    for (let tries = 0; tries < 3; tries += 1) await logIn(newAgent(thief), { ...person, password: 'not this one' })
+    await runCommandOf(service, ['users', 'set-roles', person.email, 'admin'])
+    await agent.post('/auth/account/username', { username: newPerson().username })
+    const expected = [
+      'Username changed here: Firefox on Linux · 203.0.113.1',
+      'Roles changed: By the people who run Acme',
+      'Wrong password, 3 times: curl · 198.51.100.9',
+      'Logged in with the password here: Firefox on Linux · 203.0.113.1',
+    ]
+    await eventually('the failed logins are recorded', async () => (await listed(agent)).length > expected.length)
+    const activity = await listed(agent)
+    assert.deepEqual(activity.slice(0, -1).toSorted(), expected.toSorted())
+    assert.equal(activity[0], expected[0])
+    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+  })
+
+  test('has ten entries', async () => {
+    const { agent } = await newUser()
+    for (let changes = 0; changes < 12; changes += 1)
+      await operator.users.setRoles(await idOf(agent), [`role:${changes}`])
+    assert.equal((await listed(agent)).length, 10)
+  })
+
+  test('begins where the account became the user’s: what a stranger did there is not shown', async () => {
+    const person = newPerson()
+    const stranger = newAgent(from('198.51.100.7'))
+    assert.equal((await stranger.post('/auth/signup', person)).status, 303)
+    await stranger.post('/auth/account/username', { username: newPerson().username })
+    const owner = createUserAgent(from('203.0.113.2'))
+    const token = await mailed.tokenTo(person.email)
+    const taken = await owner.post(VERIFY, { token, new_password: `owned ${person.password}` })
+    assert.equal(taken.status, 303, taken.text)
+    const activity = await listed(owner)
+    assert.match(activity.at(-1) ?? '', /^You showed that the email address is yours/)
+    assert.ok(!activity.join('\n').includes('198.51.100.7'))
+    assert.ok(activity.some((each) => each.startsWith('Logged in by a link here: ')))
+  })
+
+  test('“This wasn’t me” leads to a new password, and ends all other sessions', async () => {
+    const { person, agent } = await newUser()
+    const thief = await loggedIn(from('198.51.100.8'), person)
+    const section = await sectionOf(agent)
+    assert.match(section, /<summary[^>]*>This wasn’t me<\/summary>/)
+    assert.match(section, /<a [^>]*href="#change-password">Change password<\/a>/)
+    assert.match((await agent.get('/auth/account')).text, /<h2 id="change-password">/)
+    const form = /<form method="post" action="([^"]+)">(?:(?!<\/form>).)*name="(\w+)" value="1"/s.exec(section)
+    assert.deepEqual(form?.slice(1), ['/auth/account/sessions', 'all_others'])
+    assert.equal((await agent.post('/auth/account/sessions', { all_others: '1' })).status, 303)
+    assert.equal((await thief.get('/auth/api/v1/user')).status, 401)
+    assert.match((await listed(agent))[0] ?? '', /^A session was logged out here: /)
+  })
+
+  test('a request for the page records nothing', async () => {
+    const { agent } = await newUser()
+    const before = await listed(agent)
+    assert.deepEqual(await listed(agent), before)
+  })
+})
+
+const idOf = async (agent: UserAgent): Promise<string> =>
+  (await agent.get('/auth/api/v1/user')).json<{ id: string }>().id
