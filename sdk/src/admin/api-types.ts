@@ -251,7 +251,7 @@ export interface components {
             id: string;
             /** Format: date-time */
             at: string;
-            /** @description Further ones may be added. Today: login.succeeded, login.failed, login.limited, logout, signup, session.refreshed_reuse, session.ended, password.changed, password.set, password.reset, email.verified, email.change_requested, email.change_cancelled, email.changed, email.change_undone, username.changed, identity.linked, identity.unlinked, identity.taken_over, passkey.added, passkey.renamed, passkey.removed, passkey.counter_went_back, second_factor.added, second_factor.removed, second_factor.reset, second_factor.recovery_code_used, second_factor.recovery_codes_renewed, second_factor.trust_ended, user.created, user.invited, user.disabled, user.enabled, user.unlocked, user.roles_changed, user.deleted, key.rotated, api_key.created, api_key.revoked, webhook.given_up, import.added, import.taken_back */
+            /** @description One of those of the parameter `type`; further ones may be added */
             type: string;
             /** @description Whose account it happened to; null where none is known or concerned */
             user_id: string | null;
@@ -609,7 +609,7 @@ export interface operations {
                 /** @description Only what happened at this time or later */
                 since?: string;
                 /** @description Only events of this type */
-                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "email.verified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
+                type?: "login.succeeded" | "login.failed" | "login.limited" | "logout" | "signup" | "session.refreshed_reuse" | "session.ended" | "password.changed" | "password.set" | "password.reset" | "password.reset_link_created" | "email.verified" | "email.unverified" | "email.change_requested" | "email.change_cancelled" | "email.changed" | "email.change_undone" | "username.changed" | "identity.linked" | "identity.unlinked" | "identity.taken_over" | "passkey.added" | "passkey.renamed" | "passkey.removed" | "passkey.counter_went_back" | "second_factor.added" | "second_factor.removed" | "second_factor.reset" | "second_factor.recovery_code_used" | "second_factor.recovery_codes_renewed" | "second_factor.trust_ended" | "user.created" | "user.invited" | "user.disabled" | "user.enabled" | "user.unlocked" | "user.roles_changed" | "user.deleted" | "key.rotated" | "api_key.created" | "api_key.revoked" | "webhook.given_up" | "import.added" | "import.taken_back";
                 /** @description Only what happened to this user, who may be deleted */
                 user_id?: string;
                 /** @description How many events a page holds at most */
