@@ -56,7 +56,9 @@ const record = (type: AuditType, caller?: Caller, userId = USER) =>
 
 const newUser = async () => {
   const person = newPerson()
-  return { ...person, id: (await core.users.create(person)).id }
+  const { id } = await core.users.create(person)
+  await db.run(`DELETE FROM audit_events WHERE type = 'user.created'`)
+  return { ...person, id }
 }
 
 let networks = 0
@@ -307,4 +309,72 @@ test('records are deleted at the end of their time, and not before', async () =>
   pass(auditRetentionMs - HOUR_MS + MINUTE_MS)
   assert.equal(await audit.deleteOld(), 3)
   assert.equal((await rows()).length, 1)
+})
+
+test('records are lines of the log too, where that is wanted, and only when they are committed', async () => {
+  const lines: string[] = []
+  const auditLog = createLog('info', { write: (line) => void lines.push(line) })
+  const settings = readConfig({ SVC_AUDIT_LOG: 'on' }, () => '')
+  const counted: [string, number][] = []
+  const { audit: logged } = createCore({
+    config: settings,
+    log,
+    auditLog,
+    db,
+    rootSecret,
+    clock,
+    onRecord: (type, count) => void counted.push([type, count]),
+  })
+  const event = { type: 'user.roles_changed', userId: USER } as const
+  await db.inTransaction((transaction) => logged.record(transaction, { ...event, details: { roles: ['admin'] } }))
+  const failing = db.inTransaction(async (transaction) => {
+    await logged.record(transaction, event)
+    throw new Error('the action fails')
+  })
+  await assert.rejects(failing)
+  const here = elsewhere()
+  for (let index = 0; index < 3; index += 1) logged.tally(failed('nobody@example.com'), here)
+  await logged.flush()
+  assert.deepEqual(counted, [
+    ['user.roles_changed', 1],
+    ['login.failed', 3],
+  ])
+  const [role = {}, login = {}] = lines.map((line) => JSON.parse(line))
+  assert.equal(lines.length, 2)
+  assert.partialDeepStrictEqual(role, {
+    level: 'info',
+    message: 'audit event',
+    type: 'user.roles_changed',
+    user_id: USER,
+    actor: 'system',
+    address: null,
+    details: { roles: ['admin'] },
+  })
+  assert.partialDeepStrictEqual(login, { type: 'login.failed', address: here.device?.address })
+  assert.equal(login.details.count, 3)
+})
+
+test('what is counted while the database does not answer is written once it does', async () => {
+  await clear()
+  let isAway = true
+  const failingDb: Database = {
+    ...db,
+    inTransaction: (work) => (isAway ? Promise.reject(new Error('the database is away')) : db.inTransaction(work)),
+  }
+  const { audit: waiting } = coreOn(failingDb)
+  const here = elsewhere()
+  waiting.tally(failed('nobody@example.com'), here)
+  await waiting.flush()
+  waiting.tally(failed('nobody@example.com'), here)
+  for (let index = 0; index < 1000; index += 1) waiting.tally(failed(`user${index}@example.com`), elsewhere())
+  await waiting.flush()
+  assert.deepEqual(await rows(), [])
+  isAway = false
+  await waiting.flush()
+  const found = await rows()
+  assert.equal(found.length, 101)
+  assert.equal(
+    found.reduce((sum, { count }) => sum + count, 0),
+    1002,
+  )
 })
