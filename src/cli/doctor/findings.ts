@@ -27,7 +27,7 @@ const CURES = {
     'Let the proxy that ends TLS send X-Forwarded-Proto: https, and all others pass it on. In nginx: proxy_set_header X-Forwarded-Proto $scheme;',
   proxy_not_trusted: 'Name the address of the proxy in SVC_TRUST_PROXY; otherwise all visitors share one address.',
   client_addresses_alike:
-    'Let the proxy send X-Forwarded-For; otherwise all visitors share one address, and one limit. In nginx: proxy_set_header X-Forwarded-For $remote_addr;',
+    'Let the proxy send X-Forwarded-For; otherwise all visitors share one address, and one limit, so that a few can keep all others out. In nginx: proxy_set_header X-Forwarded-For $remote_addr;',
   // Cookies
   cookies_lost: 'Pass the header Cookie unchanged, to svc and to the application.',
   cookies_renamed: 'Pass the header Cookie unchanged: take away what renames cookies or adds a prefix.',

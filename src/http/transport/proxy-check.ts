@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { canonicalAddress } from '../../lib/address.ts'
+import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
-import { lastOf } from './client-address.ts'
+import { clientAddress, clientNetwork, lastOf } from './client-address.ts'
 
 interface ProxyCheckDeps {
   baseUrl: string
@@ -15,6 +15,7 @@ interface ProxyCheckDeps {
 /** The parts of a request that are checked. */
 interface RequestHead {
   headers: IncomingHttpHeaders
+  method?: string | undefined
   url?: string | undefined
   socket: { remoteAddress?: string | undefined }
 }
@@ -30,6 +31,7 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
   const isOwnHost = createHostCheck(baseUrl)
   let checksPeer = true
   let checksOrigin = !isBaseUrlSet
+  let checksClient = true
   let latestProxy: string | undefined
   let latestOwnHost: string | undefined
 
@@ -65,8 +67,20 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
     log.warn({ setting: 'SVC_BASE_URL', ...facts }, OTHER_ORIGIN)
   }
 
+  /** Of forms alone, which are counted: a monitor on this machine looks at other things. */
+  const checkClient = ({ headers, socket: { remoteAddress = '' } }: RequestHead): void => {
+    const { host, 'x-forwarded-for': forwardedFor } = headers
+    if (host === undefined || isLoopbackUrl(`http://${host}`)) return
+    const client = clientAddress(remoteAddress, forwardedFor, isTrustedProxy)
+    if (clientNetwork(client, isTrustedProxy) !== UNKNOWN_NETWORK) return
+    checksClient = false
+    const facts = { client, forwarded_for: forwardedFor && String(forwardedFor).slice(0, MAX_LOGGED) }
+    log.warn({ setting: 'SVC_TRUST_PROXY', ...facts }, UNKNOWN_CLIENT)
+  }
+
   return (request: RequestHead): void => {
-    const { headers } = request
+    const { headers, method } = request
+    if (checksClient && method === 'POST') checkClient(request)
     if (checksPeer && headers['x-forwarded-for'] !== undefined) checkPeer(request)
     if (checksOrigin) checkOrigin(request)
   }
@@ -75,6 +89,10 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
 const UNTRUSTED_PROXY =
   'X-Forwarded-For came from an address that is not trusted, and is ignored: if it is your proxy, name it in ' +
   'SVC_TRUST_PROXY, else all visitors share one address'
+
+const UNKNOWN_CLIENT =
+  'a visitor came from an address that is no visitor: all of these share one limit. Let the proxy name each visitor in ' +
+  'X-Forwarded-For, and name no addresses of visitors in SVC_TRUST_PROXY'
 
 const OTHER_ORIGIN =
   'requests come for another origin than SVC_BASE_URL, which was not set: set it to the public origin of the site'

@@ -321,6 +321,23 @@ describe('§8.2 settings that do not fit the proxy', { concurrency: 3 }, () => {
     assert.equal(lines[0]?.setting, 'SVC_BASE_URL')
   })
 
+  test('a form from an address that is no visitor: once, and neither for this machine nor for a probe', async (t) => {
+    const NOBODY = 'a visitor came from an address that is no visitor'
+    const service = await startService({ t, env: { SVC_BASE_URL: 'http://app.example.com' } })
+    const agent = createUserAgent(service)
+    const send = (headers: Record<string, string>) => agent.post('/auth/login', {}, headers)
+    await send({ host: `localhost:${service.port}` })
+    await send({ host: 'app.example.com', 'x-forwarded-for': '198.51.100.7' })
+    await agent.get('/auth/health', { host: '10.1.2.3' })
+    assert.deepEqual(warned(service, NOBODY), [])
+    for (let round = 0; round < 3; round += 1) await send({ host: 'app.example.com' })
+    await send({ host: 'app.example.com', 'x-forwarded-for': '127.0.0.1' })
+    assert.deepEqual(
+      warned(service, NOBODY).map(({ client, setting }) => [client, setting]),
+      [['127.0.0.1', 'SVC_TRUST_PROXY']],
+    )
+  })
+
   test('the same with X-Forwarded-Proto: https or X-Forwarded-Host of a trusted proxy, not of others', async (t) => {
     const [byProto, byHost, byStranger] = await Promise.all([
       startService({ t }),
