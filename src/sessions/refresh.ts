@@ -58,6 +58,12 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
     session: authenticated,
   })
 
+  /**
+   * A server that was frozen in between may get the statement long after this process has given it up. Were the token
+   * replaced then, its honest owner would be taken for a thief.
+   */
+  const deadlineOf = ({ session: { readAtMs = 0 } }: CachedSession): number => readAtMs + (db.timeoutMs ?? 0)
+
   /** Undefined when another request, here or in another process, was first. */
   const rotate = async (found: CachedSession, device: Device, audience: string) => {
     const nowMs = currentTimeMs(found.session, clock)
@@ -76,7 +82,8 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       if (isCurrent) cachedSessions.replace(next.id, rotated)
       else cachedSessions.forget(next.id)
     })
-    const write = unanswered.watch(next, updateRotatedSession(committing, next), () => hasCommitted)
+    const update = updateRotatedSession(committing, next, deadlineOf(found))
+    const write = unanswered.watch(next, update, () => hasCommitted)
     // The tokens are signed while the disk writes.
     const [changes, issued] = await Promise.all([write, issue(rotated, audience)])
     return changes === 1 ? issued : undefined

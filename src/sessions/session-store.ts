@@ -112,11 +112,14 @@ export const insertSession = (db: Queries, session: Session): Promise<number> =>
     session.deviceHash ?? null,
   )
 
-/** Writes the next generation of a session; 0 when another request has done so, or the session has ended. */
-export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session): Promise<number> =>
+/**
+ * Writes the next generation of a session; 0 when another request has done so, the session has ended, or the server
+ * comes to it after the deadline by its own clock: then nobody waits for the result any more.
+ */
+export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session, deadlineMs: number): Promise<number> =>
   db.run(
     `UPDATE sessions SET generation = ?, replaced_at = ?, last_seen_at = ?, expires_at = ?, user_agent = ?, address = ?
-     WHERE id = ? AND generation = ?`,
+     WHERE id = ? AND generation = ? AND COALESCE(server_time(), 0) <= ?`,
     session.generation,
     JSON.stringify(session.replacedAtMs),
     session.lastSeenAtMs,
@@ -125,6 +128,7 @@ export const updateRotatedSession = (db: Pick<Queries, 'run'>, session: Session)
     session.address,
     session.id,
     session.generation - 1,
+    deadlineMs,
   )
 
 /** The same where nobody knows whether the rotation was made: it changes when its earlier token was replaced. */

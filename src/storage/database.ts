@@ -62,6 +62,8 @@ export type Dialect = 'sqlite' | 'postgres'
  */
 export interface Database extends Queries {
   readonly dialect: Dialect
+  /** How long an operation may wait for the server; undefined where there is none. */
+  readonly timeoutMs?: number
   /**
    * Commits everything that `work` did, or nothing. Resolves when the commit is on disk. `work` must do nothing slow,
    * and nothing that cannot be repeated: when two transactions conflict, one of them runs again from its start.

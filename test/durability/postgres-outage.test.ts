@@ -7,7 +7,6 @@ import { signedUp } from '../support/client/accounts.ts'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../support/client/assertions.ts'
 import {
   ALL_REQUESTS,
-  assertHarmless,
   assertUnavailable,
   assertUsualStatus,
   createTestUsers,
@@ -33,6 +32,7 @@ const service = await startService({
     SVC_DATABASE_URL: troubles.url(proxy.port),
     SVC_DATABASE_TIMEOUT: '1500ms',
     SVC_DATABASE_POOL: String(POOL),
+    SVC_RATE_LIMIT: 'on',
     SVC_SECRET: randomBytes(32).toString('base64'),
   },
 })
@@ -105,6 +105,7 @@ const disconnectOften = async () => {
 }
 
 const ACCOUNTS = ['users', 'sessions']
+const DISK_FULL = `RAISE EXCEPTION USING ERRCODE = 'disk_full'`
 
 const OUTAGES: Outage[] = [
   { title: 'shuts down', begin: stopping('fast') },
@@ -135,8 +136,26 @@ const OUTAGES: Outage[] = [
   },
   {
     title: 'is full',
-    begin: hindering(ACCOUNTS, `RAISE EXCEPTION USING ERRCODE = 'disk_full'`),
+    begin: hindering(ACCOUNTS, DISK_FULL),
     refused: WRITING_REQUESTS,
+    isDown: false,
+  },
+  {
+    title: 'cannot count tries',
+    begin: hindering(['counters'], DISK_FULL),
+    refused: ['login', 'signup'],
+    isDown: false,
+  },
+  {
+    title: 'counts tries only after the timeout',
+    begin: hindering(['counters'], 'PERFORM pg_sleep(20)'),
+    refused: ['login', 'signup'],
+    isDown: false,
+  },
+  {
+    title: 'has a lock on tries by another client',
+    begin: locking('counters'),
+    refused: ['login', 'signup'],
     isDown: false,
   },
   {
@@ -171,18 +190,87 @@ describe('PostgreSQL', () => {
     })
   }
 
-  test('is created again without tables: nobody is logged out, and the service is not ready', async () => {
-    const visitors = await createTestUsers(service)
-    await troubles.setAside()
-    await postgres.query(postgres.url(), `CREATE DATABASE ${troubles.database}`)
-    for (const [, answer] of await sendAllRequests(service, visitors)) {
-      assert.ok([500, 503].includes(answer.status), answer.text)
-      assertHarmless(answer)
-    }
-    assert.match(assertJsonError(await ready(), 503, 'unavailable'), /tables/)
-    await troubles.putBack()
-    await untilReady()
-    await assertAllUsual(visitors)
+  /** Drops what svc has stored, and keeps a copy for `troubles.putBack`. */
+  const LOSSES: [title: string, lose: () => Promise<unknown>][] = [
+    [
+      'is dropped and created again without tables',
+      async () => {
+        await troubles.setAside()
+        await troubles.createAnew()
+      },
+    ],
+    [
+      'loses its tables under open connections',
+      async () => {
+        await troubles.setAside()
+        await troubles.createAnew('aside')
+        await untilReady()
+        await openAll(await createTestUsers(service))
+        await troubles.inDatabase('DROP SCHEMA public CASCADE')
+        await troubles.inDatabase(`CREATE SCHEMA public AUTHORIZATION ${troubles.role}`)
+      },
+    ],
+  ]
+  for (const [title, lose] of LOSSES) {
+    test(`${title}: 503 that says what to do, nobody is logged out, and it serves again after svc migrate, or with a backup`, async () => {
+      const visitors = await createTestUsers(service)
+      await lose()
+      for (let round = 0; round < 2; round++) {
+        for (const [visit, answer] of await sendAllRequests(service, visitors)) {
+          assertUnavailable(visit, answer)
+          if (visit === 'user') assert.match(answer.text, /has no tables of svc: run `svc migrate`/)
+        }
+      }
+      assert.match(assertJsonError(await ready(), 503, 'unavailable'), /run `svc migrate`/)
+      await assertHealthy()
+      const { code, stdout } = await service.cli(['migrate'])
+      assert.equal(code, 0)
+      assert.match(stdout, /Applied: 001-/)
+      await untilReady()
+      await assertAllUsual(await createTestUsers(service))
+      await assertSignedOut(visitors.stayer.copy())
+      await troubles.putBack()
+      await untilReady()
+      await assertAllUsual(visitors)
+    })
+  }
+
+  test('is of another version: 503 that says what to do', async () => {
+    const { stayer } = await createTestUsers(service)
+    await troubles.inDatabase('ALTER TABLE sessions RENAME COLUMN salt TO pepper')
+    const answer = await stayer.get('/auth/api/v1/user')
+    assertUnavailable('user', answer)
+    assert.match(answer.text, /has tables of another version: run `svc migrate`/)
+    await troubles.inDatabase('ALTER TABLE sessions RENAME COLUMN pepper TO salt')
+    await assertSignedIn(stayer)
+  })
+
+  test('is frozen for longer than the grace with a refresh on its way: that is no theft, at once or later', async (t) => {
+    const graceMs = 1000
+    const frozen = await startService({ t, env: { ...service.env, SVC_PORT: '0', SVC_REFRESH_GRACE: `${graceMs}ms` } })
+    const { agent } = await signedUp(frozen)
+    await troubles.disconnect()
+    await eventually('ready', async () => (await createUserAgent(frozen).get('/auth/ready')).status === 200)
+    await assertSignedIn(agent)
+    let caught = 0
+    proxy.onSent(async (piece) => {
+      if (!piece.includes('UPDATE sessions SET generation')) return
+      caught += 1
+      await postgres.freeze()
+    })
+    const late = agent.copy()
+    assertUnavailable('refresh', await agent.refresh())
+    proxy.onSent(undefined)
+    assert.equal(caught, 1)
+    await sleep(2 * graceMs)
+    postgres.thaw()
+    await eventually('ready again', async () => (await createUserAgent(frozen).get('/auth/ready')).status === 200)
+    const stored = 'SELECT generation FROM sessions ORDER BY id DESC LIMIT 1'
+    assert.deepEqual(await postgres.query(postgres.url(troubles.database), stored), [{ generation: 1 }])
+    await sleep(2 * graceMs)
+    assert.equal((await late.refresh()).status, 200)
+    await assertSignedIn(late)
+    assert.doesNotMatch(frozen.logs(), /refresh token reused/)
   })
 
   test('ends connections again and again: each request succeeds or is 503, and no connection leaks', async () => {

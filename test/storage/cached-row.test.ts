@@ -7,7 +7,7 @@ import type { Database } from '../../src/storage/database.ts'
 import { deleteUser, insertUser, updateDisabled } from '../../src/users/user-store.ts'
 import { testOnSqlite } from '../support/database/database-choice.ts'
 import { probeDatabase } from './databases.ts'
-import { newSession, newUser } from './rows.ts'
+import { NO_DEADLINE, newSession, newUser } from './rows.ts'
 
 const { db, open } = await probeDatabase()
 const other = await open()
@@ -208,7 +208,7 @@ describe('the session of every request', () => {
       assert.equal(await sessions.get(session.id), undefined)
       await insertSession(other, session)
       assert.equal((await sessions.get(session.id))?.user.email, user.email)
-      await updateRotatedSession(other, { ...session, generation: 2 })
+      await updateRotatedSession(other, { ...session, generation: 2 }, NO_DEADLINE)
       assert.equal((await sessions.get(session.id))?.generation, 2)
       await updateDisabled(other, { id: user.id, disabled: true, nowMs: Date.now() })
       assert.equal((await sessions.get(session.id))?.user.disabled, true)

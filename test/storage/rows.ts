@@ -68,3 +68,6 @@ export const newEvent = (given: Partial<NewEvent> = {}): NewEvent => ({
   body: '{"id":"…"}',
   ...given,
 })
+
+/** For statements that have all the time of the server. */
+export const NO_DEADLINE = Number.MAX_SAFE_INTEGER

@@ -21,7 +21,7 @@ import {
 } from '../../src/sessions/user-sessions-store.ts'
 import { insertUser, type UserRecord } from '../../src/users/user-store.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
-import { newKey, newSession, newUser, T0 } from './rows.ts'
+import { NO_DEADLINE, newKey, newSession, newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()
 const other = await open()
@@ -61,7 +61,7 @@ describe('a session', () => {
     const session = await added((await addedUser()).id)
     for (let generation = 2; generation < 12; generation++) {
       const movers = Array.from({ length: 20 }, (_, index) =>
-        updateRotatedSession(index % 2 ? db : other, { ...session, generation, replacedAtMs: [index] }),
+        updateRotatedSession(index % 2 ? db : other, { ...session, generation, replacedAtMs: [index] }, NO_DEADLINE),
       )
       const changes = await Promise.all(movers)
       assert.deepEqual(changes.filter(Boolean), [1])
@@ -81,10 +81,13 @@ describe('a session', () => {
       userAgent: 'Chrome',
       address: '::1',
     }
-    assert.equal(await updateRotatedSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }), 1)
+    assert.equal(
+      await updateRotatedSession(db, { ...next, salt: 'x', createdAtMs: 1, absoluteExpiresAtMs: 1 }, NO_DEADLINE),
+      1,
+    )
     const { user: _, newestKeyId: __, readAtMs: ___, ...found } = (await findSession(db, session.id)) ?? assert.fail()
     assert.deepEqual(found, next)
-    assert.equal(await updateRotatedSession(db, { ...next, generation: 4 }), 0)
+    assert.equal(await updateRotatedSession(db, { ...next, generation: 4 }, NO_DEADLINE), 0)
   })
 
   test('whose rotation had no known outcome is rotated or changed, and left alone when it went on', async () => {
@@ -102,7 +105,7 @@ describe('a session', () => {
   test('that is gone cannot be rotated, ended or held', async () => {
     const { id } = await addedUser()
     const session = newSession(id)
-    assert.equal(await updateRotatedSession(db, { ...session, generation: 2 }), 0)
+    assert.equal(await updateRotatedSession(db, { ...session, generation: 2 }, NO_DEADLINE), 0)
     assert.equal(await deleteSession(db, session.id), 0)
     assert.equal(await db.inTransaction((transaction) => lockSession(transaction, session.id, id)), undefined)
   })

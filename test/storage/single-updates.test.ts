@@ -8,7 +8,7 @@ import { deleteSession, findSession, insertSession, updateRotatedSession } from 
 import type { Database } from '../../src/storage/database.ts'
 import { insertUser } from '../../src/users/user-store.ts'
 import { freshDatabase, testOnPostgres } from './databases.ts'
-import { newSession, newUser, T0 } from './rows.ts'
+import { NO_DEADLINE, newSession, newUser, T0 } from './rows.ts'
 
 const { db, open } = await freshDatabase()
 const other = await open()
@@ -34,6 +34,7 @@ const rotateAtOnce = (queries: Database, sessions: Session[]): Promise<number[]>
       updateRotatedSession(
         queries.autocommit(() => {}),
         session,
+        NO_DEADLINE,
       ),
     ),
   )
@@ -85,7 +86,7 @@ describe('many updates in one turn of the event loop', () => {
     const sessions = await added(90)
     for (const [index, session] of sessions.entries()) {
       if (index % 3 === 1) await deleteSession(other, session.id)
-      if (index % 3 === 2) await updateRotatedSession(other, rotated(session))
+      if (index % 3 === 2) await updateRotatedSession(other, rotated(session), NO_DEADLINE)
     }
     const mine = sessions.map((session) => rotated(session, { userAgent: 'mine' }))
     assert.deepEqual(
@@ -132,6 +133,7 @@ describe('many updates in one turn of the event loop', () => {
         updateRotatedSession(
           db.autocommit((changes) => hooks.set(session.id, changes)),
           rotated(session),
+          NO_DEADLINE,
         ),
       ),
     )
@@ -150,6 +152,7 @@ describe('many updates in one turn of the event loop', () => {
         updateRotatedSession(
           db.autocommit(() => {}),
           session,
+          NO_DEADLINE,
         ),
       ),
     )

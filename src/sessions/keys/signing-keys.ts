@@ -83,8 +83,25 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
   const generate = (signsAtMs: number | null): KeyRecord =>
     generateKey({ sealPrivateKey: sealing.seal, nowMs: clock.now(), signsAtMs })
 
-  const reload = coalesce(async (): Promise<KeyRing> => {
+  const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
+
+  /** Where there is none: in a new installation, and in a database that was made anew while this process serves. */
+  const createFirst = (): Promise<void> =>
+    db.inTransaction(async (transaction) => {
+      await lockKeys(transaction)
+      await reseal(transaction)
+      if ((await findKeys(transaction)).length === 0) await insertKey(transaction, generate(null))
+    })
+
+  const findAny = async (): Promise<KeyRecord[]> => {
     const keys = await findKeys(db)
+    if (keys.length > 0) return keys
+    await createFirst()
+    return findKeys(db)
+  }
+
+  const reload = coalesce(async (): Promise<KeyRing> => {
+    const keys = await findAny()
     ring = createKeyRing({ keys, nowMs: clock.now(), graceMs, openPrivateKey: sealing.open, former: ring })
     return ring
   })
@@ -112,8 +129,6 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
 
   const signingKeyOf = (current: KeyRing): SigningKey => signingKeyAt(current, clock.now())
 
-  const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
-
   return {
     reseal,
     jwksMaxAgeSeconds: JWKS_MAX_AGE_SECONDS,
@@ -125,12 +140,7 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
       lastRead().newestId === newestId ? signingKeyOf(lastRead()) : reload().then(signingKeyOf),
 
     async prepare() {
-      await db.inTransaction(async (transaction) => {
-        await lockKeys(transaction)
-        await reseal(transaction)
-        const keys = await findKeys(transaction)
-        if (keys.length === 0) await insertKey(transaction, generate(null))
-      })
+      await createFirst()
       await reload()
     },
 

@@ -1,4 +1,4 @@
-import { AppError, unavailable } from '../../lib/errors.ts'
+import { AppError } from '../../lib/errors.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Value } from '../database.ts'
 import { isRetryable } from './errors.ts'
@@ -39,6 +39,7 @@ export const openPostgres = (options: PoolOptions): Database => {
   return {
     ...autocommitQueries,
     dialect: 'postgres',
+    timeoutMs: options.timeoutMs,
 
     inTransaction: (work) =>
       withConnection(async (connection) => {
@@ -67,10 +68,7 @@ export const openPostgres = (options: PoolOptions): Database => {
 
     async requireHealthy() {
       // Reads and locks no row, and fails on a server that is read-only.
-      await autocommitQueries.get('SELECT 1 FROM installation WHERE false FOR UPDATE').catch((error: unknown) => {
-        const isBroken = error instanceof AppError && error.code === 'internal_error'
-        throw isBroken ? unavailable('The database has no tables of svc.', error.cause) : error
-      })
+      await autocommitQueries.get('SELECT 1 FROM installation WHERE false FOR UPDATE')
     },
 
     // The server makes a commit visible only when it is on disk.

@@ -3,6 +3,8 @@ import net from 'node:net'
 import type { TestContext } from 'node:test'
 import { afterwards } from '../cleanup.ts'
 
+type Hear = (piece: Buffer) => 'mute' | Promise<void> | void
+
 type Pair = { near: net.Socket; far: net.Socket; isMute: boolean }
 
 /** A network between a client and a server on this machine, with the failures of networks. */
@@ -18,25 +20,31 @@ export type TcpProxy = {
   mend(): void
   /**
    * Hears each piece that a client sends and may change its bytes; `mute` loses everything that is answered from now
-   * on.
+   * on. A piece is passed on when what is returned has resolved.
    */
-  onSent(hear: ((piece: Buffer) => 'mute' | void) | undefined): void
+  onSent(hear: Hear | undefined): void
 }
 
 /** Stands before a port of this machine until the test, or the file when none is given, is over. */
 export const startTcpProxy = async ({ port: target, t }: { port: number; t?: TestContext }): Promise<TcpProxy> => {
   const pairs = new Set<Pair>()
   let state: 'well' | 'swallows' | 'resets' = 'well'
-  let hear: ((piece: Buffer) => 'mute' | void) | undefined
+  let hear: Hear | undefined
 
   const join = (near: net.Socket): void => {
     const far = net.connect(target, '127.0.0.1')
     const pair: Pair = { near, far, isMute: state === 'swallows' }
     pairs.add(pair)
-    near.on('data', (piece) => {
+    near.on('data', async (piece) => {
       if (state === 'swallows') pair.isMute = true
       if (pair.isMute) return
-      if (hear?.(piece) === 'mute') pair.isMute = true
+      const heard = hear?.(piece)
+      if (heard instanceof Promise) {
+        near.pause()
+        await heard
+        near.resume()
+      }
+      if (heard === 'mute') pair.isMute = true
       far.write(piece)
     })
     far.on('data', (piece) => {

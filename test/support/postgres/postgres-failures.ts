@@ -11,6 +11,8 @@ export type PostgresFailures = {
   /** The URL of the database for svc's role on a port. */
   url(port: number): string
   database: string
+  /** The owner of the database. */
+  role: string
   /** The password in that URL. */
   password: string
   /** Ends every connection of svc. */
@@ -26,6 +28,8 @@ export type PostgresFailures = {
   /** Drops svc's database, except for a copy that `putBack` restores. */
   setAside(): Promise<void>
   putBack(): Promise<void>
+  /** Creates svc's database, empty or as a copy of another one. */
+  createAnew(template?: string): Promise<unknown>
   /** Holds the locks of these statements in svc's database until the returned function is called. */
   hold(...statements: string[]): Promise<() => Promise<void>>
   /** Runs a statement in svc's database. */
@@ -53,6 +57,7 @@ export const preparePostgresFailures = async (postgres: Postgres): Promise<Postg
   return {
     url: (port) => `postgres://${ROLE}:${PASSWORD}@127.0.0.1:${port}/${database}`,
     database,
+    role: ROLE,
     password: PASSWORD,
     disconnect,
     alterRole: async (change) => {
@@ -83,6 +88,7 @@ export const preparePostgresFailures = async (postgres: Postgres): Promise<Postg
       await operate(`CREATE DATABASE aside TEMPLATE ${database}`)
       await operate(`DROP DATABASE ${database}`)
     },
+    createAnew: (template = 'template0') => operate(`CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${ROLE}`),
     putBack: async () => {
       await operate(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`)
       await operate(`CREATE DATABASE ${database} TEMPLATE aside OWNER ${ROLE}`)
