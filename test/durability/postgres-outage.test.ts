@@ -245,33 +245,40 @@ describe('PostgreSQL', () => {
     await assertSignedIn(stayer)
   })
 
-  test('is frozen for longer than the grace with a refresh on its way: that is no theft, at once or later', async (t) => {
-    const graceMs = 1000
-    const frozen = await startService({ t, env: { ...service.env, SVC_PORT: '0', SVC_REFRESH_GRACE: `${graceMs}ms` } })
-    const { agent } = await signedUp(frozen)
-    await troubles.disconnect()
-    await eventually('ready', async () => (await createUserAgent(frozen).get('/auth/ready')).status === 200)
-    await assertSignedIn(agent)
-    let caught = 0
-    proxy.onSent(async (piece) => {
-      if (!piece.includes('UPDATE sessions SET generation')) return
-      caught += 1
-      await postgres.freeze()
+  for (const isRestarted of [false, true]) {
+    const title = isRestarted ? ', and the service is restarted meanwhile' : ''
+    test(`is frozen for longer than the grace with a refresh on its way${title}: that is no theft, at once or later`, async (t) => {
+      const graceMs = 1000
+      const frozen = await startService({
+        t,
+        env: { ...service.env, SVC_PORT: '0', SVC_REFRESH_GRACE: `${graceMs}ms` },
+      })
+      const isUp = async () => (await createUserAgent(frozen).get('/auth/ready')).status === 200
+      const { agent } = await signedUp(frozen)
+      // On a new connection, statements are prepared again.
+      await troubles.disconnect()
+      await eventually('ready', isUp)
+      await assertSignedIn(agent)
+      let caught = 0
+      proxy.onSent(async (piece) => {
+        if (!piece.includes('UPDATE sessions SET generation')) return
+        caught += 1
+        await postgres.freeze()
+      })
+      const late = agent.copy()
+      assertUnavailable('refresh', await agent.refresh())
+      proxy.onSent(undefined)
+      assert.equal(caught, 1)
+      await Promise.all([sleep(2 * graceMs), isRestarted && frozen.stop()])
+      postgres.thaw()
+      if (isRestarted) await frozen.restart()
+      await eventually('ready again', isUp)
+      await sleep(2 * graceMs)
+      assert.equal((await late.refresh()).status, 200)
+      await assertSignedIn(late)
+      assert.doesNotMatch(frozen.logs(), /refresh token reused/)
     })
-    const late = agent.copy()
-    assertUnavailable('refresh', await agent.refresh())
-    proxy.onSent(undefined)
-    assert.equal(caught, 1)
-    await sleep(2 * graceMs)
-    postgres.thaw()
-    await eventually('ready again', async () => (await createUserAgent(frozen).get('/auth/ready')).status === 200)
-    const stored = 'SELECT generation FROM sessions ORDER BY id DESC LIMIT 1'
-    assert.deepEqual(await postgres.query(postgres.url(troubles.database), stored), [{ generation: 1 }])
-    await sleep(2 * graceMs)
-    assert.equal((await late.refresh()).status, 200)
-    await assertSignedIn(late)
-    assert.doesNotMatch(frozen.logs(), /refresh token reused/)
-  })
+  }
 
   test('ends connections again and again: each request succeeds or is 503, and no connection leaks', async () => {
     const visitors = await createTestUsers(service)

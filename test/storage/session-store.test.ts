@@ -98,7 +98,7 @@ describe('a session', () => {
       const found = await findSession(db, session.id)
       assert.deepEqual([found?.generation, found?.replacedAtMs], [2, [T0 + 7]])
     }
-    assert.equal(await updateRotatedSession(db, { ...session, generation: 3 }), 1)
+    assert.equal(await updateRotatedSession(db, { ...session, generation: 3 }, NO_DEADLINE), 1)
     assert.equal(await updateUnansweredSession(db, unanswered), 0)
   })
 
