@@ -85,7 +85,7 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
 
   const reseal = (transaction: Queries): Promise<number> => sealing.reseal(transaction, clock.now())
 
-  /** Where there is none: in a new installation, and in a database that was made anew while this process serves. */
+  /** Where there is none: in a new installation, and in a database that was created again while this process serves. */
   const createFirst = (): Promise<void> =>
     db.inTransaction(async (transaction) => {
       await lockKeys(transaction)
