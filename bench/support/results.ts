@@ -12,6 +12,8 @@ export const NAMES = [
   'refresh',
   'login',
   'storm',
+  'overload',
+  'connections',
   'page',
   'start',
   'sdk-start',

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { type RawResponse, sendRequest } from './connection.ts'
 import type { Client } from './load.ts'
 
@@ -95,6 +96,16 @@ export const loginClient = (email: string, csrfCookie: Map<string, string>): Cli
   const request = postForm('/auth/login', csrfCookie, { email, password: PASSWORD })
   return { request: () => request, expectStatus: 303 }
 }
+
+/** The same request as if a proxy had got it from another address each time. */
+export const fromAnywhere = (request: string): string =>
+  request.replace('\r\n', `\r\nX-Forwarded-For: ${randomAddress()}\r\n`)
+
+export const randomAddress = (): string => [10, randomInt(256), randomInt(256), randomInt(256)].join('.')
+
+/** A login with right credentials, from another address each time. */
+export const loginFromAnywhere = (email: string, csrfCookie: Map<string, string>): string =>
+  fromAnywhere(postForm('/auth/login', csrfCookie, { email, password: PASSWORD }))
 
 /** Creates one account after the other. */
 export const signupClient = (prefix: string, csrfCookie: Map<string, string>): Client => {
