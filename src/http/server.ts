@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Awaitable } from '../lib/awaitable.ts'
 import { onDemand } from '../lib/on-demand.ts'
+import { createTurns } from '../lib/turns.ts'
 import { createAccountLog } from './account-log.ts'
 import { createCookieWriter } from './cookie-writer.ts'
 import { createCookieReader } from './cookie-reader.ts'
@@ -34,6 +35,12 @@ import { createRequestIds } from './transport/request-ids.ts'
 
 const MAX_BODY_KIB = 16
 
+/**
+ * How many forms begin in one turn of the event loop. When hundreds of people log in at once, the first hashes end
+ * before the last form has begun, and wait for no more than these; so do all other requests.
+ */
+const FORMS_A_TURN = 4
+
 /** The HTTP side of the service, ready to listen: applies the table of routes. */
 export const createServer = (given: ServerDeps): Server => {
   const deps = createRouteDeps(given)
@@ -49,11 +56,13 @@ export const createServer = (given: ServerDeps): Server => {
   const checkProxy = createProxyCheck(given)
   const answerProbe = createProbeAnswers(deps)
   const newRequestId = createRequestIds()
+  const formTurns = createTurns(FORMS_A_TURN)
   const requestDeps = { ...deps, ...createCookieChecks(deps), newRequestId }
 
   /** A form, or the JSON of a page's script, after the checks that the contract puts before its handler, in this order. */
   const handleForm = async (route: KeylessRoute, context: IncomingRequest, incoming: IncomingMessage) => {
     const body = await readBody(incoming, MAX_BODY_KIB)
+    if (route.responseKind === 'html') await formTurns.join()
     requireOneHost(context)
     guards.requireRefreshCookie(route, context)
     const { 'content-type': type, 'content-encoding': encoding } = context.headers
