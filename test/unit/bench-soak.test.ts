@@ -84,8 +84,9 @@ test('a lost connection is a failure, and the load goes on', async () => {
   assert.deepEqual([...new Set(failures.slice(1))], ['the server closed the connection'])
 })
 
+const login = () => 'POST / HTTP/1.1\r\n\r\n'
+
 test('a storm counts what is served, times what is refused, and takes anything else for an error', async () => {
-  const login = () => 'POST / HTTP/1.1\r\n\r\n'
   const options = { clients: 1, durationMs: 1000, login }
   using server = await startAnswering([response(303), response(303), response(503, 'Retry-After: 60\r\n')])
   const { servedPerS, refusedMs } = await storm({ ...options, port: server.port })
