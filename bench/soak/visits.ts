@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { RawResponse } from '../support/connection.ts'
 import type { Client } from '../support/load.ts'
-import { get, getUser, keepCookies, PASSWORD, postForm, postRefresh } from '../support/users.ts'
+import { get, getUser, keepCookies, PASSWORD, postForm, postRefresh, randomAddress } from '../support/users.ts'
 
 /** What the latencies are told apart by. */
 export type Kind = 'GET /user' | 'refresh' | 'login' | 'others'
@@ -32,12 +32,9 @@ const ONE_IN = { wrongPassword: 10, newBrowser: 4, forgotten: 20, newcomer: 20 }
 
 const isOne = (among: number): boolean => randomInt(among) === 0
 
-/** An address of a visitor, as the proxy reports it. */
-const newAddress = (): string => [10, randomInt(256), randomInt(256), randomInt(256)].join('.')
-
 /** One visit: sends each step from the same address, and keeps the cookies. */
 const createSender = (cookies: Map<string, string>) => {
-  const address = newAddress()
+  const address = randomAddress()
   return function* send(kind: Kind, request: string, status: number): Steps {
     const { head } = yield { kind, status, request: request.replace('\r\n', `\r\nX-Forwarded-For: ${address}\r\n`) }
     keepCookies(cookies, head)

@@ -101,6 +101,7 @@ export const loginClient = (email: string, csrfCookie: Map<string, string>): Cli
 export const fromAnywhere = (request: string): string =>
   request.replace('\r\n', `\r\nX-Forwarded-For: ${randomAddress()}\r\n`)
 
+/** The address of a client, as a proxy reports it. */
 export const randomAddress = (): string => [10, randomInt(256), randomInt(256), randomInt(256)].join('.')
 
 /** A login with right credentials, from another address each time. */

@@ -14,7 +14,7 @@ test('a few go on in each turn of the event loop, in the order in which they cam
   const all = ['a', 'b', 'c', 'd', 'e'].map(come)
   await Promise.resolve()
   assert.deepEqual(begun, ['a', 'b'])
-  // Whoever comes now waits behind those who came before.
+  // A caller who comes now waits behind those who came before.
   all.push(come('f'))
   await setImmediate()
   assert.deepEqual(begun, ['a', 'b', 'c', 'd'])
