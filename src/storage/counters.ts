@@ -67,7 +67,7 @@ export const deleteEndedCounters = (db: Pick<Queries, 'run'>, nowMs: number): Pr
 const MAX_COUNTERS = 1_000_000
 
 /** In what order counters go: those with at most so many tries. To sort a full table would take longer than to count. */
-const TRIES = [0, 1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
+const TRIES = [1, 3, 10, 30, 100, Number.MAX_SAFE_INTEGER]
 
 /**
  * Deletes what is above the greatest number of counters; resolves to how many. Networks with the fewest tries go first,
