@@ -159,6 +159,12 @@ const OUTAGES: Outage[] = [
     isDown: false,
   },
   {
+    title: 'cannot record what happens',
+    begin: hindering(['audit_events'], DISK_FULL),
+    refused: ['login', 'signup', 'logout'],
+    isDown: false,
+  },
+  {
     title: 'is slow beyond the timeout',
     begin: hindering(ACCOUNTS, 'PERFORM pg_sleep(20)'),
     refused: WRITING_REQUESTS,

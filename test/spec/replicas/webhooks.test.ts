@@ -108,12 +108,14 @@ describe('cleanups of two replicas', () => {
     assert.deepEqual(
       leases.map(({ name }) => name),
       [
+        'lease audit events',
         'lease counters',
         'lease idempotent requests',
         'lease links',
         'lease mail',
         'lease pending signups',
         'lease provider sign-ins',
+        'lease records of deleted users',
         'lease replaced sessions',
         'lease reserved emails',
         'lease sessions',
