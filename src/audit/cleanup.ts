@@ -6,7 +6,7 @@ import { type DeletedUser, endErasure, eraseEvents, findDeletedUsers, findNextTo
 import { deleteOldEvents } from './retention-store.ts'
 
 /** Small enough that other requests do not wait long for the database. */
-const BATCH = 1000
+const BATCH = 200
 
 /**
  * How long after a deletion its last erasure is: until then, what was under way has been written, by whatever clock. A

@@ -35,7 +35,7 @@ interface ReadingDeps {
 }
 
 const EXPORTED_AT_ONCE = 1000
-const SCANNED_ROWS = 5000
+const SCANNED_ROWS = 2000
 
 /** Before and after all ids, which are hexadecimal. */
 const [BEFORE_ALL, AFTER_ALL] = ['', 'g']
