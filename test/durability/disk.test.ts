@@ -5,7 +5,7 @@ import path from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Person } from '../support/client/accounts.ts'
-import { newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
 import {
   assertCanLogIn,
   assertErrorPage,
@@ -15,7 +15,7 @@ import {
 } from '../support/client/assertions.ts'
 import type { Answer } from '../support/client/user-agent.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
-import { openDatabaseFile } from '../support/database/database-file.ts'
+import { databasePath, openDatabaseFile } from '../support/database/database-file.ts'
 import { canMount } from '../support/service/command.ts'
 import type { Disk } from '../support/service/disk.ts'
 import { watchDisk } from '../support/service/disk.ts'
@@ -66,6 +66,29 @@ describe('the disk', { concurrency: 2 }, () => {
     await assertSignedOut(agent)
     assert.ok(messagesOf(service).includes('database does not answer'))
     assert.ok(messagesOf(service).includes('database answers again'))
+  })
+
+  test('that stalls in one process: another one that shares the database takes a refresh without an outcome for no theft', async (t) => {
+    const disk = watchDisk({ t })
+    const service = await startOn(disk, t)
+    const env = { SVC_REFRESH_GRACE: '1s', SVC_DATABASE_URL: `sqlite:${databasePath(disk.directory)}` }
+    const other = await startServiceProcess({ t, cwd: disk.directory, env })
+    const { agent, person } = await signedUp(service)
+    disk.hold()
+    assertJsonError(await agent.refresh(), 503, 'unavailable')
+    assertErrorPage(await logIn(newAgent(service), person), 503)
+    await sleep(1200)
+    disk.letGo()
+    await eventually('the disk is back', isReady(service))
+    // The row is changed half a second after the disk is back.
+    await eventually('the row is changed', () =>
+      String(openDatabaseFile(disk, t).rows('SELECT replaced_at FROM sessions')[0]?.replaced_at).includes(
+        String(Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    const elsewhere = createUserAgent(other, agent.cookies.copy())
+    assert.equal((await elsewhere.refresh()).status, 200)
+    assert.equal((await elsewhere.refresh()).status, 200)
   })
 
   test('that stalls keeps the service from nothing when it is told to stop', async (t) => {
