@@ -3,12 +3,10 @@ import type { Section } from './account-section.ts'
 import { activityTexts as words } from './activity-texts.ts'
 import type { ActivityView } from './activity-view.ts'
 import { deviceName } from './device.ts'
-import { csrfInput } from './form.ts'
 import { texts } from './texts.ts'
 import { agoOf } from './time-text.ts'
 
 interface Shown {
-  csrfToken: string
   nowMs: number
   activity: readonly ActivityView[]
   /** The section where the password is changed; undefined where there are none. */
@@ -27,18 +25,17 @@ const row = (activity: ActivityView, { nowMs, appName }: Shown): HtmlFragment =>
 </li>
 `
 
-/** What a user can do at once about something that they have not done. */
-const notMe = ({ csrfToken, passwordSection }: Shown): HtmlFragment => html`<details>
+/** Where a user goes who finds something that they have not done. */
+const notMe = ({ passwordSection }: Shown): HtmlFragment => html`<details>
 <summary class="second">${words.notMe}</summary>
-<form method="post" action="/auth/account/sessions">
-${csrfInput(csrfToken)}
+<div class="ways-in">
 <p class="about">${passwordSection === undefined ? words.notMeByProvider : words.notMeByPassword}</p>
 ${
   passwordSection !== undefined &&
   html`<a class="second" href="#${passwordSection}">${words.changePassword}</a>
 `
-}<button class="second" name="all_others" value="1">${words.logOutOthers}</button>
-</form>
+}<a class="second" href="#sessions">${words.logOutOthers}</a>
+</div>
 </details>`
 
 const list = (shown: Shown): HtmlFragment => html`<ul class="sessions">

@@ -87,7 +87,7 @@ export const activityTexts = {
   notMeByPassword:
     'Change your password: every other session is logged out then, and links that we sent stop working. Then look at what else gets into your account, and remove what is not yours.',
   notMeByProvider:
-    'Log out all others. Then change the password of what you log in with, and remove what is not yours from the ways to log in.',
+    'Log out other sessions. Then change the password of what you log in with, and remove what is not yours from the ways to log in.',
   changePassword: 'Change password',
-  logOutOthers: 'Log out all others',
+  logOutOthers: 'Log out other sessions',
 } as const
