@@ -353,6 +353,8 @@ export const WRONG_STATES: Record<string, string> = {
   're-authentication with a recovery code, refused': 'code',
   'login incomplete': 'email',
   'login held up': 'form-problem',
+  'login limited': 'form-problem',
+  'login limited for the network': 'form-problem',
   'login of an old page': 'form-problem',
   'signup refused': 'email',
   'signup of another domain': 'email',
