@@ -14,6 +14,7 @@ export const NAMES = [
   'storm',
   'overload',
   'connections',
+  'timing',
   'page',
   'start',
   'sdk-start',

@@ -24,3 +24,12 @@ export const spread = (values: readonly number[]): Spread => {
 /** Each value divided by the baseline of the same round. */
 export const pairedRatios = (values: readonly number[], baselines: readonly number[]): number[] =>
   values.map((value, round) => value / (baselines[round] ?? Number.NaN))
+
+/**
+ * The area under the ROC curve: how often a value of `some` is greater than one of `others`, where a tie counts half.
+ * 0.5: the values tell nothing.
+ */
+export const separability = (some: readonly number[], others: readonly number[]): number => {
+  const greater = some.map((one) => others.reduce((sum, other) => sum + (one > other ? 1 : one === other ? 0.5 : 0), 0))
+  return greater.reduce((sum, each) => sum + each, 0) / (some.length * others.length)
+}

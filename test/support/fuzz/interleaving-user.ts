@@ -20,8 +20,11 @@ export const sessionIn = (jar: CookieJar): string => (jar.get('svc_refresh') ?? 
 export interface Visitor {
   jar: CookieJar
   agents: readonly [UserAgent, UserAgent]
-  /** Who asks comes from an address of their own: limits of a network are no part of this. */
-  from: { 'x-forwarded-for': string }
+  /**
+   * Each comes from an address of their own: limits of a network are no part of this. No connection is kept, since a
+   * run has hundreds of visitors.
+   */
+  from: { 'x-forwarded-for': string; connection: 'close' }
 }
 
 let addresses = 0
@@ -34,7 +37,7 @@ const nextAddress = (): string => {
 export const newVisitor = ({ replicas }: InterleavingWorld, jar: CookieJar = createCookieJar()): Visitor => ({
   jar,
   agents: [createUserAgent(replicas[0], jar), createUserAgent(replicas[1], jar)],
-  from: { 'x-forwarded-for': nextAddress() },
+  from: { 'x-forwarded-for': nextAddress(), connection: 'close' },
 })
 
 export const agentAt = ({ agents }: Visitor, at: number): UserAgent => agents[at === 0 ? 0 : 1]
