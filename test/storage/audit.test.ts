@@ -352,6 +352,8 @@ test('records are lines of the log too, where that is wanted, and only when they
   })
   assert.partialDeepStrictEqual(login, { type: 'login.failed', address: here.device?.address })
   assert.equal(login.details.count, 3)
+  const silenced = { SVC_AUDIT_LOG: 'on', SVC_LOG_LEVEL: 'warn' }
+  assert.throws(() => readConfig(silenced, () => ''), /SVC_AUDIT_LOG=on has no effect with SVC_LOG_LEVEL=warn/)
 })
 
 test('what is counted while the database does not answer is written once it does', async () => {
