@@ -50,6 +50,8 @@ export const startChild = ({ command, cores, cwd, env, imports = [] }: ChildOpti
     cwd,
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // An interrupt from the terminal is for the benchmark alone, which may end with a report.
+    detached: true,
   })
   running.add(child)
   child.once('exit', () => running.delete(child))
