@@ -21,6 +21,8 @@ interface QueueLimits {
 
 export interface BoundedQueue {
   load(): QueueLoad
+  /** Throws `unavailable` where `run` would at this moment, so that nothing is done in vain before it. */
+  requireRoom(caller: Caller): void
   /** Runs a job in its turn; throws `unavailable` when the queue is full, or the signal aborts before. */
   run<T>(job: () => Promise<T>, caller?: Caller): Promise<T>
 }
@@ -41,11 +43,15 @@ export const createBoundedQueue = ({ maxRunning, maxWaiting, retryAfterSeconds }
   let refused = 0
   const queue = new FairQueue<Waiter>()
 
+  const refuse = (): never => {
+    refused += 1
+    throw busy(retryAfterSeconds)
+  }
+
   const makeRoom = (network: string): void => {
     if (queue.size < maxWaiting) return
+    const evicted = queue.evictFor(network) ?? refuse()
     refused += 1
-    const evicted = queue.evictFor(network)
-    if (!evicted) throw busy(retryAfterSeconds)
     evicted.refuse()
   }
 
@@ -77,6 +83,10 @@ export const createBoundedQueue = ({ maxRunning, maxWaiting, retryAfterSeconds }
 
   return {
     load: () => ({ running, waiting: queue.size, refused }),
+
+    requireRoom({ network = '' }) {
+      if (running >= maxRunning && queue.size >= maxWaiting && !queue.canEvictFor(network)) refuse()
+    },
 
     async run(job, caller = {}) {
       if (caller.signal?.aborted) throw givenUp()

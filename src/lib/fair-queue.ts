@@ -61,12 +61,16 @@ export class FairQueue<T> {
    * other group would then not be the smaller one.
    */
   evictFor(key: string): T | undefined {
-    const own = this.#groups.get(key)?.waiting.size ?? 0
     const group = this.#bySize[this.#largest]?.first?.value
     const node = group?.waiting.last
-    if (!group || !node || own + 1 >= this.#largest) return undefined
+    if (!group || !node || !this.canEvictFor(key)) return undefined
     this.remove({ group, node })
     return node.value
+  }
+
+  /** Whether `evictFor` would remove a value. */
+  canEvictFor(key: string): boolean {
+    return (this.#groups.get(key)?.waiting.size ?? 0) + 1 < this.#largest
   }
 
   /** Removes a value that still waits. */

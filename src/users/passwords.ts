@@ -40,6 +40,8 @@ interface PasswordsDeps {
  */
 export interface Passwords {
   load(): QueueLoad
+  /** `unavailable` where a hash would find no place in the queue at this moment. */
+  requireRoom(caller: Caller): void
   /** A PHC string for a password in its normal form. */
   hash(password: string, caller?: Caller): Promise<string>
   /** Whether it is the password of this hash, foreign or not. Without a hash it is wrong, after the same work. */
@@ -86,6 +88,8 @@ export const createPasswords = ({ atOnce, waiting, cost, onHash }: PasswordsDeps
       const { waiting: waitingForExpensive, refused } = expensive.load()
       return { ...load, waiting: load.waiting + waitingForExpensive, refused: load.refused + refused }
     },
+
+    requireRoom: queue.requireRoom,
 
     hash: (password, caller) => inTurn(() => hash(Buffer.from(password), cost), caller),
 

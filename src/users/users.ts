@@ -50,6 +50,8 @@ export interface Users {
   createInvited(invitedUser: InvitedUser, also: AlsoInsert): Promise<User>
 
   // What a user does.
+  /** `unavailable` where a password could not be checked now, for the many that wait: a login need not be counted then. */
+  requireRoomForPassword(caller: Caller): void
   /**
    * Signs in with email and password, or returns the reason of the refusal; every refusal must get the same response.
    */
@@ -155,6 +157,7 @@ export const createUsers = (deps: UsersDeps): Users => {
     create,
     ...registration,
     authenticate,
+    requireRoomForPassword: deps.passwords.requireRoom,
 
     async signUp(newUser, caller, also) {
       return grantFor(await create({ ...newUser, isSelfMade: true }, caller, also))

@@ -31,7 +31,7 @@ const create = ({ atOnce = 1, waiting = 100 } = {}) => {
     await settled()
     while (running.length > 0) await endOldest()
   }
-  return { add, begun, ended, running, endOldest, endAll, load: queue.load }
+  return { add, begun, ended, running, endOldest, endAll, load: queue.load, requireRoom: queue.requireRoom }
 }
 
 const times = (count: number, action: (index: number) => void): void => {
@@ -103,6 +103,27 @@ test('no task is displaced for a network that would then have as many as the lar
   add('b2', { network: 'b' })
   await settled()
   assert.deepEqual([...ended], [['b2', 'busy']])
+})
+
+test('whether there is room can be asked before', async () => {
+  const { add, requireRoom, load } = create({ waiting: 3 })
+  const isRefused = (network: string): boolean => {
+    try {
+      requireRoom({ network })
+      return false
+    } catch (error) {
+      return error instanceof AppError && error.reason === 'busy'
+    }
+  }
+  add('running')
+  times(2, (index) => add(`a${index}`, { network: 'a' }))
+  assert.deepEqual(['a', 'b'].map(isRefused), [false, false])
+  add('a3', { network: 'a' })
+  assert.deepEqual(['a', 'b'].map(isRefused), [true, false], 'b would take the place of a3')
+  add('b1', { network: 'b' })
+  assert.deepEqual(['a', 'b', 'c'].map(isRefused), [true, true, false])
+  await settled()
+  assert.deepEqual(load(), { running: 1, waiting: 3, refused: 4 }, 'a3, and those that asked in vain')
 })
 
 test('a refusal says when to retry', async () => {

@@ -12,11 +12,13 @@ const LIMITS_OF_ACCOUNT: readonly LimitName[] = ['login', 'loginOfAccount', 'log
  * of the account, if there is one, is told then. All spellings of an email are one account.
  */
 export const limitLogin = async <T>(
-  { limits, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'recovery'>,
-  { network, device, cookies }: RequestContext,
+  { limits, users, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'recovery'>,
+  context: RequestContext,
   entered: string,
   action: () => Promise<T>,
 ): Promise<T> => {
+  users.requireRoomForPassword(context)
+  const { network, device, cookies } = context
   const email = readEmail(entered)
   const deviceHash = cookies.device === undefined ? '' : hashBrowserSecret(cookies.device)
   try {
