@@ -260,6 +260,8 @@ const shown = ({ type, user_id: userId, actor, address, user_agent: agent, reque
   details,
 ]
 
+const tallies = () => db.all<Row>("SELECT * FROM audit_events WHERE type = 'login.failed' AND tally IS NOT NULL")
+
 describe('the records of a deleted user', () => {
   const caller = { device: { userAgent: 'curl/8', address: '192.0.2.1' }, requestId: 'request' }
   test('keep the id, and lose address, agent and details, also those that come late', async () => {
@@ -280,6 +282,18 @@ describe('the records of a deleted user', () => {
     assert.equal(await audit.eraseDeleted(), 1)
     assert.deepEqual((await rows()).map(shown).at(-1), ['login.failed', USER, 'user', null, null, 'request', '{}'])
     assert.deepEqual(await db.all('SELECT id FROM audit_events WHERE tally IS NOT NULL'), [])
+  })
+
+  test('that count failed logins lose what the address could be found from', async () => {
+    await clear()
+    const { id, email } = await newUser()
+    audit.tally(failed(email), elsewhere())
+    await audit.flush()
+    assert.equal((await tallies())[0]?.user_id, id)
+    await record('user.deleted', caller, id)
+    assert.deepEqual(await tallies(), [])
+    const [counted] = await rows()
+    assert.deepEqual([counted?.user_id, counted?.address, counted?.details], [id, null, '{}'])
   })
 
   test('are erased, however many there are', async () => {

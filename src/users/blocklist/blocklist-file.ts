@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../../lib/errors.ts'
 
 /** What a line of the file holds. */
@@ -12,6 +12,9 @@ export const MAX_HASH_LINE = 128
 
 /** Other lists of the same source, which do not say what SHA-1 makes of a password. */
 const OTHER_HASH_LINE = /^(?:[\da-f]{32}|[\da-f]{64}):\d+\s*$/i
+
+/** To read. Who opens a named pipe would wait for a writer otherwise, without a word. */
+export const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
 
 /** A list of passwords takes memory: 8 bytes for each line. */
 const MAX_PASSWORDS_BYTES = 2 ** 28
@@ -27,7 +30,7 @@ const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf'
  * compared. `unprocessable` with what is wrong.
  */
 export const requireBlocklistFile = (file: string): BlocklistForm => {
-  const descriptor = orRefuse(file, () => openSync(file, 'r'))
+  const descriptor = orRefuse(file, () => openSync(file, OPEN_FLAGS))
   try {
     return orRefuse(file, () => formOf(descriptor))
   } finally {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { unavailable } from '../../lib/errors.ts'
-import { requireBlocklistFile } from './blocklist-file.ts'
+import { OPEN_FLAGS, requireBlocklistFile } from './blocklist-file.ts'
 import { hasHashOf } from './hash-list.ts'
 import { readPasswordList } from './password-list.ts'
 
@@ -49,7 +49,7 @@ export const createBlocklist = ({ file, minLength }: BlocklistDeps): Blocklist =
   }
 
   const has = async (password: string): Promise<boolean> => {
-    const handle = await open(file)
+    const handle = await open(file, OPEN_FLAGS)
     try {
       const look = await lookIn(handle)
       return await look(handle, password)

@@ -1,5 +1,6 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -170,10 +171,11 @@ describe('§2.3 a file that is no list is refused at the start, with what is wro
     })
   }
 
-  test('missing, a folder, and too many passwords for a list in memory', () => {
+  test('missing, a folder, a pipe that nobody writes to, and too many passwords for a list in memory', () => {
     assert.match(problemWith(path.join(folder, 'missing.txt')), /missing\.txt" cannot be read \(ENOENT\)/)
     mkdirSync(path.join(folder, 'folder'))
-    assert.match(problemWith(path.join(folder, 'folder')), /is no regular file/)
+    execFileSync('mkfifo', [path.join(folder, 'pipe')])
+    for (const other of ['folder', 'pipe']) assert.match(problemWith(path.join(folder, other)), /is no regular file/)
     const large = path.join(folder, 'large.txt')
     writeFileSync(large, 'zebra crossing\n'.repeat(5000))
     truncateSync(large, 2 ** 28 + 1)

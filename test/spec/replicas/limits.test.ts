@@ -58,7 +58,7 @@ const plain = ({ text }: Answer, { email }: Person) =>
   text
     .replaceAll(email, 'EMAIL')
     .replaceAll(/(?:value="|<code>)[\w.-]{20,}/g, 'TOKEN')
-    .replaceAll(/\d+ minutes/g, 'N')
+    .replaceAll(/\d+ (?:minutes|hour)/g, 'N')
 
 test('an account is guessed 100 times in an hour, whether or not it exists, and its user gets in by a known browser', async () => {
   const { person, browser } = await newUser()

@@ -164,6 +164,7 @@ describe('GET /auth/api/v2/audit', () => {
     const refused: [string, string][] = [
       ['since=yesterday', 'since'],
       ['since=2026-11-22', 'since'],
+      ['since=2026-02-29T00:00:00Z', 'since'],
       ['type=login', 'type'],
       ['type=', 'type'],
       ['user_id=ada', 'user_id'],
@@ -251,6 +252,7 @@ describe('svc audit', () => {
   test('refuses what it does not know, and says what there is', async () => {
     for (const [args, expected] of [
       [['list', '--type', 'login'], /there is no type "login": the types are login\.succeeded, /],
+      [['list', '--since', '2026-11-31T00:00:00Z'], /a duration such as 30m, 24h or 2160h, or a time such as 2026-/],
       [['list', '--since', 'yesterday'], /a duration such as 30m, 24h or 2160h, or a time such as 2026-/],
       [['list', '--limit', '0'], /a whole number from 1/],
       [['export', '--type', 'x'], /there is no type "x"/],
