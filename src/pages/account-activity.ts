@@ -9,8 +9,8 @@ import { agoOf } from './time-text.ts'
 interface Shown {
   nowMs: number
   activity: readonly ActivityView[]
-  /** The section where the password is changed; undefined where there are none. */
-  passwordSection: string | undefined
+  /** The section where the password is changed or set; undefined where there are none. */
+  passwordSection: Section | undefined
   appName: string
 }
 
@@ -32,7 +32,7 @@ const notMe = ({ passwordSection }: Shown): HtmlFragment => html`<details>
 <p class="about">${passwordSection === undefined ? words.notMeByProvider : words.notMeByPassword}</p>
 ${
   passwordSection !== undefined &&
-  html`<a class="second" href="#${passwordSection}">${words.changePassword}</a>
+  html`<a class="second" href="#${passwordSection.id}">${passwordSection.title}</a>
 `
 }<a class="second" href="#sessions">${words.logOutOthers}</a>
 </div>

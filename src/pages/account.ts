@@ -114,7 +114,7 @@ const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIco
     password,
     secondFactorSection(view),
     openSessionsSection(view),
-    activitySection({ ...view, passwordSection: password?.id, appName: layout.appName }),
+    activitySection({ ...view, passwordSection: password, appName: layout.appName }),
     deletionSection(view, focus),
   ].filter((one) => one !== undefined && one !== false)
 }

@@ -88,6 +88,5 @@ export const activityTexts = {
     'Change your password: every other session is logged out then, and links that we sent stop working. Then look at what else gets into your account, and remove what is not yours.',
   notMeByProvider:
     'Log out other sessions. Then change the password of what you log in with, and remove what is not yours from the ways to log in.',
-  changePassword: 'Change password',
   logOutOthers: 'Log out other sessions',
 } as const

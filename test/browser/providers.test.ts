@@ -298,7 +298,7 @@ test('a user without a password deletes the account, after re-authentication', a
   await stale.goto(account)
   await makeStale(email)
   // The page was opened before, so it still has the form.
-  await stale.locator('summary.second').click()
+  await stale.locator('[aria-labelledby="delete-account"] summary').click()
   await click(stale, 'form[action="/auth/account/delete"] button')
   assert.equal(new URL(stale.url()).pathname, '/auth/account/confirm')
   await signInBy(stale, 'github')
@@ -540,7 +540,7 @@ describe('an accessibility check, light and dark, and no wider than a small phon
     await makeStale(email)
     await visitor.open(account)
     await assertUsable(visitor)
-    await click(visitor.page, '.ways-in a')
+    await click(visitor.page, '[aria-labelledby="set-password"] a')
     await assertUsable(visitor)
   })
 
