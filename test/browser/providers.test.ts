@@ -303,7 +303,7 @@ test('a user without a password deletes the account, after re-authentication', a
   assert.equal(new URL(stale.url()).pathname, '/auth/account/confirm')
   await signInBy(stale, 'github')
   await visitor.open(account)
-  await page.locator('summary.second').click()
+  await page.locator('[aria-labelledby="delete-account"] summary').click()
   await click(page, 'form[action="/auth/account/delete"] button')
   assert.equal(visitor.path(), '/auth/login?done=deleted')
   assert.deepEqual(await database.rows('SELECT id FROM users WHERE email = ?', email), [])

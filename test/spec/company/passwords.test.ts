@@ -47,7 +47,7 @@ const ageSessions = (userId: string) =>
 const assertWithoutPassword = ({ text }: { text: string }) => {
   assert.doesNotMatch(text, /type="password"/)
   // That of the provider is another.
-  const own = text.replace('change the password of what you log in with', '')
+  const own = text.replaceAll('change the password of what you log in with', '')
   assert.doesNotMatch(own.replace(/<[^>]*>/g, ' '), /password/i)
 }
 
