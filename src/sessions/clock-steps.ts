@@ -5,11 +5,13 @@ const LEAST_STEP_MS = 5000
 
 const MAX_REMEMBERED = 4
 
-/** The time between two steps of the clock. */
+/** The time between two steps of the clock, as far as this process has seen it. */
 interface Era {
-  firstMs: number
   /** How much more the clock shows than has elapsed. */
   offsetMs: number
+  /** It began after the last look at the clock before it, and ended before the first look after it. */
+  fromMs: number
+  toMs: number
 }
 
 export interface ClockSteps {
@@ -22,25 +24,36 @@ export interface ClockSteps {
 /**
  * Tells how long ago a time was, also where the clock has been set in between: by an hour, say, by an operator or a time
  * service. Otherwise a token that was replaced a second before would look like one that comes again after an hour.
+ * Another process may have written the time, and may have seen the step before this one.
  */
 export const createClockSteps = (clock: Clock): ClockSteps => {
   let eras: Era[] = []
+  let lookedAtMs = Number.NEGATIVE_INFINITY
 
   const observe = (nowMs: number): void => {
-    const offsetMs = nowMs - elapsedMs(clock)
+    const elapsed = elapsedMs(clock)
+    const offsetMs = nowMs - elapsed
     const current = eras[0]
     if (current && Math.abs(offsetMs - current.offsetMs) < LEAST_STEP_MS) current.offsetMs = offsetMs
-    else eras = [{ firstMs: nowMs, offsetMs }, ...eras.slice(0, MAX_REMEMBERED - 1)]
+    else {
+      if (current) current.toMs = elapsed
+      const era = { offsetMs, fromMs: lookedAtMs, toMs: Number.POSITIVE_INFINITY }
+      eras = [era, ...eras.slice(0, MAX_REMEMBERED - 1)]
+    }
+    lookedAtMs = elapsed
   }
 
   return {
     observe,
     ageMs(timeMs, nowMs) {
       observe(nowMs)
-      const era = eras.find(({ firstMs }, index) => firstMs <= timeMs && (index > 0 || timeMs <= nowMs))
-      // What is from before the first look at the clock is judged by the earliest that is known of it.
-      const { offsetMs } = era ?? eras.at(-1) ?? { offsetMs: 0 }
-      return elapsedMs(clock) + offsetMs - timeMs
+      const now = elapsedMs(clock)
+      const ages = eras
+        .map(({ offsetMs, fromMs, toMs }) => ({ writtenMs: timeMs - offsetMs, fromMs, toMs: Math.min(toMs, now) }))
+        .filter(({ writtenMs, fromMs, toMs }) => writtenMs >= fromMs && writtenMs <= toMs)
+        .map(({ writtenMs }) => now - writtenMs)
+      // What fits nowhere is judged by the earliest that is known of the clock.
+      return ages.length > 0 ? Math.min(...ages) : now + (eras.at(-1)?.offsetMs ?? 0) - timeMs
     },
   }
 }
