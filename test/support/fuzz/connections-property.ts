@@ -59,7 +59,9 @@ const judge = (responses: WireResponse[], requests: readonly Request[], isDamage
   const last = responses.at(-1)
   // A refusal may close the connection, and so does the check for proxies where a body is announced.
   const mayClose = last !== undefined && last.status >= 400
-  const isCheck = requests[responses.length - 1]?.path.startsWith('/auth/check') ?? false
+  // Where its client sends the body all the same, that may reset the connection before the response was read.
+  const around = requests.slice(Math.max(0, responses.length - 1), responses.length + 1)
+  const isCheck = around.some(({ path }) => path.startsWith('/auth/check'))
   if (!mayClose && !isCheck) assert.equal(responses.length, requests.length)
 }
 
