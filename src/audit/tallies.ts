@@ -20,9 +20,9 @@ export interface TalliesDeps extends TallyWriterDeps {
 const MOST_OPEN = 2 * ROWS_OF_A_MINUTE
 
 const LEAST_PAUSE_MS = 100
-/** A flood keeps one connection busy for at most a tenth of the time. */
+/** A flood keeps one connection busy for at most a tenth of the time, unless that would be a longer pause. */
 const PAUSE_FACTOR = 10
-const PAUSE_AFTER_FAILURE_MS = 2000
+const MOST_PAUSE_MS = 2000
 
 /**
  * Counts events of which there can be a flood, such as failed logins. Their requests wait for nothing: this process
@@ -74,9 +74,8 @@ export const createTallies = (deps: TalliesDeps) => {
       isFailing = true
     }
     const tookMs = monotonicClock.elapsedMs() - startedMs
-    earliestMs =
-      monotonicClock.elapsedMs() +
-      (isFailing ? PAUSE_AFTER_FAILURE_MS : Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * tookMs))
+    const pauseMs = isFailing ? MOST_PAUSE_MS : Math.min(MOST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * tookMs))
+    earliestMs = monotonicClock.elapsedMs() + pauseMs
   }
 
   const writeNow = (): Promise<void> => {
