@@ -281,16 +281,15 @@ describe('the metrics', { concurrency: 3 }, () => {
   test('logins by outcome', async (t) => {
     const own = {
       ...(await startMeteredService({ t, env: { SVC_RATE_LIMIT: 'on' } })),
-      headers: { 'x-forwarded-for': '198.51.100.7' },
+      headers: { 'x-forwarded-for': CLIENT },
     }
     const { person } = await signedUp(own)
-    const from = { url: own.url, headers: { 'x-forwarded-for': CLIENT } }
-    const agent = createUserAgent(from)
+    const agent = createUserAgent(own)
     await logIn(agent, { ...person, password: '' })
-    for (let count = 0; count < 3; count++) await logIn(createUserAgent(from), person)
-    for (let count = 0; count < 10; count++) await logIn(createUserAgent(from), { ...person, password: 'wrong' })
-    for (let count = 0; count < 2; count++) await logIn(createUserAgent(from), person)
-    await createUserAgent(from).send({ method: 'POST', path: '/auth/login' })
+    for (let count = 0; count < 3; count++) await logIn(createUserAgent(own), person)
+    for (let count = 0; count < 10; count++) await logIn(createUserAgent(own), { ...person, password: 'wrong' })
+    for (let count = 0; count < 2; count++) await logIn(createUserAgent(own), person)
+    await createUserAgent(own).send({ method: 'POST', path: '/auth/login' })
     const metrics = await own.scrape()
     const counted = LOGIN_OUTCOMES.map((outcome) => [outcome, metrics.value('svc_logins_total', { outcome })])
     assert.deepEqual(Object.fromEntries(counted), {
