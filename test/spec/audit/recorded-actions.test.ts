@@ -736,7 +736,7 @@ test('an action that comes to nothing leaves no record', async () => {
   const form = { current_password: person.password, new_password: randomUUID() }
   const failed = await agent.post('/auth/account/password', form)
   await database.rows('ALTER TABLE lost_browsers RENAME TO known_browsers')
-  assert.equal(failed.status, 500)
+  assert.ok(failed.status >= 500, `${failed.status}`)
   assert.equal(await count(), before)
   assert.equal((await agent.post('/auth/account/password', form)).status, 303)
   assert.ok((await count()) > before)

@@ -5,6 +5,7 @@ import { newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
 import { assertErrorPage, assertJsonError } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
+import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -29,16 +30,20 @@ test('§7 400 invalid_request: POST /sessions/refresh', async () => {
   assert.match(message, /audience/)
 })
 
-test('§7 500 internal_error: POST /sessions/refresh when the database is broken, without any SQL text', async (t) => {
-  const broken = await startService({ t })
-  const { agent } = await signedUp(broken)
-  const database = await openDatabase(broken, t)
-  await database.dropTables()
-  const answer = await agent.refresh()
-  assertJsonError(answer, 500, 'internal_error')
-  assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
-  assertErrorPage(await signUp(createUserAgent(broken), newPerson()), 500)
-  const id = answer.headers['x-request-id']
-  // The log has the cause under the id in the response.
-  await loggedLine(broken, (line) => line.level === 'error' && line.request_id === id)
-})
+// PostgreSQL without tables is an outage (test/durability/postgres-outage.test.ts).
+testOnSqlite(
+  '§7 500 internal_error: POST /sessions/refresh when the database is broken, without any SQL text',
+  async (t) => {
+    const broken = await startService({ t })
+    const { agent } = await signedUp(broken)
+    const database = await openDatabase(broken, t)
+    await database.dropTables()
+    const answer = await agent.refresh()
+    assertJsonError(answer, 500, 'internal_error')
+    assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
+    assertErrorPage(await signUp(createUserAgent(broken), newPerson()), 500)
+    const id = answer.headers['x-request-id']
+    // The log has the cause under the id in the response.
+    await loggedLine(broken, (line) => line.level === 'error' && line.request_id === id)
+  },
+)

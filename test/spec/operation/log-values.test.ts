@@ -39,9 +39,9 @@ const TROUBLES = {
     ],
     'a statement of a function: it stands in where and internalQuery': [
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
-         $$ BEGIN EXECUTE 'SELECT 1 FROM nowhere /* ' || NEW.email || ' */'; RETURN NEW; END $$;
+         $$ BEGIN EXECUTE 'SELECT nothing() /* ' || NEW.email || ' */'; RETURN NEW; END $$;
        CREATE TRIGGER refuse BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION refuse()`,
-      /42P01/,
+      /42883/,
     ],
     'what a function raises: any value, in the message, detail and hint': [
       `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
