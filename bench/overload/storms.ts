@@ -8,7 +8,8 @@ import { getUser, userClient } from '../support/users.ts'
 import { CLIENTS, type Place, READS_PER_S, timeOf } from './place.ts'
 import { type Storm, storm } from './storm.ts'
 
-const STORM_MS = 1500
+/** Long enough that its beginning, when all clients connect, is a small part of it. */
+const STORM_MS = 5000
 const CALM_MS = 1000
 const LOOKS = 10
 const SERVED = 0.8
