@@ -30,7 +30,10 @@ export interface Audit {
    * first page was read. `invalid_request` for a cursor of another list.
    */
   list(request: AuditPageRequest): Promise<AuditPage>
-  /** The last records of a user, the newest first, and none from before the account was last taken over. */
+  /**
+   * The last records of a user, the newest first, of failed logins only the last few, and none from before the account
+   * was last taken over.
+   */
   latestOf(userId: string, limit: number): Promise<AuditRow[]>
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>

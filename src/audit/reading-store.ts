@@ -95,6 +95,31 @@ export const findTypeOfUserBefore = async (
   return { rows: rows.map(toRow), last: last?.id }
 }
 
+/** How far back is looked among the rows of one user. */
+const LOOKED_AT = 1000
+
+/**
+ * The latest rows of a user, the newest first: so many of logins that failed, which strangers can make, and so many of
+ * all others, which they must not push out.
+ */
+export const findLatestRecords = async (
+  db: Reads,
+  userId: string,
+  { failedLogins, others }: { failedLogins: number; others: number },
+): Promise<AuditRow[]> => {
+  const rows = await db.all<Row>(
+    `WITH latest AS (SELECT ${COLUMNS} FROM audit_events WHERE user_id = ? ORDER BY id DESC LIMIT ${LOOKED_AT})
+     SELECT * FROM (SELECT * FROM latest WHERE type IN ('login.failed', 'login.limited') ORDER BY id DESC LIMIT ?) AS failed
+     UNION ALL
+     SELECT * FROM (SELECT * FROM latest WHERE type NOT IN ('login.failed', 'login.limited') ORDER BY id DESC LIMIT ?) AS other
+     ORDER BY id DESC`,
+    userId,
+    failedLogins,
+    others,
+  )
+  return rows.map(toRow)
+}
+
 /** Rows after an id, the oldest first. */
 export const findEventsAfter = async (
   db: Reads,

@@ -4,7 +4,13 @@ import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
 import type { AuditRow } from './audit-store.ts'
-import { type AuditFilter, findEventsAfter, findEventsBefore, findTypeOfUserBefore } from './reading-store.ts'
+import {
+  type AuditFilter,
+  findEventsAfter,
+  findEventsBefore,
+  findLatestRecords,
+  findTypeOfUserBefore,
+} from './reading-store.ts'
 
 /** Which records; all that is given must hold. */
 export interface AuditQuery {
@@ -61,6 +67,9 @@ const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
   throw new AppError('invalid_request', message, { field: 'cursor' })
 }
 
+/** Of one user: an attacker makes any number, each from another network. */
+const SHOWN_FAILED_LOGINS = 3
+
 /** Reads records. */
 export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   async list({ limit, cursor, ...query }: AuditPageRequest): Promise<AuditPage> {
@@ -74,7 +83,7 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
   },
 
   async latestOf(userId: string, limit: number): Promise<AuditRow[]> {
-    const latest = await findEventsBefore(db, { userId }, AFTER_ALL, limit)
+    const latest = await findLatestRecords(db, userId, { failedLogins: SHOWN_FAILED_LOGINS, others: limit })
     const takenOver = latest.findIndex(({ type }) => type === 'identity.taken_over')
     return takenOver === -1 ? latest : latest.slice(0, takenOver + 1)
   },

@@ -3,7 +3,7 @@ import { hmac } from '../lib/secrets.ts'
 import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { type Action, type LimitedTryDeps, createAttempt } from './attempt.ts'
-import { beginOfAccount, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
+import { beginOfAccount, type Counter, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
 import { createProviderStarts } from './provider-starts.ts'
 import { deleteCounters, type EntryPlace } from './try-store.ts'
 
@@ -56,8 +56,8 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
 
   const attemptAtOnce: Limits['attemptAtOnce'] = (limits, action) => {
-    const [first, ...others] = limits.flatMap(countersOf)
-    return enabled && first ? attempt({ counters: [first, ...others] }, action) : action(Promise.resolve())
+    const counters = limits.flatMap(countersOf)
+    return enabled && isFilled(counters) ? attempt({ counters: inOrder(counters) }, action) : action(Promise.resolve())
   }
 
   return {
@@ -66,7 +66,10 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
 
     attemptLogin: ({ network, ...place }, action) =>
       enabled
-        ? attempt({ counters: countersOfLogin(accountOf(place.emailLower), network), place }, onceAdmitted(action))
+        ? attempt(
+            { counters: inOrder(countersOfLogin(accountOf(place.emailLower), network)), place },
+            onceAdmitted(action),
+          )
         : action(),
 
     countProviderStart(network) {
@@ -76,6 +79,14 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     unlock: (transaction, { emailLower, userId }) =>
       deleteCounters(transaction, beginOfAccount(accountOf(emailLower)), `passwordOfUser ${userId}`),
   }
+}
+
+const isFilled = (counters: Counter[]): counters is [Counter, ...Counter[]] => counters.length > 0
+
+/** In the order of their ids, by code units, as the database compares them (COLLATE "C"). */
+const inOrder = (counters: [Counter, ...Counter[]]): [Counter, ...Counter[]] => {
+  counters.sort((one, other) => (one.id < other.id ? -1 : 1))
+  return counters
 }
 
 const onceAdmitted =

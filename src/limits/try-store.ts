@@ -10,6 +10,7 @@ export interface EntryPlace {
 }
 
 interface Try {
+  /** In the order of their ids, in which every statement locks rows. */
   counters: readonly Counter[]
   /** Of a login with a password, where it depends on the browser what counts. */
   place?: EntryPlace | undefined
@@ -80,7 +81,7 @@ const COUNT = `
   WHERE NOT EXISTS (
     SELECT 1 FROM given AS other JOIN counters ON counters.id = other.id
     WHERE counters.count >= other.tries AND NOT ${isOver('other.window_ms')})
-  ORDER BY given.id
+  ORDER BY given.place
   ON CONFLICT (id) DO UPDATE SET
     count = CASE WHEN ${isOver('(excluded.ends_at - (SELECT now FROM moment))')} THEN 1 ELSE counters.count + 1 END,
     ends_at = CASE WHEN ${isOver('(excluded.ends_at - (SELECT now FROM moment))')} THEN excluded.ends_at ELSE counters.ends_at END

@@ -38,6 +38,22 @@ const listed = async (agent: UserAgent): Promise<string[]> =>
   ].map(([, what, badge = '', origin]) => `${what}${badge.includes('This device') ? ' here' : ''}: ${origin}`)
 
 describe('recent activity on the account page', () => {
+  test('is not pushed out by strangers who fail to log in from many networks', async () => {
+    const { person, agent } = await newUser()
+    await agent.post('/auth/account/username', { username: newPerson().username })
+    for (let network = 1; network <= 12; network += 1)
+      await logIn(newAgent(from(`198.51.100.${network}`)), { ...person, password: 'not this one' })
+    const failures = async () => (await listed(agent)).filter((row) => row.startsWith('Wrong password'))
+    await eventually('failed logins are recorded', async () => (await failures()).length > 0)
+    await eventually('of the last three networks', async () =>
+      (await failures()).every((row) => /198\.51\.100\.1[0-2]$/.test(row)),
+    )
+    const activity = await listed(agent)
+    assert.equal((await failures()).length, 3)
+    assert.ok(activity.some((row) => row.startsWith('Username changed')))
+    assert.match(activity.at(-1) ?? '', /^Account created: By /)
+  })
+
   test('is the user’s own, the latest first, and says what an operator has done', async () => {
     const { person, agent } = await newUser()
     await newUser()
