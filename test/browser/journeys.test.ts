@@ -3,8 +3,14 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { after, describe, test } from 'node:test'
 import { launchChrome } from '../support/browser/chrome.ts'
-import type { BrowserWindow } from '../support/browser/window.ts'
-import { logInInWindow, openWindow, signUpInWindow } from '../support/browser/window.ts'
+import {
+  type BrowserWindow,
+  focusOn,
+  logInInWindow,
+  openWindow,
+  signUpInWindow,
+  tabTo,
+} from '../support/browser/window.ts'
 import { newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCannotLogIn } from '../support/client/assertions.ts'
 import { startService } from '../support/service/service.ts'
@@ -51,8 +57,7 @@ for (const scripts of [true, false]) {
       assert.equal(await password.getAttribute('aria-invalid'), 'true')
       assert.equal(await password.inputValue(), '')
       assert.equal(await visitor.page.locator('input[name="email"]').inputValue(), person.email)
-      const focused = await visitor.page.evaluate('document.activeElement.name')
-      assert.equal(focused, 'password', 'focus at the first error')
+      await focusOn(visitor.page, 'input[name="password"]')
       const describedBy = await password.getAttribute('aria-describedby')
       assert.ok(describedBy?.split(' ').length, 'the error is tied to its field')
       await visitor.submit('/auth/signup', { password: person.password })
@@ -210,10 +215,7 @@ test('every form can be reached and sent with the keyboard alone', async (t) => 
   await visitor.open('/auth/signup?return_to=%2Fkeyboard')
   await visitor.page.locator('input[name="email"]').focus()
   await visitor.page.keyboard.type(person.email)
-  for (let tabs = 0; tabs < 6; tabs++) {
-    await visitor.page.keyboard.press('Tab')
-    if (await visitor.page.evaluate("document.activeElement.name === 'password'")) break
-  }
+  await tabTo(visitor.page, 'input[name="password"]')
   await visitor.page.keyboard.type(person.password)
   await Promise.all([visitor.page.waitForEvent('load'), visitor.page.keyboard.press('Enter')])
   assert.equal(visitor.path(), '/keyboard')

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { assertAccessible, type BrowserWindow, logInInWindow, openWindow } from '../support/browser/window.ts'
+import {
+  assertAccessible,
+  type BrowserWindow,
+  focusOn,
+  logInInWindow,
+  openWindow,
+  tabTo,
+} from '../support/browser/window.ts'
 import { newPerson } from '../support/client/accounts.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
 import { codeAt } from '../support/second-factor/authenticator-app.ts'
@@ -13,15 +20,6 @@ const clock = turnedClock()
 const service = await startService({ clock, env: { SVC_SECOND_FACTOR: 'required' } })
 const browser = await launchChrome()
 after(() => browser.close())
-
-/** Presses Tab until the focus is on an element. */
-const tabTo = async (page: Page, selector: string): Promise<void> => {
-  for (let presses = 0; presses < 40; presses += 1) {
-    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
-    await page.keyboard.press('Tab')
-  }
-  assert.fail(`the keyboard does not reach ${selector}`)
-}
 
 const pressEnter = (page: Page) => Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
 
@@ -56,12 +54,12 @@ for (const scripts of [true, false])
     await visitor.open('/auth/login?return_to=%2Fauth%2Faccount')
     await logInInWindow(visitor, person)
     assert.equal(visitor.path(), '/auth/login/code?return_to=%2Fauth%2Faccount')
-    assert.equal(await page.evaluate('document.activeElement.id'), 'code', 'the field has the focus')
+    await focusOn(page, '#code')
     if (scripts) await assertGood(visitor, 'dark')
     await page.keyboard.type('12345')
     await pressEnter(page)
     assert.match(await page.title(), /^Error: /)
-    assert.equal(await page.evaluate('document.activeElement.id'), 'code')
+    await focusOn(page, '#code')
     if (scripts) await assertGood(visitor, 'light')
     await clock.turnTo(clock.aheadMs() + 30_000)
     await page.keyboard.type(codeAt(secret, clock.now()))

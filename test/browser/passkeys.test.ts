@@ -5,7 +5,15 @@ import { after, describe, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { addAuthenticator } from '../support/browser/authenticator.ts'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { type BrowserWindow, logInInWindow, openWindow, signUpInWindow, violations } from '../support/browser/window.ts'
+import {
+  type BrowserWindow,
+  focusOn,
+  logInInWindow,
+  openWindow,
+  signUpInWindow,
+  tabTo,
+  violations,
+} from '../support/browser/window.ts'
 import { newPerson, type Person } from '../support/client/accounts.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
 import { invite } from '../support/recovery/invitation.ts'
@@ -138,12 +146,8 @@ describe('a security key', () => {
     const { page } = visitor
     const key = await addAuthenticator(page, { platform: false })
     const pressOn = async (text: string) => {
-      for (let tabs = 0; tabs < 40; tabs++) {
-        await page.keyboard.press('Tab')
-        const isThere = `document.activeElement.matches('button') && document.activeElement.textContent === '${text}'`
-        if (await page.evaluate(isThere)) return page.keyboard.press('Enter')
-      }
-      throw new Error(`no way to "${text}"`)
+      await tabTo(page, `button:text-is("${text}")`)
+      await page.keyboard.press('Enter')
     }
     await Promise.all([page.waitForURL(/done=passkey_added|second-factor/), pressOn('Add a passkey')])
     await visitor.open(ACCOUNT)
@@ -163,7 +167,7 @@ describe('a security key', () => {
     await button(visitor).click()
     await assertProblem(visitor, /No passkey was added|screen lock/)
     assert.deepEqual(await key.ids(), [])
-    assert.equal(await visitor.page.evaluate('document.activeElement.textContent'), 'Add a passkey')
+    await focusOn(visitor.page, 'button:text-is("Add a passkey")')
     await key.remove()
     const wrongFinger = await addAuthenticator(visitor.page)
     await wrongFinger.setVerified(false)

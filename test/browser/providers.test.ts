@@ -7,8 +7,7 @@ import type { TestContext } from 'node:test'
 import { after, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
-import type { BrowserWindow } from '../support/browser/window.ts'
-import { assertAccessible, openWindow } from '../support/browser/window.ts'
+import { assertAccessible, type BrowserWindow, openWindow, tabTo } from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
 import { newPerson, signedUp } from '../support/client/accounts.ts'
 import { assertCannotLogIn } from '../support/client/assertions.ts'
@@ -315,16 +314,9 @@ test('the owner of an email reclaims the account with the keyboard alone', async
   corp.person = newOpenIdUser({ email: person.email })
   await visitor.open(loginToShop)
   await signInBy(visitor.page, 'corp')
-  const tabTo = async (wanted: string) => {
-    for (let tabs = 0; tabs < 15; tabs += 1) {
-      await visitor.page.keyboard.press('Tab')
-      if (await visitor.page.evaluate(`document.activeElement.matches(${JSON.stringify(wanted)})`)) return
-    }
-    assert.fail(`${wanted} cannot be reached with Tab`)
-  }
-  await tabTo('summary')
+  await tabTo(visitor.page, 'summary')
   await visitor.page.keyboard.press('Enter')
-  await tabTo('form[action$="/claim"] button')
+  await tabTo(visitor.page, 'form[action$="/claim"] button')
   await Promise.all([visitor.page.waitForEvent('load'), visitor.page.keyboard.press('Enter')])
   assert.equal(visitor.path(), shop)
   await assertSignedInAs(visitor, person.email)

@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { encode } from 'uqr'
 import { launchChrome } from '../support/browser/chrome.ts'
-import { assertAccessible, type BrowserWindow, logInInWindow, openWindow } from '../support/browser/window.ts'
+import { assertAccessible, type BrowserWindow, logInInWindow, openWindow, tabTo } from '../support/browser/window.ts'
 import { newPerson, signedUp } from '../support/client/accounts.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
 import { SECOND_FACTOR_PAGE as PAGE } from '../support/second-factor/app-set-up.ts'
@@ -30,15 +30,6 @@ const signIn = async (options: { scripts?: boolean; email?: string } = {}): Prom
 
 const secretOn = async (page: Page): Promise<string> =>
   (await page.textContent('.steps code'))?.replaceAll(' ', '') ?? ''
-
-/** Presses Tab until the focus is on an element, as a user of the keyboard does. */
-const tabTo = async (page: Page, selector: string): Promise<void> => {
-  for (let presses = 0; presses < 40; presses += 1) {
-    await page.keyboard.press('Tab')
-    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return
-  }
-  assert.fail(`the keyboard does not reach ${selector}`)
-}
 
 const assertFits = async ({ page }: BrowserWindow): Promise<void> => {
   await page.setViewportSize({ width: 320, height: 640 })

@@ -75,6 +75,19 @@ export const logInInWindow = async (
   { email, password }: Pick<Person, 'email' | 'password'>,
 ): Promise<void> => visitor.submit('/auth/login', { email, password })
 
+/** Resolves when the focus is on an element. A browser gives a new page its focus with the first frame, after `load`. */
+export const focusOn = (page: Page, selector: string): Promise<void> => page.locator(`${selector}:focus`).waitFor()
+
+/** Presses Tab until the focus is on an element, as a user of the keyboard does. */
+export const tabTo = async (page: Page, selector: string): Promise<void> => {
+  const element = page.locator(`${selector}:focus`)
+  for (let presses = 0; presses < 40; presses += 1) {
+    if ((await element.count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`the keyboard does not reach ${selector}`)
+}
+
 /** The violations that an accessibility checker finds, in the light scheme and, for colours only, in the dark one. */
 export const violations = async (page: Page): Promise<string[]> => {
   const found: string[] = []
