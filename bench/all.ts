@@ -1,5 +1,5 @@
 // Runs benchmarks one after the other, and writes their results into bench/README.md and the pictures. Without names it
-// runs all but `peers`, which needs the package registry, and `soak`, which takes hours.
+// runs all but `peers`, which needs the package registry, and the soaks, which take hours.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { arch, availableParallelism, cpus, platform } from 'node:os'
@@ -13,7 +13,7 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     json: { type: 'boolean' },
-    // Those of `soak`.
+    // Those of the soaks.
     hours: { type: 'string' },
     share: { type: 'string' },
   },
@@ -22,10 +22,14 @@ const { values, positionals } = parseArgs({
 
 const isName = (name: string): name is Name => NAMES.some((each) => each === name)
 
-const ALONE: readonly Name[] = ['peers', 'soak']
+const SOAKS: readonly Name[] = ['soak', 'soak-postgres']
+
+const ALONE: readonly Name[] = ['peers', ...SOAKS]
 
 const ownOptions = (name: Name): string[] =>
-  name === 'soak' ? (['hours', 'share'] as const).flatMap((it) => (values[it] ? [`--${it}=${values[it]}`] : [])) : []
+  SOAKS.includes(name)
+    ? (['hours', 'share'] as const).flatMap((it) => (values[it] ? [`--${it}=${values[it]}`] : []))
+    : []
 
 let isInterrupted = false
 let running: ChildProcess | undefined

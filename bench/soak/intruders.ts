@@ -33,10 +33,11 @@ const SLOW: readonly { bytes: string; dripMs?: number }[] = [
 const ask = (port: number, bytes: string): Promise<string> =>
   new Promise((resolve) => {
     let answer = ''
-    const socket = connect(port, '127.0.0.1', () => socket.end(bytes))
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
     socket.setTimeout(10_000, () => socket.destroy())
     socket.setEncoding('latin1').on('data', (text: string) => {
       answer += text
+      if (answer.includes('\r\n')) socket.destroy()
     })
     socket.on('error', () => {}).once('close', () => resolve(answer.split('\r\n', 1)[0] ?? ''))
   })

@@ -1,33 +1,31 @@
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import type { Child } from '../support/child.ts'
-import { DATABASE } from '../support/servers.ts'
 import { percentile, spread } from '../support/statistics.ts'
 import type { Kind } from './visits.ts'
 
+/** Of a database and its write-ahead log. */
+export interface Sizes {
+  walMb: number
+  databaseMb: number
+}
+
 /** What was measured in one stretch of a soak, and right after it, when its connections were closed. */
-export interface Sample {
+export interface Sample extends Sizes {
   requests: number
   seconds: number
   residentMb: number
   descriptors: number
-  walMb: number
-  databaseMb: number
   /** For each kind, milliseconds. */
   p50: Record<Kind, number>
   p99: Record<Kind, number>
 }
-
-const MB = 1_000_000
-
-const sizeMb = (file: string): number => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) / MB
 
 /** Linux alone lists the open files of a process. */
 const countDescriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length
 
 export const takeSample = (
   { pid, residentMb }: Child,
-  folder: string,
+  sizes: Sizes,
   { latencies, seconds }: { latencies: Record<Kind, number[]>; seconds: number },
 ): Sample => {
   const percentiles = (share: number): Record<Kind, number> => ({
@@ -41,8 +39,7 @@ export const takeSample = (
     requests: Object.values(latencies).reduce((sum, { length }) => sum + length, 0),
     residentMb: residentMb(),
     descriptors: countDescriptors(pid),
-    walMb: sizeMb(join(folder, `${DATABASE}-wal`)),
-    databaseMb: sizeMb(join(folder, DATABASE)),
+    ...sizes,
     p50: percentiles(0.5),
     p99: percentiles(0.99),
   }
@@ -67,7 +64,7 @@ const HEADER = [
   'requests',
   'memory',
   'descriptors',
-  '-wal',
+  'write-ahead log',
   'database',
   'GET /user p50, p99',
   'refresh p99',

@@ -20,6 +20,7 @@ export const NAMES = [
   'sdk-start',
   'memory',
   'soak',
+  'soak-postgres',
   'budget',
   'workers',
   'postgres',
