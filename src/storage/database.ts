@@ -93,6 +93,10 @@ export interface Database extends Queries {
   close(): Promise<void>
 }
 
+/** What messages say of a database, of either kind, that lacks a table or a column. */
+export const NO_TABLES = 'has no tables of svc: run `svc migrate`, or restore a backup'
+export const OTHER_TABLES = 'has tables of another version: run `svc migrate`'
+
 /** A row with this value exists already. `columns` as `table.column`. */
 export class UniqueViolation extends Error {
   readonly columns: string[]

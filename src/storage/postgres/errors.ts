@@ -1,5 +1,5 @@
 import { AppError, unavailable } from '../../lib/errors.ts'
-import { UniqueViolation } from '../database.ts'
+import { NO_TABLES, OTHER_TABLES, UniqueViolation } from '../database.ts'
 import { explainPoolerError } from './pooler.ts'
 
 /** An error that the server sent. Any other error means that the server did not respond. */
@@ -24,11 +24,11 @@ const TRANSIENT_FAILURES: Record<string, string> = {
   '25P': 'ended a transaction that took too long',
   '28': 'denies access to svc',
   '3D000': 'does not exist',
-  '3F000': 'has no tables of svc: run `svc migrate`, or restore a backup',
+  '3F000': NO_TABLES,
   '40': 'has too many conflicting transactions',
   '42501': 'denies svc a permission',
-  '42703': 'has tables of another version: run `svc migrate`',
-  '42P01': 'has no tables of svc: run `svc migrate`, or restore a backup',
+  '42703': OTHER_TABLES,
+  '42P01': NO_TABLES,
   '53': 'has no room or connections left',
   '53100': 'is full',
   '53300': 'has no connections left',

@@ -1,5 +1,5 @@
 import { AppError, unavailable } from '../../lib/errors.ts'
-import { UniqueViolation } from '../database.ts'
+import { NO_TABLES, OTHER_TABLES, UniqueViolation } from '../database.ts'
 
 const UNIQUE = 2067
 const PRIMARY_KEY = 1555
@@ -17,6 +17,16 @@ const TRANSIENT_FAILURES: Record<number, string> = {
   26: 'is not a database file',
 }
 
+/** SQLite has no code of its own for what a statement names and the schema lacks. */
+const NO_SUCH_TABLE = /^no such table: /
+const NO_SUCH_COLUMN = /^(?:no such column: |table \S+ has no column named )/
+
+const describeFailure = (code: number, message: string): string | undefined => {
+  if (code === 1 && NO_SUCH_TABLE.test(message)) return NO_TABLES
+  if (code === 1 && NO_SUCH_COLUMN.test(message)) return OTHER_TABLES
+  return TRANSIENT_FAILURES[code & 0xff]
+}
+
 const resultCode = (error: unknown): number | undefined => {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
   return typeof code === 'number' ? code : undefined
@@ -32,7 +42,7 @@ export const translateSqliteError = (error: unknown): unknown => {
   if (code === UNIQUE || code === PRIMARY_KEY) {
     return new UniqueViolation(error.message.replace(/^.*failed: /, '').split(', '), error)
   }
-  const failure = TRANSIENT_FAILURES[code & 0xff]
+  const failure = describeFailure(code, error.message)
   if (failure) return unavailable(`The database ${failure}.`, error)
   return new AppError('internal_error', 'The database refused a statement.', { cause: error })
 }

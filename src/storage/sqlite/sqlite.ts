@@ -121,7 +121,7 @@ export const openSqlite = async ({
 
     async requireHealthy() {
       groupCommit.requireHealthy()
-      await autocommitQueries.get('SELECT 1')
+      await autocommitQueries.get('SELECT 1 FROM installation LIMIT 1')
     },
 
     autocommit: (afterCommit) => ({ run: (sql, ...values) => runInBatch(sql, values, afterCommit) }),

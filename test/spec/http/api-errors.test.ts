@@ -1,9 +1,9 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
-import { assertErrorPage, assertJsonError } from '../../support/client/assertions.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { logIn, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import { assertErrorPage, assertJsonError, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
+import { type Answer, createUserAgent } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
@@ -30,14 +30,14 @@ test('§7 400 invalid_request: POST /sessions/refresh', async () => {
   assert.match(message, /audience/)
 })
 
-// PostgreSQL without tables is an outage (test/durability/postgres-outage.test.ts).
 testOnSqlite(
-  '§7 500 internal_error: POST /sessions/refresh when the database is broken, without any SQL text',
+  '§7 500 internal_error: POST /sessions/refresh when the database refuses a statement, without any SQL text',
   async (t) => {
     const broken = await startService({ t })
     const { agent } = await signedUp(broken)
     const database = await openDatabase(broken, t)
-    await database.dropTables()
+    for (const event of ['UPDATE ON sessions', 'INSERT ON sessions'])
+      await database.rows(`CREATE TRIGGER "${event}" BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'no'); END`)
     const answer = await agent.refresh()
     assertJsonError(answer, 500, 'internal_error')
     assert.deepEqual(answer.cleared, [], 'an error of ours logs nobody out')
@@ -47,3 +47,34 @@ testOnSqlite(
     await loggedLine(broken, (line) => line.level === 'error' && line.request_id === id)
   },
 )
+
+test('§7 503 unavailable: without a table or a column, what needs it says svc migrate and logs nobody out; all else goes on', async (t) => {
+  const broken = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
+  const { agent, person } = await signedUp(broken)
+  const database = await openDatabase(broken, t)
+  const assertLacking = (answer: Answer, words: RegExp) => {
+    assert.match(assertJsonError(answer, 503, 'unavailable'), words)
+    assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    assert.deepEqual(answer.cleared, [])
+  }
+  const logInByForm = () => logIn(createUserAgent(broken), person)
+
+  await database.rows('ALTER TABLE counters RENAME TO counters_aside')
+  const login = await logInByForm()
+  assertErrorPage(login, 503)
+  assert.match(login.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  assert.match(JSON.stringify(broken.logLines()), /has no tables of svc: run `svc migrate`, or restore a backup/)
+  await assertSignedIn(agent)
+  await database.rows('ALTER TABLE counters_aside RENAME TO counters')
+  assertRedirect(await logInByForm(), '/')
+
+  await database.rows('ALTER TABLE sessions RENAME COLUMN salt TO pepper')
+  assertLacking(await agent.refresh(), /has tables of another version: run `svc migrate`/)
+  assertErrorPage(await logInByForm(), 503)
+  await database.rows('ALTER TABLE sessions RENAME COLUMN pepper TO salt')
+  assert.equal((await agent.refresh()).status, 200)
+
+  await database.dropTables()
+  assertLacking(await agent.refresh(), /has no tables of svc/)
+  assertLacking(await createUserAgent(broken).get('/auth/ready'), /has no tables of svc/)
+})
