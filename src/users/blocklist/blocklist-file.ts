@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '../../lib/errors.ts'
 
@@ -10,8 +11,10 @@ export const HASH_LENGTH = 40
 /** Longer than any line of a hash. */
 export const MAX_HASH_LINE = 128
 
-/** Other lists of the same source, which do not say what SHA-1 makes of a password. */
-const OTHER_HASH_LINE = /^(?:[\da-f]{32}|[\da-f]{64}):\d+\s*$/i
+/** What was meant for a hash, whatever follows it: nobody has a list of passwords that begins so. */
+const HASH_BEGINNING = /^["'\s]*[\da-f]{40}/i
+/** Hashes of 32 and 64 digits, which do not say what SHA-1 makes of a password. */
+const OTHER_HASH_LINE = /^["'\s]*(?:[\da-f]{32}|[\da-f]{64})(?:[^\da-z]|$)/i
 
 /** To read. Who opens a named pipe would wait for a writer otherwise, without a word. */
 export const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK
@@ -23,7 +26,10 @@ const MAX_PASSWORDS_BYTES = 2 ** 28
 const HEAD_BYTES = 2 ** 16
 const SAMPLES = 64
 
-const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf'
+const BYTE_ORDER_MARK = '\ufeff'
+const LONE_RETURN = /\r[^\r]/
+/** How much of what follows a hash is shown. */
+const SHOWN_CHARACTERS = 20
 
 /**
  * Finds out which form the file has. A list of hashes must be sorted: its beginning, its end, and lines all over it are
@@ -51,17 +57,34 @@ const orRefuse = <T>(file: string, read: () => T): T => {
 const formOf = (descriptor: number): BlocklistForm => {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) throw wrong('is no regular file')
-  const head = readText(descriptor, 0, HEAD_BYTES)
-  if (head.includes('\0')) throw wrong('is no text: it must be UTF-8, and not compressed')
-  const lines = head.split('\n')
+  const head = readHead(descriptor, stats.size)
+  const lines = head.replace(BYTE_ORDER_MARK, '').split('\n')
   const first = lines.find((line) => line.trim() !== '')
   if (first === undefined) throw wrong('is empty')
+  if (LONE_RETURN.test(head) && lines.length === 1) throw wrong('has no line feeds at the ends of its lines')
   if (OTHER_HASH_LINE.test(first)) throw wrong('has hashes that are not SHA-1: get the list with those of SHA-1')
-  if (!HASH_LINE.test(first.replace(BYTE_ORDER_MARK, ''))) return requirePasswords(stats.size)
-  if (first.startsWith(BYTE_ORDER_MARK)) throw wrong('begins with a byte order mark: save it without')
+  if (!areHashes(first, lines)) return requirePasswords(stats.size)
+  if (head.startsWith(BYTE_ORDER_MARK)) throw wrong('begins with a byte order mark: save it without')
   requireSorted(lines.slice(0, stats.size > HEAD_BYTES ? -1 : undefined))
   if (stats.size > HEAD_BYTES) requireSortedSamples(descriptor, stats.size)
   return 'hashes'
+}
+
+/** Taken for passwords, a list of hashes would refuse none: a mistake in a line, or a title above, must not do that. */
+const areHashes = (first: string, lines: string[]): boolean =>
+  HASH_BEGINNING.test(first) || lines.filter((line) => HASH_BEGINNING.test(line)).length > lines.length / 2
+
+/** The beginning, as text. Its last character may be cut off where the file goes on. */
+const readHead = (descriptor: number, size: number): string => {
+  const bytes = read(descriptor, 0, HEAD_BYTES)
+  if (bytes.includes(0)) throw wrong('is no text: it must be UTF-8, and not compressed')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: size > HEAD_BYTES })
+  } catch {
+    const lines = bytes.toString('latin1').split('\n')
+    const index = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
+    throw wrong(`is not UTF-8 in line ${index + 1}: save it as UTF-8`)
+  }
 }
 
 const requirePasswords = (size: number): BlocklistForm => {
@@ -76,7 +99,7 @@ const requireSorted = (lines: string[]): void => {
   let former = ''
   for (const [index, line] of lines.entries()) {
     if (line === '' && index === lines.length - 1) return
-    if (!HASH_LINE.test(line)) throw wrong(`has line ${index + 1} that is not SHA1HEX:COUNT`)
+    if (!HASH_LINE.test(line)) throw malformed(`line ${index + 1}`, line)
     if (hashOf(line) < former) throw notSorted(`line ${index + 1}`)
     former = hashOf(line)
   }
@@ -90,7 +113,7 @@ const requireSortedSamples = (descriptor: number, size: number): void => {
     // The last one may go on, unless it is the end of the file.
     const whole = index === SAMPLES ? lines.filter((line) => line !== '') : lines.slice(0, 1)
     for (const line of whole.length > 0 ? whole : ['']) {
-      if (!HASH_LINE.test(line)) throw wrong(`has a line near byte ${position} that is not SHA1HEX:COUNT`)
+      if (!HASH_LINE.test(line)) throw malformed(`a line near byte ${position}`, line)
       if (hashOf(line) < former) throw notSorted(`a line near byte ${position}`)
       former = hashOf(line)
     }
@@ -99,9 +122,21 @@ const requireSortedSamples = (descriptor: number, size: number): void => {
 
 const hashOf = (line: string): string => line.slice(0, HASH_LENGTH).toLowerCase()
 
-const readText = (descriptor: number, position: number, length: number): string => {
+const readText = (descriptor: number, position: number, length: number): string =>
+  read(descriptor, position, length).toString('latin1')
+
+const read = (descriptor: number, position: number, length: number): Buffer => {
   const buffer = Buffer.alloc(length)
-  return buffer.toString('latin1', 0, readSync(descriptor, buffer, 0, length, position))
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
+}
+
+/** Shows what is beside the hash. Of a line without a hash nothing: it may be a password. */
+const malformed = (where: string, line: string): AppError => {
+  const [before, after] = line.split(/[\da-f]{40}/i, 2)
+  const problem = `has ${where} that is not SHA1HEX:COUNT`
+  if (after === undefined) return wrong(problem)
+  const shown = `${before}SHA1HEX${after.slice(0, SHOWN_CHARACTERS)}`.replace(/[^\t -~]/g, '?')
+  return wrong(`${problem}, but ${JSON.stringify(shown)}`)
 }
 
 const notSorted = (where: string): AppError =>

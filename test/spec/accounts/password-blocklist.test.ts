@@ -105,7 +105,17 @@ describe('§2.3 SVC_PASSWORD_BLOCKLIST_FILE', () => {
 
   test('while the file is gone or broken no password can be set: 503; logins go on, and it works again when it is back', async () => {
     const { person } = await signedUp(service)
-    const broken = ['', gzipSync(LISTED.join('\n')), `${hashLines(LISTED).toReversed().join('\n')}\n`]
+    const latin1 = Buffer.from('Straße\n', 'latin1')
+    const malformed = hashLines(LISTED)
+      .map((line) => `${line},000\n`)
+      .join('')
+    const broken = [
+      '',
+      latin1,
+      malformed,
+      gzipSync(LISTED.join('\n')),
+      `${hashLines(LISTED).toReversed().join('\n')}\n`,
+    ]
     for (const content of [undefined, ...broken]) {
       if (content === undefined) rmSync(file)
       else writeFileSync(file, content)
@@ -162,6 +172,56 @@ describe('§2.3 a file that is no list is refused at the start, with what is wro
     'a long list with one more line at the end': [withLine(4999, many[0] ?? ''), /not sorted: a line near byte/],
     'a byte order mark before hashes': [`\ufeff${many[0]}\n`, /begins with a byte order mark/],
   }
+  const hash = '0'.repeat(39)
+  const MALFORMED = [
+    ':1,000',
+    ' : 1',
+    ':',
+    ':-1',
+    ':1:2',
+    ',1',
+    '\t1',
+    'A:1',
+    ':1 # known',
+    ':1234567890123456',
+    ' 1',
+  ].map((end) => [`${hash}a${end}`, JSON.stringify(`SHA1HEX${end}`)] as const)
+  const quoted = [`"${hash}b",1`, JSON.stringify('"SHA1HEX",1')] as const
+  const indented = [`  ${hash}c:1`, JSON.stringify('  SHA1HEX:1')] as const
+  for (const [line, shown] of [...MALFORMED, quoted, indented]) {
+    for (const [where, place] of [
+      ['first', 1],
+      ['third', 3],
+    ] as const)
+      for (const written of [line, line.toUpperCase()])
+        test(`${where} line ${JSON.stringify(written)}`, () => {
+          const lines = [`${hash}0:1`, `${hash}1:1`].slice(0, place - 1)
+          const message = problemOf([...lines, written, many.at(-1)].join('\r\n'))
+          assert.match(message, /broken\.txt" /)
+          const form = written === line ? shown : JSON.stringify(JSON.parse(shown).toUpperCase())
+          const [begin, end] = form.slice(0, -1).split('SHA1HEX')
+          assert.ok(message.includes(`has line ${place} that is not SHA1HEX:COUNT, but ${begin}SHA1HEX${end}`), message)
+        })
+  }
+
+  const late = (text: string) => Buffer.concat([Buffer.from('a line\n'.repeat(10)), Buffer.from(text, 'latin1')])
+  Object.assign(BROKEN, {
+    'a title above hashes': [`hash:count\n${many.slice(0, 9).join('\n')}\n`, /line 1 that is not SHA1HEX:COUNT$/],
+    'a byte order mark before a malformed line': [`\ufeff${hash}0:1,0\n`, /begins with a byte order mark/],
+    'in Latin-1': [late('Gr\xfc\xdfe aus K\xf6ln\n'), /is not UTF-8 in line 11: save it as UTF-8/],
+    'in Latin-1, without the end of a line': [late('Caf\xe9'), /is not UTF-8 in line 11/],
+    'hashes with a line in Latin-1': [late('').fill(`${hash}0:1\n`).fill(0xe9, 50, 51), /is not UTF-8 in line 2/],
+    'line ends of old Macs': ['a password\ranother\r', /has no line feeds/],
+    'hashes of MD5 alone': [`${'0'.repeat(32)}\n`, /not SHA-1/],
+    'hashes of SHA-256 alone, quoted': [`"${'0'.repeat(64)}"\n`, /not SHA-1/],
+  })
+
+  test('upper and lower case in one list of hashes are in order, and a character across the end of what is read is whole', () => {
+    assert.equal(problemOf(`${many.map((line, at) => (at % 2 ? line.toLowerCase() : line)).join('\n')}\n`), '')
+    for (let shift = 0; shift < 3; shift += 1) assert.equal(problemOf('x'.repeat(shift) + '€'.repeat(30_000)), '')
+    assert.equal(problemOf(`a password\n${many.slice(0, 1).join('\n')}\nanother\n`), '')
+  })
+
   for (const [what, [content, problem]] of Object.entries(BROKEN)) {
     test(what, () => {
       const message = problemOf(content)
