@@ -145,6 +145,7 @@ const problemOf = (content: string | Buffer): string => {
   return problemWith(broken)
 }
 const many = hashLines(Array.from({ length: 5000 }, (_, index) => `password ${index}`))
+const late = (text: string) => Buffer.concat([Buffer.from('a line\n'.repeat(10)), Buffer.from(text, 'latin1')])
 const withLine = (index: number, line: string): string => `${many.with(index, line).join('\n')}\n`
 
 describe('§2.3 a file that is no list is refused at the start, with what is wrong', () => {
@@ -204,7 +205,6 @@ describe('§2.3 a file that is no list is refused at the start, with what is wro
         })
   }
 
-  const late = (text: string) => Buffer.concat([Buffer.from('a line\n'.repeat(10)), Buffer.from(text, 'latin1')])
   Object.assign(BROKEN, {
     'a title above hashes': [`hash:count\n${many.slice(0, 9).join('\n')}\n`, /line 1 that is not SHA1HEX:COUNT$/],
     'a byte order mark before a malformed line': [`\ufeff${hash}0:1,0\n`, /begins with a byte order mark/],

@@ -48,15 +48,16 @@ testOnSqlite(
   },
 )
 
+const assertLacking = (answer: Answer, words: RegExp) => {
+  assert.match(assertJsonError(answer, 503, 'unavailable'), words)
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  assert.deepEqual(answer.cleared, [])
+}
+
 test('§7 503 unavailable: without a table or a column, what needs it says svc migrate and logs nobody out; all else goes on', async (t) => {
   const broken = await startService({ t, env: { SVC_RATE_LIMIT: 'on' } })
   const { agent, person } = await signedUp(broken)
   const database = await openDatabase(broken, t)
-  const assertLacking = (answer: Answer, words: RegExp) => {
-    assert.match(assertJsonError(answer, 503, 'unavailable'), words)
-    assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
-    assert.deepEqual(answer.cleared, [])
-  }
   const logInByForm = () => logIn(createUserAgent(broken), person)
 
   await database.rows('ALTER TABLE counters RENAME TO counters_aside')
