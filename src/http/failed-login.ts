@@ -24,12 +24,16 @@ interface FailedEvent extends AccountFacts {
   email?: string | undefined
 }
 
-/** The record of a refused proof, wherever one is asked for, or of a sign-in past its limits; undefined for all else. */
+/**
+ * The record of a refused proof, wherever one is asked for, or of a sign-in past its limits; undefined for all else. Nothing
+ * has failed where only tries under way fill a limit.
+ */
 export const failedLogin = (
   { event, method, reason, userId, sessionId, email }: FailedEvent,
   error: unknown,
 ): CountedEvent | undefined => {
   const who = { userId, sessionId, email }
+  if (error instanceof TooManyTries && error.onlyUnderWay) return undefined
   if (error instanceof AppError && error.code === 'rate_limited' && SIGN_INS.has(event)) {
     const limit = error instanceof TooManyTries ? error.limit : (error.reason ?? error.code)
     return { type: 'login.limited', ...who, details: { method, limit } }

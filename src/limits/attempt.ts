@@ -8,9 +8,6 @@ import { TooManyTries } from './too-many-tries.ts'
 import { type CountedRow, countTry, type EntryPlace, findFull, takeBackTry } from './try-store.ts'
 import { createUnderWay } from './under-way.ts'
 
-/** When to try again if the limit is reached only by tries that are still under way. */
-const RETRY_SOON_MS = 2000
-
 /** For how long a full counter of a network is not looked at: others may take tries back in the meantime. */
 const REMEMBERED_MS = 5000
 const REMEMBERED_COUNTERS = 10_000
@@ -39,7 +36,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
   const underWay = createUnderWay()
   const boundTable = createTableBound(db)
 
-  const refuse = (limit: LimitName, waitMs: number): never => {
+  const refuse = (limit: LimitName, waitMs?: number): never => {
     onRefusal?.(limit)
     throw new TooManyTries(limit, waitMs)
   }
@@ -61,19 +58,20 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
   const takeBack = (rows: readonly CountedRow[]): Promise<void> | undefined =>
     rows.length === 0 ? undefined : takeBackTry(db, rows).catch(() => {})
 
-  /** Why a try is refused: the counter whose window ends last. */
+  /** Why a try is refused: the counter whose window ends last, of those that are full without tries under way. */
   const explainRefusal = async (attempt: CountedTry): Promise<never> => {
+    const underWayAt = underWay.watch()
     const rows = await findFull(db, { ...attempt, nowMs: clock.now() })
-    const full = rows.flatMap(({ id, place, count, wait_ms: waitMs }) => {
+    const filled = rows.flatMap(({ id, place, count, wait_ms: waitMs }) => {
       const counter = attempt.counters[place]
-      if (!counter) return []
-      if (count - underWay.count(id) < counter.tries) return { limit: counter.limit, waitMs: RETRY_SOON_MS }
-      if (counter.isRememberedFull) remember(counter, waitMs)
-      return { limit: counter.limit, waitMs }
+      return counter ? { id, counter, count, waitMs } : []
     })
+    const full = filled.filter(({ id, counter, count }) => count - underWayAt(id) >= counter.tries)
+    for (const { counter, waitMs } of full) if (counter.isRememberedFull) remember(counter, waitMs)
     const [longest] = full.toSorted((one, other) => other.waitMs - one.waitMs)
-    // Where none is full, one was until a moment ago, by tries that others have taken back since.
-    return refuse(longest?.limit ?? attempt.counters[0].limit, longest?.waitMs ?? RETRY_SOON_MS)
+    if (longest) return refuse(longest.counter.limit, longest.waitMs)
+    // Where none is filled, one was until a moment ago, by tries that others have taken back since.
+    return refuse((filled[0]?.counter ?? attempt.counters[0]).limit)
   }
 
   const leave = ({ counters }: CountedTry, rows: readonly CountedRow[], thrown: unknown): void => {
@@ -94,7 +92,7 @@ export const createAttempt = ({ db, clock, elapsed, onRefusal }: LimitedTryDeps)
     await underWay.settled(counters.map(({ id }) => id))
     const counting = countTry(db, { ...attempt, nowMs: clock.now() })
     const admitted = counting.then((rows) => {
-      if (!isComplete(counters, rows)) throw new TooManyTries(counters[0].limit, RETRY_SOON_MS)
+      if (!isComplete(counters, rows)) throw new TooManyTries(counters[0].limit)
       return underWay.enter(rows)
     })
     const [outcome] = await Promise.allSettled([run(action, admitted), admitted])

@@ -5,10 +5,16 @@ import type { CountedRow } from './try-store.ts'
  * refused because of them may come back soon.
  */
 export interface UnderWay {
-  /** How many tries are under way that count there. */
-  count(id: string): number
+  /**
+   * Looks, before the counts of the database are read, and gives what tells after it how many tries that counted there
+   * were under way meanwhile: those that end in between are in the one count or in the other.
+   */
+  watch(): (id: string) => number
   enter(rows: readonly CountedRow[]): void
-  /** What takes the try back, if anything, is waited for by the next tries that count there. */
+  /**
+   * What takes the try back, if anything, is waited for by the next tries that count there; the try is under way until
+   * then.
+   */
   leave(rows: readonly CountedRow[], takenBack: Promise<void> | undefined): void
   /** Resolves when everything that counts in any of these rows, and is to be taken back, has been. */
   settled(ids: readonly string[]): Promise<unknown> | undefined
@@ -32,15 +38,20 @@ export const createUnderWay = (): UnderWay => {
   }
 
   return {
-    count: (id) => counts.get(id) ?? 0,
+    watch() {
+      const before = new Map(counts)
+      return (id) => Math.max(before.get(id) ?? 0, counts.get(id) ?? 0)
+    },
     enter(rows) {
       for (const { id } of rows) add(id, 1)
     },
     leave(rows, done) {
-      for (const { id } of rows) {
-        add(id, -1)
-        if (done) waitFor(id, done)
+      const end = (): void => {
+        for (const { id } of rows) add(id, -1)
       }
+      if (!done) return end()
+      const ended = done.finally(end)
+      for (const { id } of rows) waitFor(id, ended)
     },
     settled(ids) {
       if (takenBack.size === 0) return undefined

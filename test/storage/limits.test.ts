@@ -8,6 +8,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import type { LimitName } from '../../src/limits/limit-table.ts'
 import { createLimits, type Limits } from '../../src/limits/limits.ts'
 import { deleteEndedCounters, deleteExcessCounters } from '../../src/storage/counters.ts'
+import type { Value } from '../../src/storage/database.ts'
 import { freshDatabase } from './databases.ts'
 
 const { db, open } = await freshDatabase()
@@ -243,10 +244,34 @@ describe('an attempt', () => {
       }),
     )
     await Promise.all(entered.map((one) => one.promise))
-    await assert.rejects(limits.attempt([['usernameOfUser', { userId }]], rightPassword), { retryAfterSeconds: 2 })
+    const refused = () => limits.attempt([['usernameOfUser', { userId }]], rightPassword)
+    await assert.rejects(refused(), { retryAfterSeconds: 2, onlyUnderWay: true })
     resolve()
     await Promise.all(held)
-    await assert.rejects(limits.attempt([['usernameOfUser', { userId }]], rightPassword), { retryAfterSeconds: 3600 })
+    await assert.rejects(refused(), { retryAfterSeconds: 3600, onlyUnderWay: false })
+  })
+
+  test('refused because of tries that succeed, is told so, even where all of them are taken back meanwhile', async () => {
+    const login = { emailLower: newEmail(), network: newNetwork(), deviceHash: '' }
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const limits = create({
+      ...db,
+      // The counts are read while the tries are under way, and judged when none is any more.
+      async all<Row>(sql: string, ...values: Value[]) {
+        const rows = await db.all<Row>(sql, ...values)
+        reach()
+        await Promise.all(tries)
+        return rows
+      },
+    })
+    const entered = Array.from({ length: 10 }, () => Promise.withResolvers<void>())
+    const tries = entered.map((one) => limits.attemptLogin(login, () => (one.resolve(), held)))
+    await Promise.all(entered.map((one) => one.promise))
+    const refused = assert.rejects(limits.attemptLogin(login, rightPassword), { limit: 'login', onlyUnderWay: true })
+    await reached
+    release()
+    await refused
   })
 
   test('begins beside a transaction that waits for it, admitted or not, a hundred at once', async () => {

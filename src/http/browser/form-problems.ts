@@ -38,9 +38,7 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
   if (reason === 'codes_locked') return { kind: 'codes_locked', requestId }
-  // In a moment, only those fill it that are under way.
-  const isFull = retryAfterSeconds > 2
-  const of = isFull && error instanceof TooManyTries ? LIMITED_LOGINS[error.limit] : undefined
+  const of = error instanceof TooManyTries && !error.onlyUnderWay ? LIMITED_LOGINS[error.limit] : undefined
   if (of) return { kind: 'login_limited', of, retryAfterSeconds, requestId }
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }

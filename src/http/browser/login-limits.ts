@@ -9,7 +9,7 @@ const LIMITS_OF_ACCOUNT: readonly LimitName[] = ['login', 'loginOfAccount', 'log
 
 /**
  * Runs a login with a password under its limits, wherever the password is entered; `TooManyTries` beyond them. The owner
- * of the account, if there is one, is told then. All spellings of an email are one account.
+ * of the account, if there is one, is told of failures that fill a limit. All spellings of an email are one account.
  */
 export const limitLogin = async <T>(
   { limits, users, recovery: { loginLimit } }: Pick<RouteDeps, 'limits' | 'users' | 'recovery'>,
@@ -24,7 +24,7 @@ export const limitLogin = async <T>(
   try {
     return await limits.attemptLogin({ emailLower: email?.lower ?? entered, deviceHash, network }, action)
   } catch (error) {
-    const isLimited = error instanceof TooManyTries && LIMITS_OF_ACCOUNT.includes(error.limit)
+    const isLimited = error instanceof TooManyTries && !error.onlyUnderWay && LIMITS_OF_ACCOUNT.includes(error.limit)
     // What is no email may be anything, even a password, and goes no further than this.
     if (isLimited && email) await loginLimit.reached(email.lower, device)
     throw error

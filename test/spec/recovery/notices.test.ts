@@ -13,6 +13,7 @@ import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { resetBy, tokenOf } from '../../support/recovery/reset.ts'
 import { createUser, runCommandOf, setPassword } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
+import { eventually } from '../../support/wait.ts'
 
 const smtp = await startSmtpServer()
 const github = await startGitHubServer()
@@ -192,6 +193,34 @@ describe('users are told what happens to their account', () => {
     assert.doesNotMatch(changed.text, /127\.0\.0\.1|::1/)
     await runCommandOf(service, ['users', 'delete', person.email, '--yes'])
     await noticeFor(person.email, /account was deleted/)
+  })
+
+  test('not when too many came at once and none has failed, and the notice of that day can still come', async () => {
+    const { person, id } = await verifiedUser()
+    const from = { 'x-forwarded-for': '198.51.100.8' }
+    const logInAtOnce = (password: string) =>
+      Promise.all(
+        Array.from({ length: 20 }, () =>
+          newAgent(service).post('/auth/login', { email: person.email, password }, from),
+        ),
+      )
+    const answers = await logInAtOnce(person.password)
+    const refused = answers.filter(({ status }) => status === 429)
+    assert.ok(refused.length > 0)
+    for (const { headers, text } of refused) {
+      assert.equal(headers['retry-after'], '2')
+      assert.doesNotMatch(text, /wrong passwords/)
+    }
+    assert.deepEqual(await messagesTo(person.email, 'login_limited'), [])
+    await logInAtOnce('wrong password')
+    const [full] = await logInAtOnce('wrong password')
+    assert.equal(full?.status, 429)
+    await noticeFor(person.email, /Too many tries/)
+    const records = () =>
+      database.rows(`SELECT request_id FROM audit_events WHERE user_id = ? AND type = 'login.limited' ORDER BY id`, id)
+    await eventually('the record of what failed', async () => (await records()).length > 0)
+    const [first] = await records()
+    assert.ok(!refused.some(({ headers }) => headers['x-request-id'] === first?.request_id), 'a record of no failure')
   })
 
   test('once a day when too many logins have failed, and nobody where there is no account', async () => {
