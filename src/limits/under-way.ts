@@ -7,7 +7,7 @@ import type { CountedRow } from './try-store.ts'
 export interface UnderWay {
   /**
    * Looks, before the counts of the database are read, and gives what tells after it how many tries that counted there
-   * were under way meanwhile: those that end in between are in the one count or in the other.
+   * were under way while they were read: those that end in between are in the one count or in the other.
    */
   watch(): (id: string) => number
   enter(rows: readonly CountedRow[]): void

@@ -9,6 +9,7 @@ import type { LimitName } from '../../src/limits/limit-table.ts'
 import { createLimits, type Limits } from '../../src/limits/limits.ts'
 import { deleteEndedCounters, deleteExcessCounters } from '../../src/storage/counters.ts'
 import type { Value } from '../../src/storage/database.ts'
+import { eventually } from '../support/wait.ts'
 import { freshDatabase } from './databases.ts'
 
 const { db, open } = await freshDatabase()
@@ -251,7 +252,7 @@ describe('an attempt', () => {
     await assert.rejects(refused(), { retryAfterSeconds: 3600, onlyUnderWay: false })
   })
 
-  test('refused because of tries that succeed, is told so, even where all of them are taken back meanwhile', async () => {
+  test('refused because of tries that succeed, is told so, even where all of them are taken back while it looks', async () => {
     const login = { emailLower: newEmail(), network: newNetwork(), deviceHash: '' }
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -262,6 +263,10 @@ describe('an attempt', () => {
         const rows = await db.all<Row>(sql, ...values)
         reach()
         await Promise.all(tries)
+        await eventually('they are taken back', async () => {
+          const counted = await db.all(`SELECT id FROM counters WHERE count > 0 AND id LIKE '% ${login.network}'`)
+          return counted.length === 0
+        })
         return rows
       },
     })

@@ -17,7 +17,9 @@ import { eventually } from '../../support/wait.ts'
 
 const smtp = await startSmtpServer()
 const github = await startGitHubServer()
-const service = await startServiceWith({ github }, { env: { ...smtp.env, SVC_RATE_LIMIT: 'on' } })
+// One hash after the other: logins that come at once are under way at once.
+const env = { ...smtp.env, SVC_RATE_LIMIT: 'on', SVC_HASHES_AT_ONCE: '1' }
+const service = await startServiceWith({ github }, { env })
 const database = await openDatabase(service)
 const byGithub = (person: GitHubPerson) => (url: string) => github.visit(url, { person })
 
@@ -198,12 +200,9 @@ describe('users are told what happens to their account', () => {
   test('not when too many came at once and none has failed, and the notice of that day can still come', async () => {
     const { person, id } = await verifiedUser()
     const from = { 'x-forwarded-for': '198.51.100.8' }
-    const logInAtOnce = (password: string) =>
-      Promise.all(
-        Array.from({ length: 20 }, () =>
-          newAgent(service).post('/auth/login', { email: person.email, password }, from),
-        ),
-      )
+    const logInOnce = (password: string) =>
+      newAgent(service).post('/auth/login', { email: person.email, password }, from)
+    const logInAtOnce = (password: string) => Promise.all(Array.from({ length: 28 }, () => logInOnce(password)))
     const answers = await logInAtOnce(person.password)
     const refused = answers.filter(({ status }) => status === 429)
     assert.ok(refused.length > 0)
@@ -213,8 +212,7 @@ describe('users are told what happens to their account', () => {
     }
     assert.deepEqual(await messagesTo(person.email, 'login_limited'), [])
     await logInAtOnce('wrong password')
-    const [full] = await logInAtOnce('wrong password')
-    assert.equal(full?.status, 429)
+    assert.equal((await logInOnce(person.password)).status, 429)
     await noticeFor(person.email, /Too many tries/)
     const records = () =>
       database.rows(`SELECT request_id FROM audit_events WHERE user_id = ? AND type = 'login.limited' ORDER BY id`, id)
