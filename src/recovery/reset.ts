@@ -79,7 +79,7 @@ export const createPasswordReset = (deps: PasswordResetDeps): PasswordReset => {
   ): Promise<void> => {
     const { id: userId, emailLower } = user
     const mayTakeOver = canTakeOver(link, isOwnSession)
-    const proved = { userId, emailLower, passwordHash, method: 'link', caller }
+    const proved = { userId, emailLower, passwordHash, method: 'link', signsInWith: method, caller }
     if (mayTakeOver && (await takeOver(transaction, proved))) return
     await useFactor(transaction, hasFactor, { userId }, factor)
     await updatePasswordHash(transaction, { id: userId, hash: passwordHash ?? null, nowMs: clock.now() })

@@ -1,8 +1,10 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
+import type { UserChange } from '../lib/user-change.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { AnnounceUpdate } from './announcement.ts'
+import { changeEvents } from './change-events.ts'
 import type { ApplySecurityEvent } from './security-events.ts'
 import { takeOverUser } from './email-proof-store.ts'
 import { findUserById, lockUserToChange } from './user-store.ts'
@@ -15,6 +17,8 @@ interface TakeOverFacts {
   passwordHash?: string | undefined
   /** What proves the address, for the record: `link`, or the provider's name in the settings. */
   method: string
+  /** By a link: what it has set, `password` or the provider's name. */
+  signsInWith?: string | undefined
   caller: Caller
 }
 
@@ -33,13 +37,13 @@ interface TakeOverDeps {
  * disabled.
  *
  * The caller uses up its own link before the call, which ends all links. What proves the address from now on, such as a
- * provider, is added after it.
+ * provider, is added after it. The owner sees what is recorded from the take-over on.
  */
 export type TakeOver = (transaction: Transaction, facts: TakeOverFacts) => Promise<boolean>
 
 export const createTakeOver =
   ({ clock, applySecurityEvent, announceUpdate, recordEvent }: TakeOverDeps): TakeOver =>
-  async (transaction, { userId, emailLower, passwordHash, method, caller }) => {
+  async (transaction, { userId, emailLower, passwordHash, method, signsInWith = 'password', caller }) => {
     // First, so that nobody signs in or connects a provider at the same moment.
     await lockUserToChange(transaction, userId)
     const before = await findUserById(transaction, userId)
@@ -48,6 +52,10 @@ export const createTakeOver =
     await recordEvent(transaction, { type: 'identity.taken_over', userId, details: { method } }, caller)
     await applySecurityEvent(transaction, 'taken_over', { userId, caller })
     const losesRoles = before?.isSelfMade && before.roles.length > 0
-    await announceUpdate(transaction, userId, losesRoles ? ['email_verified', 'roles'] : ['email_verified'])
+    const changed: UserChange[] = losesRoles ? ['email_verified', 'roles'] : ['email_verified']
+    await announceUpdate(transaction, userId, changed)
+    for (const event of changeEvents(userId, changed, { roles: [] })) await recordEvent(transaction, event, caller)
+    const reset = { type: 'password.reset', userId, details: { method: signsInWith } } as const
+    if (method === 'link') await recordEvent(transaction, reset, caller)
     return true
   }

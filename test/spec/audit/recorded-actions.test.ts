@@ -19,7 +19,7 @@ import { newOpenIdUser } from '../../support/provider/openid-provider-users.ts'
 import { pendingOn } from '../../support/provider/provider-service.ts'
 import { signInBy } from '../../support/provider/provider-sign-in.ts'
 import { acceptBy, invite } from '../../support/recovery/invitation.ts'
-import { resetBy, resetTokenOf } from '../../support/recovery/reset.ts'
+import { askForLink, resetBy, resetMailFor, resetTokenOf, tokenOf } from '../../support/recovery/reset.ts'
 import { codeAt } from '../../support/second-factor/authenticator-app.ts'
 import { readOfferedSetUp, readRecoveryCodes, SECOND_FACTOR_PAGE } from '../../support/second-factor/app-set-up.ts'
 import { runCommandOf } from '../../support/service/operator-commands.ts'
@@ -153,6 +153,38 @@ const withPasskey = async () => {
 }
 
 const emailTo = () => unspoken(anyone().email)
+
+/**
+ * The owner of an address takes over what a stranger has made with it. The stranger is signed in, and has a role that an
+ * operator meant for the owner.
+ */
+const strangersAccount = async () => {
+  const { id, person } = await newStranger()
+  await operator.users.setRoles(id, ['admin'])
+  return { id, email: person.email }
+}
+
+const takeOverByProvider = async () => {
+  const { id, email } = await strangersAccount()
+  const agent = createUserAgent(site)
+  const owner = newOpenIdUser({ email })
+  const pending = pendingOn(await signInBy(agent, 'corp', (url) => corp.visit(url, { person: owner })))
+  return { id, answer: await agent.post('/auth/oauth/corp/claim', { pending: unspoken(pending) }) }
+}
+
+const takeOverByVerification = async () => {
+  const { id, email } = await strangersAccount()
+  const token = unspoken(await mailed.tokenTo(email))
+  return { id, answer: await createUserAgent(site).post(VERIFY, { token, new_password: unspoken(randomUUID()) }) }
+}
+
+const takeOverByReset = async () => {
+  const { id, email } = await strangersAccount()
+  const agent = createUserAgent(site)
+  await askForLink(agent, email)
+  const token = unspoken(tokenOf((await resetMailFor(mailed.smtp, email)).link))
+  return { id, answer: await resetBy(agent, token, unspoken(randomUUID())) }
+}
 
 /** Of an account of the command line. */
 const byCommand = async (...args: string[]): Promise<Done> => {
@@ -349,6 +381,14 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const answer = await resetBy(createUserAgent(site), token, unspoken(randomUUID()))
       return { by: 'user', answer, user: id, details: { method: 'password' } }
     },
+    async 'by a link that takes the account over'() {
+      const { id, answer } = await takeOverByReset()
+      return { by: 'user', answer, user: id, details: { method: 'password' } }
+    },
+    async 'by a link that verifies, and takes the account over'() {
+      const { id, answer } = await takeOverByVerification()
+      return { by: 'user', answer, user: id, details: { method: 'password' } }
+    },
   },
   'password.reset_link_created': {
     'by a command': () => byCommand('users', 'reset-link', 'USER'),
@@ -359,6 +399,14 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const { id, person, agent } = await newStranger()
       const token = unspoken(await mailed.tokenTo(person.email))
       return { by: 'user', answer: await agent.post(VERIFY, { token }), user: id }
+    },
+    async 'by a reset that takes the account over'() {
+      const { id, answer } = await takeOverByReset()
+      return { by: 'user', answer, user: id }
+    },
+    async 'by a provider that takes the account over'() {
+      const { id, answer } = await takeOverByProvider()
+      return { by: 'user', answer, user: id }
     },
     async 'by a command'() {
       const { id } = await newStranger()
@@ -443,17 +491,11 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   },
   'identity.taken_over': {
     async 'by a provider that has verified the address'() {
-      const { id, person } = await newStranger()
-      const agent = createUserAgent(site)
-      const owner = newOpenIdUser({ email: person.email })
-      const pending = pendingOn(await signInBy(agent, 'corp', (url) => corp.visit(url, { person: owner })))
-      const answer = await agent.post('/auth/oauth/corp/claim', { pending: unspoken(pending) })
+      const { id, answer } = await takeOverByProvider()
       return { by: 'user', answer, user: id, details: { method: 'corp' } }
     },
     async 'by a link'() {
-      const { id, person } = await newStranger()
-      const token = unspoken(await mailed.tokenTo(person.email))
-      const answer = await createUserAgent(site).post(VERIFY, { token, new_password: unspoken(randomUUID()) })
+      const { id, answer } = await takeOverByVerification()
       return { by: 'user', answer, user: id, details: { method: 'link' } }
     },
     async 'by an invitation'() {
@@ -589,6 +631,10 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
     async 'by the server API'() {
       return { ...(await byApi('PATCH', '/users/USER', { roles: ['admin'] })), details: { roles: ['admin'] } }
     },
+    async 'by a take-over, which takes what was meant for the owner'() {
+      const { id, answer } = await takeOverByVerification()
+      return { by: 'user', answer, user: id, details: { roles: [] } }
+    },
   },
   'user.deleted': {
     'by a command': () => byCommand('users', 'delete', 'USER', '--yes'),
@@ -717,6 +763,37 @@ describe('each action is recorded with its actor, origin, request and session', 
   }
 
   test('no type is left out', () => assert.deepEqual(Object.keys(ACTIONS).toSorted(), [...AUDIT_TYPES].toSorted()))
+})
+
+/** What is recorded of a request, in its order. */
+const typesOf = async ({ headers }: Answer): Promise<unknown[]> => {
+  const select = 'SELECT type FROM audit_events WHERE request_id = ? ORDER BY id'
+  return (await database.rows(select, String(headers['x-request-id']))).map(({ type }) => type)
+}
+
+describe('a take-over begins what is recorded of the new owner', () => {
+  const BEGIN = ['identity.taken_over', 'session.ended', 'email.verified', 'user.roles_changed']
+  const ways: Record<string, [() => Promise<{ answer: Answer }>, string[]]> = {
+    'by a reset': [takeOverByReset, ['password.reset', 'login.succeeded']],
+    'by the link that verifies': [takeOverByVerification, ['password.reset', 'login.succeeded']],
+    'by a provider': [takeOverByProvider, ['identity.linked', 'login.succeeded']],
+  }
+  for (const [title, [takeOver, then]] of Object.entries(ways))
+    test(title, async () => assert.deepEqual(await typesOf((await takeOver()).answer), [...BEGIN, ...then]))
+
+  test('by an invitation, and the entry of its user', async () => {
+    const { id, email } = await strangersAccount()
+    const { token } = await invite(service, email)
+    const entered = await acceptBy(createUserAgent(site), unspoken(token), unspoken(randomUUID()))
+    assert.deepEqual(await typesOf(entered), ['signup', 'email.verified', 'login.succeeded'])
+    const before = await database.rows('SELECT type FROM audit_events WHERE user_id = ? ORDER BY id', id)
+    assert.deepEqual(before.map(({ type }) => type).slice(2, -3), [
+      'identity.taken_over',
+      'session.ended',
+      'user.roles_changed',
+      'user.invited',
+    ])
+  })
 })
 
 test('no record holds a password, a token, a code, a cookie, an email or a name', async () => {
