@@ -13,6 +13,7 @@ import { onDemand } from './lib/on-demand.ts'
 import { hmac } from './lib/secrets.ts'
 import { type Clock, systemClock } from './lib/time.ts'
 import type { LimitName } from './limits/limit-table.ts'
+import { createAccountKey } from './limits/account-key.ts'
 import { createLimits, type Limits } from './limits/limits.ts'
 import { createMail, type Mail, type MailOutcome } from './mail/mail.ts'
 import type { MailSettings } from './mail/mail-settings.ts'
@@ -186,7 +187,11 @@ export const createCore = (deps: CoreDeps): Core => {
     onOutcome: onMail,
   })
   const limits = createLimits({ db, clock, rootSecret, enabled: config.rateLimit, onRefusal: onLimited })
-  const mailLimits = createMailLimits({ clock, enabled: config.rateLimit })
+  const mailLimits = createMailLimits({
+    clock,
+    enabled: config.rateLimit,
+    accountOf: createAccountKey(rootSecret),
+  })
   const tellsOfNewBrowsers = config.mailNotices
   const notify = createNotify({
     clock,

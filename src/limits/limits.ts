@@ -1,7 +1,7 @@
 import type { RootSecret } from '../lib/derived-keys.ts'
-import { hmac } from '../lib/secrets.ts'
 import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { createAccountKey } from './account-key.ts'
 import { type Action, type LimitedTryDeps, createAttempt } from './attempt.ts'
 import { beginOfAccount, type Counter, countersOf, countersOfLogin, type LimitedBy } from './counter.ts'
 import { createProviderStarts } from './provider-starts.ts'
@@ -51,9 +51,7 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
   const attempt = createAttempt({ ...deps, elapsed })
   const startProvider = createProviderStarts(elapsed)
 
-  /** People type other things than emails, even passwords: nobody can read from a row what it was. */
-  const accountOf = (emailLower: string): string =>
-    hmac(rootSecret.keys.for('accounts in counters'), emailLower, 'base64url')
+  const accountOf = createAccountKey(rootSecret)
 
   const attemptAtOnce: Limits['attemptAtOnce'] = (limits, action) => {
     const counters = limits.flatMap(countersOf)

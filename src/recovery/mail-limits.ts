@@ -46,15 +46,23 @@ interface MailLimitsDeps {
   clock: Clock
   /** `SVC_RATE_LIMIT`. */
   enabled: boolean
+  /** What stands for an email in the database: strangers type it, and it may belong to anybody. */
+  accountOf: (emailLower: string) => string
 }
 
-export const createMailLimits = ({ clock, enabled }: MailLimitsDeps): MailLimits => {
+export const createMailLimits = ({ clock, enabled, accountOf }: MailLimitsDeps): MailLimits => {
   const count = async (db: Runner, name: keyof typeof LIMITS, key: string): Promise<boolean> =>
-    !enabled || countWithin(db, { ...LIMITS[name], id: `mail ${name} ${key}`, nowMs: clock.now() })
+    !enabled ||
+    countWithin(db, {
+      ...LIMITS[name],
+      id: `mail ${name} ${key}`,
+      isOfNetwork: name === 'network',
+      nowMs: clock.now(),
+    })
 
   return {
     async mayAsk(db, { purpose, emailLower, network, userId }) {
-      const counted = [await count(db, 'address', `${purpose} ${emailLower}`)]
+      const counted = [await count(db, 'address', `${purpose} ${accountOf(emailLower)}`)]
       if (network !== undefined) counted.push(await count(db, 'network', `${purpose} ${network}`))
       if (userId !== undefined) counted.push(await count(db, 'account', `${purpose} ${userId}`))
       return !counted.includes(false)
@@ -62,10 +70,10 @@ export const createMailLimits = ({ clock, enabled }: MailLimitsDeps): MailLimits
 
     // Nothing but resets counts against resets: a flood of other messages must not keep the owner out.
     mayMailUnverified: (db, emailLower, isReset) =>
-      count(db, 'unverifiedAddress', `${isReset ? 'reset' : 'any'} ${emailLower}`),
+      count(db, 'unverifiedAddress', `${isReset ? 'reset' : 'any'} ${accountOf(emailLower)}`),
 
-    mayNotifyOfBrowser: (db, emailLower) => count(db, 'newBrowser', emailLower),
+    mayNotifyOfBrowser: (db, emailLower) => count(db, 'newBrowser', accountOf(emailLower)),
 
-    mayTellOfLoginLimit: (db, emailLower) => count(db, 'loginLimit', emailLower),
+    mayTellOfLoginLimit: (db, emailLower) => count(db, 'loginLimit', accountOf(emailLower)),
   }
 }

@@ -30,6 +30,7 @@ export type CodePlace =
 
 interface Counter {
   id: string
+  isOfNetwork?: boolean
   limit: number
   windowMs: number
 }
@@ -45,11 +46,11 @@ interface Try {
  * sessions, have counts of their own, and so have recovery codes.
  */
 const countersOf = ({ userId, place, isRecoveryCode }: Try): Counter[] => {
-  if (isRecoveryCode) return [{ id: `recovery code ${userId} ${place.network}`, ...RECOVERY_CODES }]
+  if (isRecoveryCode) return [{ id: `recovery code ${userId} ${place.network}`, isOfNetwork: true, ...RECOVERY_CODES }]
   if (place.kind === 'reauthentication') return [{ id: `code session ${place.sessionId}`, ...CODES }]
   if (place.knownBrowser !== undefined) return [{ id: `code browser ${userId}/${place.knownBrowser}`, ...CODES }]
   return [
-    { id: `code network ${userId} ${place.network}`, ...CODES },
+    { id: `code network ${userId} ${place.network}`, isOfNetwork: true, ...CODES },
     { id: `code account ${userId}`, ...CODES_OF_ACCOUNT },
   ]
 }

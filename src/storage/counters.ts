@@ -3,6 +3,8 @@ import type { Queries } from './database.ts'
 interface Count {
   /** What is counted, and for whom. */
   id: string
+  /** Of such counters there can be a flood: their rows go first when the table is full. */
+  isOfNetwork?: boolean
   /** How many may be counted within one window. */
   limit: number
   windowMs: number
@@ -15,16 +17,17 @@ interface Count {
  */
 export const countWithin = async (
   db: Pick<Queries, 'run'>,
-  { id, limit, windowMs, nowMs }: Count,
+  { id, isOfNetwork = false, limit, windowMs, nowMs }: Count,
 ): Promise<boolean> => {
   const changes = await db.run(
-    `INSERT INTO counters (id, count, ends_at) VALUES (?, 1, ?)
+    `INSERT INTO counters (id, count, ends_at, of_network) VALUES (?, 1, ?, ?)
      ON CONFLICT (id) DO UPDATE SET
        count = CASE WHEN counters.ends_at <= ? THEN 1 ELSE counters.count + 1 END,
        ends_at = CASE WHEN counters.ends_at <= ? THEN excluded.ends_at ELSE counters.ends_at END
      WHERE counters.ends_at <= ? OR counters.count < ?`,
     id,
     nowMs + windowMs,
+    isOfNetwork ? 1 : 0,
     nowMs,
     nowMs,
     nowMs,
