@@ -1,43 +1,35 @@
 import { hash } from 'node:crypto'
-import type { Queries, Transaction } from '../storage/database.ts'
-import type { CountedEvent } from './audit-event.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { detailsToJson } from './audit-row.ts'
-import { type AuditTally, countInOwnRow, countInRestRow, type AuditRow } from './audit-store.ts'
+import { type AuditTally, countInOwnRow, countInRestRow } from './audit-store.ts'
+import { type OpenTally, placeOf, ROWS_OF_A_MINUTE } from './open-tallies.ts'
 
 export interface TallyWriterDeps {
+  db: Database
   /** Whose account was tried: a user's by their id, as long as they exist, or that of an email in lower case. */
   findAccount: (
     queries: Queries,
     tried: { userId?: string | undefined; email?: string | undefined },
   ) => Promise<string | undefined>
-  /** A keyed hash of an email of no known user. */
-  pseudonymOf: (email: string) => string
 }
 
-/** What was counted, and is not in the database yet. */
-export interface OpenTally {
-  event: CountedEvent
-  email: string | undefined
-  network: string
-  row: AuditRow
-  count: number
-  /** Whether it has no room among the others, whatever it is about. */
-  isRest: boolean
+export interface Outcome {
+  written: WrittenTally[]
+  /** What is not written yet, since the database is away. */
+  left: OpenTally[]
+  away?: { error: unknown } | undefined
+  /** What the database refused. To try it again without end would keep all others from being written. */
+  refused?: { count: number; error: unknown } | undefined
 }
 
-const MINUTE_MS = 60_000
-export const ROWS_OF_A_MINUTE = 100
-
-/** The kind and the minute of a row. */
-export const placeOf = ({ type, atMs }: AuditRow): string => `${Math.floor(atMs / MINUTE_MS)}/${type}`
-
-/** Writes tallies in a transaction; resolves to what it has written. */
-export const createTallyWriter = ({ findAccount, pseudonymOf }: TallyWriterDeps) => {
+/** Writes tallies in one transaction; where that is refused, in one for each half, down to the tally at fault. */
+export const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
   const toAuditTally = async (queries: Queries, tally: OpenTally): Promise<AuditTally> => {
-    const { event, email, network, row, count } = tally
-    const userId = await findAccount(queries, { userId: event.userId, email })
-    const account = userId === undefined && email !== undefined ? pseudonymOf(email) : undefined
-    const details = detailsToJson({ count, ...event.details, account })
+    const { tried, network, row, count } = tally
+    const userId = await findAccount(queries, { userId: tried.userId, email: tried.emailLower })
+    const account = userId === undefined ? tally.account : undefined
+    const details = detailsToJson({ count, ...tally.details, account })
     return {
       row: { ...row, userId, details },
       count,
@@ -56,11 +48,34 @@ export const createTallyWriter = ({ findAccount, pseudonymOf }: TallyWriterDeps)
     return { row: rest, count }
   }
 
-  return async (transaction: Transaction, tallies: readonly OpenTally[]): Promise<WrittenTally[]> => {
+  const writePart = async (transaction: Transaction, part: readonly OpenTally[]): Promise<WrittenTally[]> => {
     const written: WrittenTally[] = []
-    for (const tally of tallies) written.push(await writeOne(transaction, tally))
+    for (const tally of part) written.push(await writeOne(transaction, tally))
     return written
   }
+
+  return async (tallies: OpenTally[]): Promise<Outcome> => {
+    const outcome: Outcome = { written: [], left: [] }
+    const parts = [tallies]
+    for (let part = parts.pop(); part; part = parts.pop()) {
+      try {
+        const each = part
+        outcome.written.push(...(await db.inTransaction((transaction) => writePart(transaction, each))))
+      } catch (error) {
+        if (isAway(error)) return { ...outcome, left: [...parts.flat(), ...part], away: { error } }
+        if (part.length > 1) parts.push(...halvesOf(part))
+        else outcome.refused = { count: (outcome.refused?.count ?? 0) + (part[0]?.count ?? 0), error }
+      }
+    }
+    return outcome
+  }
+}
+
+const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'
+
+const halvesOf = (tallies: OpenTally[]): OpenTally[][] => {
+  const middle = Math.ceil(tallies.length / 2)
+  return [tallies.slice(0, middle), tallies.slice(middle)]
 }
 
 type WrittenTally = Pick<AuditTally, 'row' | 'count'>

@@ -1,4 +1,5 @@
 import type { RootSecret } from '../lib/derived-keys.ts'
+import { readEmail } from '../lib/email-address.ts'
 import { type Clock, type MonotonicClock, monotonicClock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { createAccountKey } from './account-key.ts'
@@ -12,6 +13,8 @@ export { TooManyTries } from './too-many-tries.ts'
 
 /** A login with a password, wherever it is entered. */
 interface LoginTry extends EntryPlace {
+  /** The email, or what was entered in place of one. */
+  emailLower: string
   network: string
 }
 
@@ -62,13 +65,13 @@ export const createLimits = ({ rootSecret, enabled, elapsed = monotonicClock, ..
     attemptAtOnce,
     attempt: (limits, action) => attemptAtOnce(limits, onceAdmitted(action)),
 
-    attemptLogin: ({ network, ...place }, action) =>
-      enabled
-        ? attempt(
-            { counters: inOrder(countersOfLogin(accountOf(place.emailLower), network)), place },
-            onceAdmitted(action),
-          )
-        : action(),
+    async attemptLogin({ network, emailLower: entered, deviceHash }, action) {
+      if (!enabled) return action()
+      const counters = inOrder(countersOfLogin(accountOf(entered), network))
+      // What is no email may hold what no database compares, such as a NUL.
+      const place = { emailLower: readEmail(entered)?.lower ?? '', deviceHash }
+      return attempt({ counters, place }, onceAdmitted(action))
+    },
 
     countProviderStart(network) {
       if (enabled) startProvider(network)

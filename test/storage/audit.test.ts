@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { type Core, createCore } from '../../src/core.ts'
 import type { Caller } from '../../src/lib/caller.ts'
 import { createRootSecret } from '../../src/lib/derived-keys.ts'
+import { unavailable } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { newPerson } from '../support/client/accounts.ts'
@@ -377,7 +378,8 @@ test('what is counted while the database does not answer is written once it does
   let isAway = true
   const failingDb: Database = {
     ...db,
-    inTransaction: (work) => (isAway ? Promise.reject(new Error('the database is away')) : db.inTransaction(work)),
+    inTransaction: (work) =>
+      isAway ? Promise.reject(unavailable('The database cannot be reached.')) : db.inTransaction(work),
   }
   const { audit: waiting } = coreOn(failingDb)
   const here = elsewhere()
@@ -395,6 +397,117 @@ test('what is counted while the database does not answer is written once it does
     found.reduce((sum, { count }) => sum + count, 0),
     1002,
   )
+})
+
+test('what is counted while the database is away for days is of bounded size, and none of it is lost', async () => {
+  await clear()
+  let isAway = true
+  const failingDb: Database = {
+    ...db,
+    inTransaction: (work) => (isAway ? Promise.reject(unavailable('The database is full.')) : db.inTransaction(work)),
+  }
+  const { audit: waiting } = coreOn(failingDb)
+  for (let minute = 0; minute < 3000; minute += 1) {
+    for (const type of ['login.failed', 'login.limited'] as const)
+      waiting.tally({ ...failed(`user${minute}@example.com`), type }, elsewhere())
+    if (minute % 300 === 0) await waiting.flush()
+    pass(MINUTE_MS)
+  }
+  isAway = false
+  await waiting.flush()
+  const found = await rows()
+  assert.ok(found.length <= 402, String(found.length))
+  assert.equal(
+    found.reduce((sum, { count }) => sum + count, 0),
+    6000,
+  )
+})
+
+test('whatever is entered for an email, it is recorded, and keeps nothing else from being recorded', async () => {
+  await clear()
+  const { email, id } = await newUser()
+  const typed = [
+    'x\0@y',
+    '\0',
+    `${email}\0`,
+    '\ud800',
+    'a\udc00@example.com',
+    'é@example.com',
+    'x'.repeat(1 << 20),
+    '',
+    '\x1b[2J',
+  ]
+  const here = elsewhere()
+  for (const text of typed) audit.tally({ ...failed(text), type: 'login.limited' }, here)
+  audit.tally(failed(email), here)
+  await audit.flush()
+  const found = await rows()
+  assert.deepEqual(
+    found.map(({ type, user_id: userId }) => [type, userId]),
+    [...typed.map(() => ['login.limited', null]), ['login.failed', id]],
+  )
+  assert.deepEqual(
+    found.map(({ details }) => JSON.parse(details).account),
+    [...typed.map(core.pseudonymOf), undefined],
+  )
+})
+
+test('what the database refuses is lost alone, and said without what was entered', async () => {
+  await clear()
+  const lines: string[] = []
+  const auditLog = createLog('warn', { write: (line) => void lines.push(line) })
+  const { audit: logged } = createCore({ config, log, auditLog, db, rootSecret, clock })
+  const event = failed('correct horse battery staple')
+  await db.run(`CREATE UNIQUE INDEX refused ON audit_events (request_id) WHERE request_id = 'refused'`)
+  try {
+    await record('logout', { requestId: 'refused' })
+    for (let index = 0; index < 50; index += 1) {
+      logged.tally(event, elsewhere())
+      if (index === 7)
+        for (let turn = 0; turn < 3; turn += 1) logged.tally(event, { network: 'a', requestId: 'refused' })
+      if (index === 30) logged.tally(event, { network: 'b', requestId: 'refused' })
+    }
+    await logged.flush()
+    assert.equal((await rows()).length, 51)
+    const [line = '', ...more] = lines
+    assert.deepEqual(more, [])
+    const { level, message, count, err } = JSON.parse(line)
+    assert.deepEqual([level, count], ['error', 4])
+    assert.match(message, /not recorded: the database refuses them/)
+    assert.match(err.message, /a row with the same .* exists/)
+    assert.doesNotMatch(line, /horse/)
+  } finally {
+    await db.run('DROP INDEX refused')
+  }
+  logged.tally(event, { network: 'a', requestId: 'refused' })
+  await logged.flush()
+  assert.equal((await rows()).length, 52)
+  assert.equal(lines.length, 1)
+})
+
+const countAfter = async (flushed: Promise<void>): Promise<number> => {
+  await flushed
+  return (await rows()).length
+}
+
+test('a flush has written all that was counted before it, also where others are under way', async () => {
+  await clear()
+  const slowDb: Database = {
+    ...db,
+    async inTransaction(work) {
+      await sleep(10)
+      return db.inTransaction(work)
+    },
+  }
+  const { audit: slow } = coreOn(slowDb)
+  slow.tally(failed('nobody@example.com'), elsewhere())
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => countAfter(slow.flush()))), [1, 1, 1])
+  slow.tally(failed('nobody@example.com'), elsewhere())
+  const first = slow.flush()
+  await sleep(1)
+  slow.tally(failed('nobody@example.com'), elsewhere())
+  assert.deepEqual(await Promise.all([1, 2].map(() => countAfter(slow.flush()))), [3, 3])
+  await first
 })
 
 test('what is counted after a write that took long is written within seconds', async () => {
