@@ -1,4 +1,4 @@
-import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
+import { IS_OVER, isOver, MOMENT } from '../storage/counters.ts'
 import type { Database, Queries, Transaction, Value } from '../storage/database.ts'
 import type { Counter } from './counter.ts'
 
@@ -49,10 +49,9 @@ const givenOf = ({ counters, place, nowMs }: Try): { sql: string; values: Value[
     isOfNetwork ? 1 : 0,
     BROWSERS[browsers],
   ])
-  const moment = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
   if (!place)
     return {
-      sql: `WITH ${listed}, ${moment}, given AS (SELECT * FROM listed)`,
+      sql: `WITH ${listed}, ${MOMENT}, given AS (SELECT * FROM listed)`,
       values: [...values, nowMs],
     }
   const known = `known (since) AS (
@@ -63,17 +62,10 @@ const givenOf = ({ counters, place, nowMs }: Try): { sql: string; values: Value[
       FROM listed
       WHERE browsers IN (0, CASE WHEN EXISTS (SELECT 1 FROM known) THEN ${BROWSERS.known} ELSE ${BROWSERS.unknown} END))`
   return {
-    sql: `WITH ${listed}, ${moment}, ${known}, ${given}`,
+    sql: `WITH ${listed}, ${MOMENT}, ${known}, ${given}`,
     values: [...values, nowMs, place.deviceHash, place.emailLower],
   }
 }
-
-/**
- * Whether the window of a counter is over, or lies in a future that no clock can have seen: the clock was set back since.
- */
-const isOver = (window: string): string =>
-  `(counters.ends_at <= (SELECT now FROM moment)
-    OR counters.ends_at > (SELECT now FROM moment) + ${window} + ${MAX_CLOCK_SKEW_MS} OR counters.count <= 0)`
 
 const COUNT = `
   INSERT INTO counters (id, count, ends_at, of_network)
@@ -83,9 +75,9 @@ const COUNT = `
     WHERE counters.count >= other.tries AND NOT ${isOver('other.window_ms')})
   ORDER BY given.place
   ON CONFLICT (id) DO UPDATE SET
-    count = CASE WHEN ${isOver('(excluded.ends_at - (SELECT now FROM moment))')} THEN 1 ELSE counters.count + 1 END,
-    ends_at = CASE WHEN ${isOver('(excluded.ends_at - (SELECT now FROM moment))')} THEN excluded.ends_at ELSE counters.ends_at END
-  WHERE ${isOver('(excluded.ends_at - (SELECT now FROM moment))')}
+    count = CASE WHEN ${IS_OVER} THEN 1 ELSE counters.count + 1 END,
+    ends_at = CASE WHEN ${IS_OVER} THEN excluded.ends_at ELSE counters.ends_at END
+  WHERE ${IS_OVER}
     OR counters.count < (SELECT given.tries FROM given WHERE given.id = counters.id)
   RETURNING id, ends_at`
 

@@ -75,6 +75,11 @@ interface CodeLimitsDeps {
   enabled: boolean
 }
 
+const takeAllBack = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
+  for (const { id } of counters) await takeBack(transaction, id)
+  if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
+}
+
 export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
   /** What throws here takes back what was counted before: only codes that are checked count. */
   const countAll = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
@@ -86,12 +91,6 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
     if (!countsInARow(attempt) || (await countInARow(transaction, attempt.userId, MAX_IN_A_ROW)) > 0) return
     // There may be no app, and so no row.
     if (await isLocked(transaction, attempt.userId, MAX_IN_A_ROW)) throw locked()
-  }
-
-  const takeAllBack = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
-    const nowMs = clock.now()
-    for (const { id } of counters) await takeBack(transaction, id, nowMs)
-    if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
   }
 
   return {

@@ -1,4 +1,24 @@
+import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import type { Queries } from './database.ts'
+
+/**
+ * `moment (now)` for a `WITH`: the time that windows are judged by. It is the server's, the same for all replicas; where
+ * there is none, that of this machine, which is the value.
+ */
+export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
+
+/**
+ * Whether the window of a counter is over, or lies in a future that no clock can have seen: the clock was set back since.
+ */
+export const isOver = (window: string): string =>
+  `(counters.ends_at <= (SELECT now FROM moment)
+    OR counters.ends_at > (SELECT now FROM moment) + ${window} + ${MAX_CLOCK_SKEW_MS} OR counters.count <= 0)`
+
+/** Of a row that exists, within the insert of one that would begin now. */
+export const IS_OVER = isOver('(excluded.ends_at - (SELECT now FROM moment))')
+
+/** No window is longer: cleanup knows by it what no clock can have seen. */
+export const LONGEST_WINDOW_MS = 24 * 3_600_000
 
 interface Count {
   /** What is counted, and for whom. */
@@ -7,6 +27,7 @@ interface Count {
   isOfNetwork?: boolean
   /** How many may be counted within one window. */
   limit: number
+  /** At most `LONGEST_WINDOW_MS`. */
   windowMs: number
   nowMs: number
 }
@@ -19,52 +40,72 @@ export const countWithin = async (
   db: Pick<Queries, 'run'>,
   { id, isOfNetwork = false, limit, windowMs, nowMs }: Count,
 ): Promise<boolean> => {
+  if (windowMs > LONGEST_WINDOW_MS) throw new RangeError('a window lasts a day at most')
   const changes = await db.run(
-    `INSERT INTO counters (id, count, ends_at, of_network) VALUES (?, 1, ?, ?)
+    `WITH ${MOMENT}
+     INSERT INTO counters (id, count, ends_at, of_network)
+     SELECT CAST(? AS TEXT), 1, now + CAST(? AS BIGINT), CAST(? AS BIGINT) FROM moment WHERE TRUE
      ON CONFLICT (id) DO UPDATE SET
-       count = CASE WHEN counters.ends_at <= ? THEN 1 ELSE counters.count + 1 END,
-       ends_at = CASE WHEN counters.ends_at <= ? THEN excluded.ends_at ELSE counters.ends_at END
-     WHERE counters.ends_at <= ? OR counters.count < ?`,
+       count = CASE WHEN ${IS_OVER} THEN 1 ELSE counters.count + 1 END,
+       ends_at = CASE WHEN ${IS_OVER} THEN excluded.ends_at ELSE counters.ends_at END
+     WHERE ${IS_OVER} OR counters.count < ?`,
+    nowMs,
     id,
-    nowMs + windowMs,
+    windowMs,
     isOfNetwork ? 1 : 0,
-    nowMs,
-    nowMs,
-    nowMs,
     limit,
   )
   return changes > 0
 }
 
-/** Takes back what was counted last, if its window is not over. */
-export const takeBack = (db: Pick<Queries, 'run'>, id: string, nowMs: number): Promise<number> =>
-  db.run('UPDATE counters SET count = count - 1 WHERE id = ? AND count > 0 AND ends_at > ?', id, nowMs)
+/** Takes back what was counted last. Where its window is over, the count means nothing any more. */
+export const takeBack = (db: Pick<Queries, 'run'>, id: string): Promise<number> =>
+  db.run('UPDATE counters SET count = count - 1 WHERE id = ? AND count > 0', id)
 
 /** In how many seconds the window of a counter ends; at least one. */
 export const secondsUntilEnd = async (db: Queries, id: string, nowMs: number): Promise<number> => {
-  const row = await db.get<{ ends_at: number }>('SELECT ends_at FROM counters WHERE id = ?', id)
-  return Math.max(1, Math.ceil(((row?.ends_at ?? nowMs) - nowMs) / 1000))
+  const row = await db.get<{ wait_ms: number }>(
+    `WITH ${MOMENT} SELECT ends_at - (SELECT now FROM moment) AS wait_ms FROM counters WHERE id = ?`,
+    nowMs,
+    id,
+  )
+  return Math.max(1, Math.ceil((row?.wait_ms ?? 0) / 1000))
 }
 
 const BATCH = 1000
 
-/** Runs a statement that deletes at most so many rows until nothing is left of them; resolves to how many there were. */
+/**
+ * Runs a statement that deletes at most so many rows until it deletes none; resolves to how many there were. It may
+ * delete fewer than there are: those that change while it waits for them.
+ */
 const deleteInBatches = async (deleteSome: (size: number) => Promise<number>, most = Infinity): Promise<number> => {
   let deleted = 0
   while (deleted < most) {
-    const size = Math.min(BATCH, most - deleted)
-    const changes = await deleteSome(size)
+    const changes = await deleteSome(Math.min(BATCH, most - deleted))
     deleted += changes
-    if (changes < size) break
+    if (changes === 0) break
   }
   return deleted
 }
 
+/** What cleanup deletes. Two statements, since each finds its rows by the index. */
+const ENDED = [
+  'ends_at <= (SELECT now FROM moment)',
+  `ends_at > (SELECT now FROM moment) + ${LONGEST_WINDOW_MS + MAX_CLOCK_SKEW_MS}`,
+]
+
 /** Cleanup: deletes counters whose window is over; resolves to how many. */
-export const deleteEndedCounters = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
-  deleteInBatches((size) =>
-    db.run('DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE ends_at <= ? LIMIT ?)', nowMs, size),
-  )
+export const deleteEndedCounters = async (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> => {
+  let deleted = 0
+  for (const condition of ENDED) {
+    // Twice the same condition: a counter may have begun again while the statement waited for its row.
+    const sql = `WITH ${MOMENT}
+      DELETE FROM counters
+      WHERE id IN (SELECT id FROM counters WHERE ${condition} ORDER BY ends_at LIMIT ?) AND ${condition}`
+    deleted += await deleteInBatches((size) => db.run(sql, nowMs, size))
+  }
+  return deleted
+}
 
 /** More than any honest clients fill within an hour; about 200 MB. */
 const MAX_COUNTERS = 1_000_000
@@ -85,10 +126,12 @@ export const deleteExcessCounters = async (db: Queries, most = MAX_COUNTERS): Pr
       deleted += await deleteInBatches(
         (size) =>
           db.run(
-            'DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE of_network = ? AND count <= ? LIMIT ?)',
+            `DELETE FROM counters WHERE id IN (SELECT id FROM counters WHERE of_network = ? AND count <= ? LIMIT ?)
+               AND count <= ?`,
             ofNetwork,
             tries,
             size,
+            tries,
           ),
         excess - deleted,
       )
