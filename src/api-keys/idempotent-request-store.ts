@@ -110,11 +110,14 @@ export const storeAnswer = (db: Queries, { id, claimedUntilMs, status, answerSea
 export const deleteClaim = (db: Queries, id: string, claimedUntilMs: number): Promise<number> =>
   db.run('DELETE FROM idempotent_requests WHERE id = ? AND claimed_until = ? AND status IS NULL', id, claimedUntilMs)
 
-/** Cleanup: deletes at most `limit` requests; resolves to how many. */
+/** Cleanup: deletes at most `limit` requests; resolves to how many. Judges by the same clock as a claim. */
 export const deleteRequestsExpiredBy = (db: Queries, nowMs: number, limit: number): Promise<number> =>
+  // Twice the same condition: while the statement waited for its row, a request may have been claimed again.
   db.run(
-    `DELETE FROM idempotent_requests WHERE id IN
-       (SELECT id FROM idempotent_requests WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+    `WITH moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))
+     DELETE FROM idempotent_requests WHERE id IN (
+         SELECT id FROM idempotent_requests WHERE expires_at <= (SELECT now FROM moment) ORDER BY expires_at LIMIT ?)
+       AND expires_at <= (SELECT now FROM moment)`,
     nowMs,
     limit,
   )

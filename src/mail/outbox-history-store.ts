@@ -50,22 +50,28 @@ export const forgetClosedMessagesOf = (db: Queries, userId: string): Promise<num
     userId,
   )
 
+// Cleanup repeats its conditions: what they said of a message may change while the statement waits for its row.
+
 /** Forgets recipient and content of at most `limit` messages that were closed before a time. */
 export const forgetMessagesClosedBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
   db.run(
     `UPDATE mail_messages SET recipient = NULL, content_sealed = NULL WHERE id IN (
-       SELECT id FROM mail_messages WHERE closed_at < ? AND recipient IS NOT NULL ORDER BY closed_at LIMIT ?)`,
+         SELECT id FROM mail_messages WHERE closed_at < ? AND recipient IS NOT NULL ORDER BY closed_at LIMIT ?)
+       AND closed_at < ?`,
     beforeMs,
     limit,
+    beforeMs,
   )
 
 /** Deletes at most `limit` messages that were closed before a time. */
 export const deleteMessagesClosedBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
   db.run(
     `DELETE FROM mail_messages WHERE id IN (
-       SELECT id FROM mail_messages WHERE closed_at < ? ORDER BY closed_at LIMIT ?)`,
+         SELECT id FROM mail_messages WHERE closed_at < ? ORDER BY closed_at LIMIT ?)
+       AND closed_at < ?`,
     beforeMs,
     limit,
+    beforeMs,
   )
 
 /** Drops at most `limit` open messages whose time is over: mail may have been turned off. */
@@ -73,8 +79,10 @@ export const dropExpiredMessages = (db: Queries, nowMs: number, limit: number): 
   db.run(
     `UPDATE mail_messages SET state = 'dropped', problem = 'its time was over', closed_at = ?, recipient = NULL,
        content_sealed = NULL
-     WHERE id IN (SELECT id FROM mail_messages WHERE closed_at IS NULL AND expires_at <= ? LIMIT ?)`,
+     WHERE id IN (SELECT id FROM mail_messages WHERE closed_at IS NULL AND expires_at <= ? LIMIT ?)
+       AND closed_at IS NULL AND expires_at <= ?`,
     nowMs,
     nowMs,
     limit,
+    nowMs,
   )

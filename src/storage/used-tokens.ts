@@ -23,6 +23,9 @@ export const isSpent = async (db: Pick<Queries, 'get'>, id: string): Promise<boo
 /** A replica whose clock is behind accepts a token for that much longer: its mark must outlast it there, too. */
 const KEPT_MS = 60 * 60_000
 
-/** Cleanup: deletes the marks of tokens that expired an hour ago; resolves to how many. */
+/**
+ * Cleanup: deletes the marks of tokens that expired an hour ago; resolves to how many. `nowMs` counts where there is no
+ * server: a replica whose clock is ahead must not let the others accept a token twice.
+ */
 export const deleteExpiredTokens = (db: Pick<Queries, 'run'>, nowMs: number): Promise<number> =>
-  db.run('DELETE FROM used_tokens WHERE expires_at <= ?', nowMs - KEPT_MS)
+  db.run('DELETE FROM used_tokens WHERE expires_at <= COALESCE(server_time(), ?) - ?', nowMs, KEPT_MS)

@@ -119,9 +119,12 @@ export const postponeEvent = async (
 
 /** Deletes at most `limit` events that were closed before a time. */
 export const deleteClosedEvents = (db: Queries, beforeMs: number, limit: number): Promise<number> =>
+  // Twice the same condition: an event that is to be sent again, which this statement has waited for, stays.
   db.run(
     `DELETE FROM webhook_events WHERE id IN (
-       SELECT id FROM webhook_events WHERE closed_at < ? ORDER BY closed_at LIMIT ?)`,
+         SELECT id FROM webhook_events WHERE closed_at < ? ORDER BY closed_at LIMIT ?)
+       AND closed_at < ?`,
     beforeMs,
     limit,
+    beforeMs,
   )
