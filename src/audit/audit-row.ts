@@ -1,4 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
+import { toSnakeCase } from '../lib/snake-case.ts'
 import type { AuditDetails, AuditEvent } from './audit-event.ts'
 import type { AuditRow } from './audit-store.ts'
 
@@ -10,10 +11,7 @@ const UNPRINTABLE = /[^\x20-\x7e\xa0-\xff]/g
 
 const shownUserAgent = (userAgent: string): string => userAgent.slice(0, KEPT_CHARACTERS).replace(UNPRINTABLE, '?')
 
-/** As clients read it: `ended_session_id`. */
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-/** JSON. Undefined details are left out. */
+/** JSON, with names as clients read them: `ended_session_id`. Undefined details are left out. */
 export const detailsToJson = (details: AuditDetails): string =>
   JSON.stringify(Object.fromEntries(Object.entries(details).map(([name, value]) => [toSnakeCase(name), value])))
 

@@ -1,6 +1,7 @@
 import type { CountedEvent } from '../audit/audit-event.ts'
 import type { AccountEventName, AccountFacts } from '../lib/account-event.ts'
 import { AppError } from '../lib/errors.ts'
+import { labelOf } from '../limits/limit-table.ts'
 import { TooManyTries } from '../limits/limits.ts'
 
 /** Reasons for which a proof of the user was refused. */
@@ -35,7 +36,7 @@ export const failedLogin = (
   const who = { userId, sessionId, email }
   if (error instanceof TooManyTries && error.onlyUnderWay) return undefined
   if (error instanceof AppError && error.code === 'rate_limited' && SIGN_INS.has(event)) {
-    const limit = error instanceof TooManyTries ? error.limit : (error.reason ?? error.code)
+    const limit = error instanceof TooManyTries ? labelOf(error.limit) : (error.reason ?? error.code)
     return { type: 'login.limited', ...who, details: { method, limit } }
   }
   if (!WRONG_PROOFS.has(reason)) return undefined

@@ -1,4 +1,5 @@
 import { AppError } from '../lib/errors.ts'
+import { toSnakeCase } from '../lib/snake-case.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -67,6 +68,9 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS
 export const LIMIT_NAMES = Object.keys(LIMITS) as LimitName[]
+
+/** The name of a limit in metrics, records and documents: `login_of_address`. */
+export const labelOf = (limit: LimitName): string => toSnakeCase(limit)
 
 /** How many times as many tries an IPv6 /48 has as each of its /64s. */
 export const WIDER_NETWORK_FACTOR = 10

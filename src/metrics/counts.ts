@@ -1,12 +1,13 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { AUDIT_TYPES, type AuditType } from '../audit/audit-event.ts'
-import { LIMIT_NAMES, type LimitName } from '../limits/limit-table.ts'
+import { LIMIT_NAMES, type LimitName, labelOf } from '../limits/limit-table.ts'
 import type { RequestMetrics } from '../http/request-metrics.ts'
 import { MAIL_OUTCOMES, type MailOutcome } from '../mail/mail.ts'
 import { CODE_OUTCOMES, type CodeOutcome } from '../second-factor/code-outcome.ts'
 import type { RefreshResult } from '../sessions/sessions.ts'
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from '../webhooks/delivery-outcome.ts'
 import { createCounters } from './counters.ts'
+import { addLimitFigures } from './limit-figures.ts'
 import { createRequestDurations } from './request-durations.ts'
 import { createSignInCounts, type SignInCounts } from './sign-in-counts.ts'
 
@@ -65,8 +66,9 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCoun
     'svc_rate_limit_refusals_total',
     'Requests that a rate limit refused, by limit.',
     'limit',
-    LIMIT_NAMES.map(toSnakeCase),
+    LIMIT_NAMES.map(labelOf),
   )
+  addLimitFigures(registry)
   return {
     observeRequest: createRequestDurations(registry),
     countRefusedConnection: () => refusedConnections.inc(),
@@ -77,7 +79,7 @@ const createHttpCounts = (registry: Registry): Omit<HttpCounts, keyof SignInCoun
       'outcome',
       Object.keys(REFRESH_OUTCOMES) as RefreshResult['outcome'][],
     ),
-    countLimited: (limit) => countLimited(toSnakeCase(limit)),
+    countLimited: (limit) => countLimited(labelOf(limit)),
   }
 }
 
@@ -116,6 +118,3 @@ const createCoreCounts = (registry: Registry): Omit<CoreCounts, 'countRecord'> =
     ),
   }
 }
-
-/** Turns `loginOfAddress` into `login_of_address`. */
-const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

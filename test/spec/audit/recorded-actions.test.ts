@@ -287,6 +287,16 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       assert.equal(answer.status, 429)
       return { by: 'user', answer, user: id, details: { method: 'password', limit: 'login', count: 1 } }
     },
+    async 'the twenty-first wrong password in a browser that the account knows'() {
+      const { id, person, agent } = await newUser()
+      const wrong = { ...person, password: unspoken(randomUUID()) }
+      await logOut(agent)
+      for (let tries = 0; tries < 20; tries += 1) await logIn(agent, wrong)
+      const answer = await logIn(agent, wrong)
+      assert.equal(answer.status, 429)
+      const details = { method: 'password', limit: 'login_in_known_browser', count: 1 }
+      return { by: 'user', answer, user: id, details }
+    },
   },
   logout: {
     async 'by the form'() {

@@ -187,6 +187,22 @@ describe('the metrics', { concurrency: 3 }, () => {
     }
   })
 
+  test('the tries and windows of all limits are those of docs/operate.md', async () => {
+    const { samples } = await service.scrape()
+    const documented = [...OPERATE.matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \|/gm)]
+    assert.ok(documented.length > 10)
+    const valuesOf = (metric: string) =>
+      samples.filter(({ name }) => name === metric).map(({ labels, value }) => [labels.limit, value])
+    assert.deepEqual(
+      valuesOf('svc_rate_limit_tries'),
+      documented.map(([, limit, tries]) => [limit, Number(tries)]),
+    )
+    assert.deepEqual(
+      valuesOf('svc_rate_limit_window_seconds'),
+      documented.map(([, limit, , minutes]) => [limit, Number(minutes) * 60]),
+    )
+  })
+
   test('include the version, the process, its memory and its event loop', async () => {
     const metrics = await service.scrape()
     const version = await service.cli(['--version'])
@@ -574,6 +590,7 @@ describe('several workers', { concurrency: 2 }, () => {
     assert.equal(metrics.value(REQUESTS, login), before + 20)
     assert.equal(metrics.value('svc_signups_total', { outcome: 'succeeded' }), 1)
     assert.equal(metrics.value('svc_processes'), 2)
+    assert.equal(metrics.value('svc_rate_limit_tries', { limit: 'login_of_account' }), 100)
     assert.equal(metrics.value('svc_database_up'), 1)
     assert.ok((metrics.value('svc_webhook_events_open') ?? 2) < 2)
     const one = await service.scrape()
