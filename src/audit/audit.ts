@@ -3,7 +3,7 @@ import type { Log } from '../lib/log.ts'
 import { onDemand } from '../lib/on-demand.ts'
 import type { Clock } from '../lib/time.ts'
 import { createUuidSequence } from '../lib/uuid.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import type { AuditEvent, AuditType, RecordEvent, TallyEvent } from './audit-event.ts'
 import type { AuditPage, AuditPageRequest, AuditQuery } from './reading.ts'
 import { toAuditJson } from './audit-json.ts'
@@ -75,9 +75,7 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
     flush,
 
     async record(transaction, event, caller) {
-      const row = newRow(event, caller)
-      if (event.type === 'user.deleted') await recordDeletion(transaction, row)
-      else await insertAuditEvent(transaction, row)
+      const row = await store(transaction, newRow(event, caller))
       transaction.afterCommit(() => onWritten(row, 1))
     },
 
@@ -94,4 +92,11 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
       'eraseDeleted',
     ),
   }
+}
+
+/** Resolves to the row as it is stored. */
+const store = async (transaction: Pick<Transaction, 'run'>, row: AuditRow): Promise<AuditRow> => {
+  if (row.type === 'user.deleted') return recordDeletion(transaction, row)
+  await insertAuditEvent(transaction, row)
+  return row
 }

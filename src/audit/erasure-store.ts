@@ -11,14 +11,17 @@ interface Erasure {
 }
 
 /**
- * Of the latest rows of a user, erases address, agent and details where they are; resolves to how many had some. The
- * tally goes too: with the id of the user, an IPv4 address is soon found from its hash.
+ * Of the latest rows of a user, erases address, agent, request, session and details where they are; resolves to how
+ * many had some. By a request or a session, the log tells an address. The tally goes too: with the id of the user, an
+ * IPv4 address is soon found from its hash.
  */
 export const eraseEvents = (db: Pick<Queries, 'run'>, { userId, before, limit }: Erasure): Promise<number> =>
   db.run(
-    `UPDATE audit_events SET address = NULL, user_agent = NULL, details = '{}', tally = NULL
+    `UPDATE audit_events
+     SET address = NULL, user_agent = NULL, request_id = NULL, session_id = NULL, details = '{}', tally = NULL
      WHERE id IN (SELECT id FROM audit_events WHERE user_id = ? AND id < ? ORDER BY id DESC LIMIT ?)
-       AND (address IS NOT NULL OR user_agent IS NOT NULL OR details <> '{}')`,
+       AND (address IS NOT NULL OR user_agent IS NOT NULL OR request_id IS NOT NULL OR session_id IS NOT NULL
+         OR details <> '{}')`,
     userId,
     before,
     limit,

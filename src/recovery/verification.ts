@@ -117,10 +117,12 @@ export const createVerification = (deps: VerificationDeps): Verification => {
         grant: grantFor(link),
         async apply(transaction) {
           await requireAndUse(transaction, links, link)
-          const facts = { userId: userIdOf(link), emailLower: link.emailLower, passwordHash, method: 'link', caller }
+          const userId = userIdOf(link)
+          const proved = { userId, emailLower: link.emailLower, passwordHash, method: 'link', caller }
           // False: the email was verified a moment ago, and the account has an owner.
-          if (!(await takeOver(transaction, facts))) throw new DeadLinkError('verify', 'ended')
-          await notify(transaction, facts.userId, { kind: 'account_taken_over' }, caller)
+          if (!(await takeOver(transaction, { ...proved, signsInWith: 'password' })))
+            throw new DeadLinkError('verify', 'ended')
+          await notify(transaction, userId, { kind: 'account_taken_over' }, caller)
         },
       }
     },

@@ -17,7 +17,7 @@ interface TakeOverFacts {
   passwordHash?: string | undefined
   /** What proves the address, for the record: `link`, or the provider's name in the settings. */
   method: string
-  /** By a link: what it has set, `password` or the provider's name. */
+  /** What a link has set, for the record: `password`, or the provider's name. Undefined without a link. */
   signsInWith?: string | undefined
   caller: Caller
 }
@@ -43,7 +43,7 @@ export type TakeOver = (transaction: Transaction, facts: TakeOverFacts) => Promi
 
 export const createTakeOver =
   ({ clock, applySecurityEvent, announceUpdate, recordEvent }: TakeOverDeps): TakeOver =>
-  async (transaction, { userId, emailLower, passwordHash, method, signsInWith = 'password', caller }) => {
+  async (transaction, { userId, emailLower, passwordHash, method, signsInWith, caller }) => {
     // First, so that nobody signs in or connects a provider at the same moment.
     await lockUserToChange(transaction, userId)
     const before = await findUserById(transaction, userId)
@@ -56,6 +56,6 @@ export const createTakeOver =
     await announceUpdate(transaction, userId, changed)
     for (const event of changeEvents(userId, changed, { roles: [] })) await recordEvent(transaction, event, caller)
     const reset = { type: 'password.reset', userId, details: { method: signsInWith } } as const
-    if (method === 'link') await recordEvent(transaction, reset, caller)
+    if (signsInWith !== undefined) await recordEvent(transaction, reset, caller)
     return true
   }

@@ -649,9 +649,8 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   'user.deleted': {
     'by a command': () => byCommand('users', 'delete', 'USER', '--yes'),
     async 'by its user'() {
-      const { id, person, agent, session } = await newUser()
-      const answer = await agent.post('/auth/account/delete', { password: person.password })
-      return { by: 'user', answer, user: id, session }
+      const { id, person, agent } = await newUser()
+      return { by: 'user', answer: await agent.post('/auth/account/delete', { password: person.password }), user: id }
     },
     async 'by the server API'() {
       const { id } = await newUser()
@@ -711,11 +710,15 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
   },
 }
 
+/** Of a deleted user, nothing is kept that says where they were: neither a client nor the request. */
+const saysWhere = (type: string, done: Done): done is Extract<Done, { answer: Answer }> =>
+  type !== 'user.deleted' && 'answer' in done
+
 /** The rows of an action: that of its request, or else the last of the user. */
 const findRows = (type: string, done: Done) => {
   const columns = 'user_id, actor, address, user_agent, request_id, session_id, details, count'
   const select = `SELECT ${columns} FROM audit_events WHERE type = ? AND`
-  return 'answer' in done
+  return saysWhere(type, done)
     ? database.rows(`${select} request_id = ?`, type, String(done.answer.headers['x-request-id']))
     : database.rows(`${select} COALESCE(user_id, '') = ? ORDER BY id DESC LIMIT 1`, type, done.user ?? '')
 }
@@ -754,9 +757,7 @@ describe('each action is recorded with its actor, origin, request and session', 
       test(`${type}: ${title}`, async () => {
         const done = await act()
         const row = await rowOf(type, done)
-        // Of a deleted user, nothing is kept that says where they were.
-        const client = type === 'user.deleted' ? {} : CLIENT
-        const origin = 'answer' in done ? { ...client, request_id: done.answer.headers['x-request-id'] } : {}
+        const origin = saysWhere(type, done) ? { ...CLIENT, request_id: done.answer.headers['x-request-id'] } : {}
         assert.deepEqual(row, {
           user_id: done.user ?? null,
           actor: ACTORS[done.by],
@@ -804,6 +805,49 @@ describe('a take-over begins what is recorded of the new owner', () => {
       'user.invited',
     ])
   })
+})
+
+describe('of a deleted user, records keep the id, and what tells where they were goes', () => {
+  const ways: Record<string, (user: Awaited<ReturnType<typeof newUser>>) => Promise<unknown>> = {
+    'account page': ({ agent, person }) => agent.post('/auth/account/delete', { password: person.password }),
+    'server API': ({ id }) => call('DELETE', `/users/${id}`),
+    command: ({ id }) => cli(['users', 'delete', id, '--yes']),
+  }
+  const actors: Record<string, string> = { 'account page': 'user', 'server API': ACTORS.api, command: 'cli' }
+  for (const [title, remove] of Object.entries(ways))
+    test(title, async () => {
+      const user = await newUser()
+      const { id, person, agent } = user
+      await agent.post('/auth/account/username', { username: anyone().username })
+      await call('DELETE', `/sessions/${sessionOf(await loggedIn(site, person))}`)
+      await logIn(newAgent(site), { ...person, password: unspoken(randomUUID()) })
+      // The webhook about the deletion is given up at some time after it.
+      const select = "SELECT * FROM audit_events WHERE user_id = ? AND type <> 'webhook.given_up' ORDER BY type"
+      const rows = () => database.rows(select, id)
+      await eventually('the failed login is recorded', async () =>
+        (await rows()).some(({ type }) => type === 'login.failed'),
+      )
+      await remove(user)
+      const found = await rows()
+      assert.deepEqual(
+        found.map(({ type }) => type),
+        [
+          'login.failed',
+          'login.succeeded',
+          'login.succeeded',
+          'session.ended',
+          'user.created',
+          'user.deleted',
+          'username.changed',
+        ],
+      )
+      for (const { id: _id, at: _at, type, actor, tally, ...row } of found) {
+        const kept = { user_id: id, count: 1, address: null, user_agent: null, request_id: null, session_id: null }
+        assert.deepEqual({ ...row, count: Number(row.count) }, { ...kept, details: '{}' }, String(type))
+        if (type === 'user.deleted') assert.equal(actor, actors[title])
+        else assert.equal(tally, null)
+      }
+    })
 })
 
 test('no record holds a password, a token, a code, a cookie, an email or a name', async () => {
