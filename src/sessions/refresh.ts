@@ -34,6 +34,12 @@ export type RefreshResult =
   | { outcome: 'rotated' | 'grace'; tokens: Tokens; session: AuthenticatedSession }
   | { outcome: 'unknown' | 'reused' | 'replaced'; sessionId?: string; userId?: string }
 
+/** The session of a genuine refresh token. `isReused`: the token was replaced, and its grace is over. */
+export interface IdentifiedSession {
+  session: AuthenticatedSession
+  isReused: boolean
+}
+
 /** What can be done with a refresh token. */
 export const createSessionRefresh = (deps: SessionRefreshDeps) => {
   const { db, clock, lifetimes, defaultAudience, refreshTokens, cachedSessions, issueTokens, endSession } = deps
@@ -114,9 +120,16 @@ export const createSessionRefresh = (deps: SessionRefreshDeps) => {
       }
     },
 
-    async identify(refreshToken: string): Promise<AuthenticatedSession | undefined> {
+    async identify(refreshToken: string): Promise<IdentifiedSession | undefined> {
       const token = readRefreshToken(refreshToken)
-      return token && (await findUsableSession(token))?.authenticated
+      const found = token && (await findUsableSession(token))
+      if (!found || token.generation > found.session.generation) return undefined
+      const { session, authenticated } = found
+      const isGood =
+        token.generation === session.generation ||
+        isInGrace(session, token.generation) ||
+        (await unanswered.settle(session.id))
+      return { session: authenticated, isReused: !isGood }
     },
 
     /** Resolves to the sessions that it ended. */

@@ -38,16 +38,16 @@ export const findReplacedSession = async (db: Queries, id: string): Promise<Repl
 
 /**
  * In the transaction that has inserted the successor: ends a session and records what replaced it. Sessions that it had
- * replaced itself get the same successor, and keep the time of their replacement.
+ * replaced itself get the same successor, and keep the time of their replacement. Resolves to whether there was one to end.
  */
 export const replaceSession = async (
   db: Queries,
   { id, successorId, nowMs }: { id: string; successorId: string; nowMs: number },
-): Promise<void> => {
+): Promise<boolean> => {
   // Before the session is deleted: the database deletes with it the rows that name it as their successor.
   await db.run('UPDATE replaced_sessions SET successor_id = ? WHERE successor_id = ?', successorId, id)
   const ended = await db.get<{ salt: string }>('DELETE FROM sessions WHERE id = ? RETURNING salt', id)
-  if (!ended) return
+  if (!ended) return false
   await db.run(
     'INSERT INTO replaced_sessions (id, successor_id, salt, replaced_at) VALUES (?, ?, ?, ?)',
     id,
@@ -55,6 +55,7 @@ export const replaceSession = async (
     ended.salt,
     nowMs,
   )
+  return true
 }
 
 /** Deletes records of replaced sessions whose grace is over. `nowMs` counts where there is no server. */

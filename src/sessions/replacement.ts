@@ -15,8 +15,8 @@ interface ReplacementDeps {
 }
 
 export interface Replacement {
-  /** In the transaction that has inserted `successorId`: ends the sessions that it replaces. */
-  replaceSessions(transaction: Transaction, ids: string[], successorId: string, nowMs: number): Promise<void>
+  /** In the transaction that has inserted `successorId`: ends a session that it replaces, if it is still there. */
+  replaceSession(transaction: Transaction, id: string, successorId: string, nowMs: number): Promise<boolean>
   /** The live session that has replaced, within the grace, the one that a genuine refresh token belonged to. */
   findSuccessor(token: UnverifiedRefreshToken): Promise<CachedSession | undefined>
   deleteReplaced(): Promise<number>
@@ -29,11 +29,9 @@ export interface Replacement {
 export const createReplacement = (deps: ReplacementDeps): Replacement => {
   const { db, clock, lifetimes, refreshTokens, cachedSessions } = deps
   return {
-    async replaceSessions(transaction, ids, successorId, nowMs) {
-      for (const id of ids) {
-        await replaceSession(transaction, { id, successorId, nowMs })
-        transaction.afterCommit(() => cachedSessions.forget(id))
-      }
+    replaceSession(transaction, id, successorId, nowMs) {
+      transaction.afterCommit(() => cachedSessions.forget(id))
+      return replaceSession(transaction, { id, successorId, nowMs })
     },
 
     async findSuccessor(token) {

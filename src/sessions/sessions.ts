@@ -16,7 +16,7 @@ import {
   createRecentAuthentication,
   type RecentAuthentication,
 } from './recent-authentication.ts'
-import { createSessionRefresh, type RefreshResult } from './refresh.ts'
+import { createSessionRefresh, type IdentifiedSession, type RefreshResult } from './refresh.ts'
 import { createReplacement } from './replacement.ts'
 import type { AuthenticatedSession, Session } from './session.ts'
 import type { SessionRules, SignInGrant } from './sign-in-grant.ts'
@@ -29,7 +29,7 @@ import { countSessionsOfUser, findSessionsOfUser } from './user-sessions-store.t
 export type { SecretStatus } from './keys/secret-rotation.ts'
 export type { KeySummary } from './keys/signing-keys.ts'
 export { currentTimeMs, type Device } from './lifetime.ts'
-export type { RefreshResult } from './refresh.ts'
+export type { IdentifiedSession, RefreshResult } from './refresh.ts'
 export type { AuthenticatedSession, Session } from './session.ts'
 export type { SignInGrant } from './sign-in-grant.ts'
 export type { StartOptions } from './start.ts'
@@ -57,8 +57,8 @@ export interface Sessions extends RecentAuthentication {
     session: AuthenticatedSession,
     recognise: (transaction: Transaction) => Promise<string>,
   ): Promise<void>
-  /** The session of a refresh token that is good now, without using the token. */
-  identify(refreshToken: string): Promise<AuthenticatedSession | undefined>
+  /** The session of a refresh token, without using the token. */
+  identify(refreshToken: string): Promise<IdentifiedSession | undefined>
 
   // The sessions of a user, and their end.
   /** Live sessions of a user: the current one, then those last seen, `limit` at most; and how many there are. */
@@ -113,11 +113,11 @@ export const createSessions = (deps: SessionsDeps): Sessions => {
   const cachedSessions = createCachedSessions(db)
   const recentAuthentication = createRecentAuthentication(deps)
   const shared = { ...deps, ...recentAuthentication, cachedSessions, refreshTokens, issueTokens }
-  const { replaceSessions, findSuccessor, deleteReplaced } = createReplacement(shared)
+  const { replaceSession, findSuccessor, deleteReplaced } = createReplacement(shared)
   const ending = createEnding(shared)
 
   return {
-    start: createStart({ ...shared, replaceSessions }),
+    start: createStart({ ...shared, replaceSession }),
     authenticate: createAuthenticate(shared),
     ...createSessionRefresh({ ...shared, endSession: ending.end, findSuccessor }),
     ...ending,

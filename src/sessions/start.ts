@@ -5,6 +5,7 @@ import type { Log } from '../lib/log.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import type { CachedSessions } from './cached-sessions.ts'
+import type { EndingSession } from './ending.ts'
 import { byServerTime, currentTimeMs, type Device, type Lifetimes, newSession } from './lifetime.ts'
 import type { Replacement } from './replacement.ts'
 import { createSessionLimit } from './session-limit.ts'
@@ -15,9 +16,14 @@ import type { SignInGrant } from './sign-in-grant.ts'
 import type { IssueTokens, Tokens } from './tokens/issue-tokens.ts'
 import { lockUserOfSession } from './user-sessions-store.ts'
 
+/** `isReused`: the browser has shown it with a refresh token that was replaced before, past its grace. */
+interface ReplacedByStart extends EndingSession {
+  isReused: boolean
+}
+
 export interface StartOptions {
   /** Sessions that end as this one begins: those that the browser had before. */
-  replaces?: string[] | undefined
+  replaces?: ReplacedByStart[] | undefined
   /** Awaited in the transaction of the start before it changes anything; what it rejects with ends the start. */
   admitted?: Promise<unknown> | undefined
   /** More work for the transaction of the start, first of all. */
@@ -44,12 +50,12 @@ interface StartDeps {
   defaultAudience: string
   issueTokens: IssueTokens
   recordEvent: RecordEvent
-  replaceSessions: Replacement['replaceSessions']
+  replaceSession: Replacement['replaceSession']
 }
 
 /** Starts sessions, all in one transaction: check of the grant, new row, end of the sessions that it replaces. */
 export const createStart = (deps: StartDeps) => {
-  const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent, replaceSessions } = deps
+  const { db, clock, lifetimes, defaultAudience, issueTokens, recordEvent } = deps
   const endAboveLimit = createSessionLimit(deps)
 
   /** By the time of the database's server, where there is one. */
@@ -83,7 +89,11 @@ export const createStart = (deps: StartDeps) => {
       await insertSession(transaction, row)
       if (login)
         await recordEvent(transaction, { type: 'login.succeeded', userId, sessionId: id, details: login }, caller)
-      await replaceSessions(transaction, replaces, id, nowMs)
+      for (const { sessionId, userId: owner, isReused } of replaces) {
+        const hasEnded = await deps.replaceSession(transaction, sessionId, id, nowMs)
+        if (hasEnded && isReused)
+          await recordEvent(transaction, { type: 'session.refreshed_reuse', userId: owner, sessionId }, caller)
+      }
       await endAboveLimit(transaction, { id, userId, nowMs, caller })
       return findSession(transaction, id)
     })

@@ -19,7 +19,7 @@ const added = async (): Promise<Session> => {
   return session
 }
 
-const replace = (queries: typeof db, former: Session, successor: Session, nowMs = T0): Promise<void> =>
+const replace = (queries: typeof db, former: Session, successor: Session, nowMs = T0): Promise<boolean> =>
   queries.inTransaction((transaction) =>
     replaceSession(transaction, { id: former.id, successorId: successor.id, nowMs }),
   )

@@ -6,7 +6,7 @@ import { type HttpResponse, noContent, page, redirect } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import type { Refusal } from './form-problems.ts'
 import { readPending } from './second-factor/pending.ts'
-import { findBrowserSessions, requestedReturnTo } from './start-session.ts'
+import { identifySessions, requestedReturnTo } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
 /** `GET` (a button) and `POST /auth/logout` (CONTRACT.md 4.2). */
@@ -26,7 +26,7 @@ export const createLogout = (deps: PageDeps) => {
 
     async submit(context: RequestContext): Promise<HttpResponse> {
       const returnTo = requestedReturnTo(context, deps)
-      const ended = await findBrowserSessions(deps, context)
+      const ended = (await identifySessions(deps, context)).map(({ session }) => session)
       for (const session of ended) await deps.sessions.end(session, 'logout', context)
       // A login in another tab may have replaced this session a moment ago: its new session ends too.
       const { refresh } = context.cookies

@@ -1,4 +1,4 @@
-import type { AuthenticatedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
+import type { AuthenticatedSession, IdentifiedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
 import { type BrowserRecognition, createRecognition } from '../recognise-browser.ts'
@@ -10,16 +10,24 @@ import { type ReturnTargets, readReturnTo } from '../return-to.ts'
 export const requestedReturnTo = (context: RequestContext, targets: ReturnTargets): string =>
   readReturnTo(context.form.get('return_to') ?? context.query.get('return_to'), targets)
 
-/** The sessions of this browser, found by either cookie: the access token may have expired. */
-export const findBrowserSessions = async (
+/** By either cookie: the access token may have expired. */
+export const identifySessions = async (
   { sessions }: Pick<RouteDeps, 'sessions'>,
-  context: RequestContext,
-): Promise<AuthenticatedSession[]> => {
-  const { access, refresh } = context.cookies
-  const found = [access && (await sessions.authenticate(access)), refresh && (await sessions.identify(refresh))]
-  const sessionsById = new Map(found.flatMap((session) => (session ? [[session.sessionId, session]] : [])))
-  return [...sessionsById.values()]
+  { cookies: { access, refresh } }: RequestContext,
+): Promise<IdentifiedSession[]> => {
+  const session = access && (await sessions.authenticate(access))
+  const identified = refresh && (await sessions.identify(refresh))
+  const found = [...(session ? [{ session, isReused: false }] : []), ...(identified ? [identified] : [])]
+  const byId = new Map(found.map((each) => [each.session.sessionId, each]))
+  return [...byId.values()]
 }
+
+/** The sessions of this browser. A refresh token that is used again past its grace may be a thief's, and shows none. */
+export const findBrowserSessions = async (
+  deps: Pick<RouteDeps, 'sessions'>,
+  context: RequestContext,
+): Promise<AuthenticatedSession[]> =>
+  (await identifySessions(deps, context)).filter(({ isReused }) => !isReused).map(({ session }) => session)
 
 /** Events whose session is no login: that of a new account, and one in place of that of a signed-in user. */
 const NO_LOGINS: ReadonlySet<EventFacts['event']> = new Set(['signup', 'password_change', 'second_factor_add'])
@@ -60,9 +68,9 @@ export const startSession = async (
 ): Promise<HttpResponse | undefined> => {
   const { userId } = grant
   facts.userId = userId
-  const earlier = await findBrowserSessions(deps, context)
-  const replaces = earlier.map(({ sessionId }) => sessionId)
-  const own = earlier.find((session) => session.userId === userId)
+  const earlier = await identifySessions(deps, context)
+  const replaces = earlier.map(({ session, isReused }) => ({ ...session, isReused }))
+  const own = earlier.find(({ session, isReused }) => session.userId === userId && !isReused)?.session
   const { recognise, setCookie } = createRecognition(deps, context, {
     userId,
     browser: own && browser === 'announced' ? 'silent' : browser,

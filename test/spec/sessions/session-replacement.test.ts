@@ -131,6 +131,56 @@ describe('§3.2 the loser of a race never clears or overwrites the winner’s co
   })
 })
 
+/** The owner, and a copy of their cookies from before two rotations. */
+const stolen = async () => {
+  const { agent, person } = await signedUp(service)
+  const thief = agent.copy()
+  thief.cookies.delete('svc_access')
+  assert.equal((await agent.refresh()).status, 200)
+  await pass(GRACE_MS + 5000)
+  assert.equal((await agent.refresh()).status, 200)
+  return { agent, thief, person }
+}
+
+const recordedOf = async (email: string) => {
+  const rows = await database.rows(
+    'SELECT type FROM audit_events WHERE user_id = (SELECT id FROM users WHERE email = ?) ORDER BY id',
+    email,
+  )
+  return rows.map(({ type }) => String(type))
+}
+
+const knownBrowsersOf = async (email: string) =>
+  (await database.rows('SELECT id FROM known_browsers WHERE user_id = (SELECT id FROM users WHERE email = ?)', email))
+    .length
+
+describe('a refresh token that was replaced, past its grace', () => {
+  test('does not show a login that its browser is that of the session: it ends the session, which is recorded', async () => {
+    const { agent, thief, person } = await stolen()
+    thief.cookies.delete('svc_device')
+    const known = await knownBrowsersOf(person.email)
+    assert.equal((await logIn(thief, person)).status, 303)
+    assert.equal(await knownBrowsersOf(person.email), known + 1, 'it is a browser of its own')
+    await assertSignedOut(agent)
+    assert.deepEqual(await recordedOf(person.email), ['signup', 'login.succeeded', 'session.refreshed_reuse'])
+    await assertUsable(thief)
+  })
+
+  test('shows none of the account where a login is another user’s, and is recorded with its owner', async () => {
+    const { agent, thief, person } = await stolen()
+    assert.equal((await logIn(thief, (await signedUp(service)).person)).status, 303)
+    await assertSignedOut(agent)
+    assert.deepEqual(await recordedOf(person.email), ['signup', 'session.refreshed_reuse'])
+  })
+
+  test('still logs out', async () => {
+    const { agent, thief, person } = await stolen()
+    assert.equal((await logOut(thief)).status, 303)
+    await assertSignedOut(agent)
+    assert.deepEqual(await recordedOf(person.email), ['signup', 'logout'])
+  })
+})
+
 describe('§3.2 the cookies of a session that has ended are cleared', () => {
   test('after the grace period', async () => {
     const { agent, late } = await replaced()
