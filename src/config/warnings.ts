@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { createNetworkCheck, isLoopbackHost } from '../lib/network.ts'
+import { createNetworkCheck, isLoopbackHost, isPrivateAddress } from '../lib/network.ts'
 import { coverMostAddresses } from '../lib/network-coverage.ts'
 import { warnOfHashMemory } from './hash-memory.ts'
 import { warnOfPasskeys } from './relying-party.ts'
@@ -34,16 +34,13 @@ export const findWarnings = (settings: ReadSettings, files: SecretFiles): string
 ]
 
 const isLoopback = createNetworkCheck(['loopback'])
-/** RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291: addresses that are not routed on the Internet. */
-const PRIVATE = 'loopback 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10'
-const isPrivate = createNetworkCheck(PRIVATE.split(' '))
 /** RFC 6761, RFC 6762, RFC 8375 and ICANN's `.internal`. A name without a dot is known only in its own network. */
 const isPrivateName = (name: string): boolean =>
   /^[^.]+$|(?:^|\.)(?:localhost|local|internal|home\.arpa|test)$/.test(name.toLowerCase())
 
 const isPublicUrl = (url: string): boolean => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  return isIP(host) === 0 ? !isPrivateName(host) : !isPrivate(host)
+  return isIP(host) === 0 ? !isPrivateName(host) : !(isLoopback(host) || isPrivateAddress(host))
 }
 
 const warnOfBaseUrl = ({ baseUrl }: ReadSettings): string[] =>

@@ -50,7 +50,7 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
 }
 
 /** Where the request came to and from, as far as svc can see. */
-const arrivalOf = ({ isTrustedProxy }: ProbeDeps, { headers, peer, device }: IncomingRequest) => {
+const arrivalOf = ({ isTrustedProxy }: ProbeDeps, { headers, peer, peerPort, device }: IncomingRequest) => {
   const trusted = isTrustedProxy(peer)
   const host = lastOf(headers['x-forwarded-host']) ?? null
   const proto = lastOf(headers['x-forwarded-proto']) ?? null
@@ -58,6 +58,7 @@ const arrivalOf = ({ isTrustedProxy }: ProbeDeps, { headers, peer, device }: Inc
     host: (trusted ? host : null) ?? headers.host ?? null,
     scheme: trusted && proto?.toLowerCase() === 'https' ? ('https' as const) : ('http' as const),
     address: device.address,
+    port: peerPort,
     forwarded: { for: headers['x-forwarded-for'] !== undefined, host, proto, trusted },
   }
 }

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
-import { withoutZone } from './address.ts'
+import { networkInterfaces } from 'node:os'
+import { canonicalAddress, withoutZone } from './address.ts'
 
 /** Whether a text is an address, a CIDR range, `loopback` or `none`. */
 export const isNetwork = (text: string): boolean => {
@@ -37,3 +38,18 @@ const isLoopbackAddress = createNetworkCheck(['loopback'])
 
 /** Whether a host, an address without brackets, is this machine itself (RFC 6761 section 6.3). */
 export const isLoopbackHost = (host: string): boolean => /(?:^|\.)localhost\.?$/i.test(host) || isLoopbackAddress(host)
+
+const PRIVATE = '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 169.254.0.0/16 fc00::/7 fe80::/10'
+
+/** Whether an address is not routed on the Internet: RFC 1918, RFC 6598, RFC 3927, RFC 4193 and RFC 4291. */
+export const isPrivateAddress = createNetworkCheck(PRIVATE.split(' '))
+
+let ownAddresses: Set<string | undefined> | undefined
+
+/** Whether a canonical address is one that this machine had when it was asked first. */
+export const isOwnAddress = (address: string): boolean => {
+  ownAddresses ??= new Set(
+    Object.values(networkInterfaces()).flatMap((list) => list?.map((each) => canonicalAddress(each.address)) ?? []),
+  )
+  return ownAddresses.has(address)
+}

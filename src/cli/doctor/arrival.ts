@@ -1,3 +1,5 @@
+import { canonicalAddress } from '../../lib/address.ts'
+import { isLoopbackHost, isOwnAddress, isPrivateAddress } from '../../lib/network.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
 import type { ProbeAnswer } from '../../lib/probe.ts'
 import type { WireAnswer } from './exchange.ts'
@@ -44,12 +46,25 @@ const httpsUnknown = (baseUrl: string): Finding =>
     'Set SVC_BASE_URL to the https address that users open. If they do open http, let the proxy send X-Forwarded-Proto: http.',
   )
 
-/** On this machine all addresses are alike. */
-const checkAddress = ({ origin }: URL, { forwarded, address }: ProbeAnswer, answer: WireAnswer): Finding[] => {
-  const isBehindProxy = forwarded.host !== null || forwarded.proto !== null || namesProxy(answer)
-  if (isLoopbackUrl(origin) || forwarded.for || !isBehindProxy) return []
+/** On this machine all addresses are alike, and one that a proxy names is taken for the visitor's. */
+const checkAddress = ({ origin, protocol }: URL, seen: ProbeAnswer, answer: WireAnswer): Finding[] => {
+  const { forwarded, address } = seen
+  if (isLoopbackUrl(origin) || forwarded.for || isDirect(seen, answer)) return []
+  const isBehindProxy = protocol === 'https:' || forwarded.host !== null || forwarded.proto !== null
+  if (!isBehindProxy && !namesProxy(answer) && !isOfProxy(address, answer)) return []
   return [finding('client_addresses_alike', `svc takes every visitor for ${address}: no X-Forwarded-For arrives.`)]
 }
+
+/** Whether svc sees the doctor's own end of the connection. */
+const isDirect = ({ address, port }: ProbeAnswer, { ends: { localAddress, localPort } }: WireAnswer): boolean =>
+  address === canonicalAddress(localAddress) && (port === undefined || port === localPort)
+
+/** Whether an address that is not the doctor's end is none that a router gives to the doctor on the Internet. */
+const isOfProxy = (address: string, { ends: { remoteAddress } }: WireAnswer): boolean =>
+  address === canonicalAddress(remoteAddress) ||
+  isLoopbackHost(address) ||
+  isPrivateAddress(address) ||
+  isOwnAddress(address)
 
 /** svc itself sends none of these. */
 const namesProxy = ({ headers }: WireAnswer): boolean => headers.server !== undefined || headers.via !== undefined

@@ -16,6 +16,8 @@ export interface WireAnswer {
   status: number
   headers: IncomingHttpHeaders
   body: string
+  /** Both ends of the connection. */
+  ends: { localAddress: string; localPort: number; remoteAddress: string }
 }
 
 const TIMEOUT_MS = 10_000
@@ -31,12 +33,14 @@ export const exchange = ({ origin, path, headers = {}, ca }: Exchange): Promise<
   const request = isHttps ? requestByHttps(url, { ...options, ...trusted(ca) }) : requestByHttp(url, options)
   request.on('error', reject).on('response', (response) => {
     let body = ''
+    const { localAddress = '', localPort = 0, remoteAddress = '' } = response.socket
+    const ends = { localAddress, localPort, remoteAddress }
     response.setEncoding('utf8')
     response.on('data', (text: string) => {
       body += body.length < MAX_BODY_CHARACTERS ? text : ''
     })
     response.on('error', reject)
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }))
+    response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body, ends }))
   })
   request.end()
   return promise

@@ -111,6 +111,10 @@ export class IncomingRequest implements RequestContext {
     return this.#incoming.socket.remoteAddress ?? ''
   }
 
+  get peerPort(): number | undefined {
+    return this.#incoming.socket.remotePort
+  }
+
   /** Whether its query names a user, or is a secret of the browser: no `Referer` may repeat it. */
   get isAddressPrivate(): boolean {
     return PRIVATE_QUERY.test(this.target.slice(this.path.length))

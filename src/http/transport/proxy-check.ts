@@ -2,13 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
+import type { Clock } from '../../lib/time.ts'
 import { clientAddress, clientNetwork, lastOf } from './client-address.ts'
+import { createSharedAddressCheck } from './shared-address.ts'
 
 interface ProxyCheckDeps {
   baseUrl: string
   /** Whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
   isTrustedProxy: (address: string) => boolean
+  clock: Clock
   log: Log
 }
 
@@ -27,11 +30,13 @@ const MAX_LOGGED = 255
  * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was
  * given, or that cannot fail, is skipped: it must cost next to nothing for every request.
  */
-export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
+export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, clock, log }: ProxyCheckDeps) => {
+  const isSharedAddress = createSharedAddressCheck({ baseUrl, clock })
   const isOwnHost = createHostCheck(baseUrl)
   let checksPeer = true
   let checksOrigin = !isBaseUrlSet
   let checksClient = true
+  let warnsOfUnknown = true
   let latestProxy: string | undefined
   let latestOwnHost: string | undefined
 
@@ -68,14 +73,18 @@ export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }:
   }
 
   /** Of forms alone, which are counted: a monitor on this machine looks at other things. */
-  const checkClient = ({ headers, socket: { remoteAddress = '' } }: RequestHead): void => {
-    const { host, 'x-forwarded-for': forwardedFor } = headers
+  const checkClient = ({ headers, url, socket: { remoteAddress = '' } }: RequestHead): void => {
+    const { host, 'x-forwarded-for': forwardedFor, 'user-agent': userAgent } = headers
     if (host === undefined || isLoopbackUrl(`http://${host}`)) return
     const client = clientAddress(remoteAddress, forwardedFor, isTrustedProxy)
-    if (clientNetwork(client, isTrustedProxy) !== UNKNOWN_NETWORK) return
-    checksClient = false
-    const facts = { client, forwarded_for: forwardedFor && String(forwardedFor).slice(0, MAX_LOGGED) }
-    log.warn({ setting: 'SVC_TRUST_PROXY', ...facts }, UNKNOWN_CLIENT)
+    const factsOf = () => ({ client, forwarded_for: forwardedFor && String(forwardedFor).slice(0, MAX_LOGGED) })
+    if (clientNetwork(client, isTrustedProxy) === UNKNOWN_NETWORK) {
+      if (warnsOfUnknown) log.warn({ setting: 'SVC_TRUST_PROXY', ...factsOf() }, UNKNOWN_CLIENT)
+      warnsOfUnknown = false
+    } else if (!isOfProgram(url) && isSharedAddress(client, userAgent)) {
+      checksClient = false
+      log.warn({ setting: 'SVC_TRUST_PROXY', ...factsOf() }, SHARED_CLIENT)
+    }
   }
 
   return (request: RequestHead): void => {
@@ -93,6 +102,10 @@ const UNTRUSTED_PROXY =
 const UNKNOWN_CLIENT =
   'a visitor came from an address that is no visitor: all of these share one limit. Let the proxy name each visitor in ' +
   'X-Forwarded-For, and name no addresses of visitors in SVC_TRUST_PROXY'
+
+const SHARED_CLIENT =
+  'the forms of several browsers all came from one address, which is private or of this machine: if it is a proxy, all ' +
+  'visitors share one limit. Let it name each visitor in X-Forwarded-For, and name it in SVC_TRUST_PROXY'
 
 const OTHER_ORIGIN =
   'requests come for another origin than SVC_BASE_URL, which was not set: set it to the public origin of the site'
@@ -112,3 +125,6 @@ const createHostCheck = (baseUrl: string) => {
 
 /** A load balancer probes health under an address of its own, which is no mistake. */
 const isProbe = (url = ''): boolean => /^\/auth\/(?:health|ready)(?:$|\?)/.test(url)
+
+/** Of the application's backend, or of a proxy that asks about a visitor: they come from one address anyway. */
+const isOfProgram = (url = ''): boolean => /^\/auth\/(?:api\/|check(?:$|\?))/.test(url)

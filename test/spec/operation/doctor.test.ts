@@ -5,8 +5,10 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
+import { checkArrival } from '../../../src/cli/doctor/arrival.ts'
 import { checkSentCookies } from '../../../src/cli/doctor/cookies.ts'
 import { FINDING_CODES } from '../../../src/cli/doctor/findings.ts'
 import { inspectDisk } from '../../../src/cli/doctor/installation.ts'
@@ -267,26 +269,56 @@ describe('svc doctor finds through the address', () => {
     assert.ok(stdout.includes('path_changed') && !stdout.includes('\u001b'), stdout)
   })
 
-  test('client_addresses_alike: no X-Forwarded-For arrives', async (t) => {
-    for (const [forwardedFor, expected] of [
-      [undefined, ['client_addresses_alike']],
-      ['192.0.2.1', []],
-    ] as const) {
-      const request: Meddling['request'] = (headers) => ({
-        ...headers,
-        ...(forwardedFor && { 'x-forwarded-for': forwardedFor }),
-      })
-      const behind = await startBehind(t, { request, response: withVia }, {}, 'svc.corp.example')
-      const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
-      const { stdout, stderr } = await runSvc({
-        args: ['doctor', '--json'],
-        cwd: behind.directory,
-        env: { ...behind.env, NODE_OPTIONS: `--import=${tap}` },
-      })
-      assert.ok(stdout.startsWith('{'), stderr)
-      assert.deepEqual(codesOf(JSON.parse(stdout)), expected)
-    }
+  /** The doctor where every name under corp.example is this machine. */
+  const codesAt = async ({ directory, env }: Service): Promise<string[]> => {
+    const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
+    const tapped = { ...env, NODE_OPTIONS: `--import=${tap}` }
+    const { stdout, stderr } = await runSvc({ args: ['doctor', '--json'], cwd: directory, env: tapped })
+    assert.ok(stdout.startsWith('{'), stderr)
+    return codesOf(JSON.parse(stdout))
+  }
+
+  for (const [what, meddling, expected] of [
+    ['the proxy names itself', { response: withVia }, ['client_addresses_alike']],
+    ['nothing shows that there is a proxy', {}, ['client_addresses_alike']],
+    ['it does', { request: (headers) => ({ ...headers, 'x-forwarded-for': '192.0.2.1' }), response: withVia }, []],
+  ] as [string, Meddling, string[]][])
+    test(`client_addresses_alike: no X-Forwarded-For arrives: ${what}`, async (t) => {
+      assert.deepEqual(await codesAt(await startBehind(t, meddling, {}, 'svc.corp.example')), expected)
+    })
+
+  test('no client_addresses_alike without a proxy, at another name of this machine', async (t) => {
+    const port = String(await freePort())
+    const env = { SVC_PORT: port, SVC_BASE_URL: `http://svc.corp.example:${port}` }
+    assert.deepEqual(await codesAt(await startService({ t, env })), [])
   })
+
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const own = interfaces.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1'
+  const ends = { localAddress: `::ffff:${own}`, localPort: 50_000, remoteAddress: '203.0.113.9' }
+  for (const [what, address, port, isFound, origin = 'http://example.com'] of [
+    ["the doctor's end of the connection", own, 50_000, false],
+    ["the doctor's address, as a service of an earlier version says it", own, undefined, false],
+    ["the doctor's address, from another connection", own, 50_001, true],
+    ['a private address', '10.0.0.5', 50_000, true],
+    ['a private address of IPv6', 'fd00::5', 50_000, true],
+    ['an address of a carrier', '100.64.0.5', 50_000, true],
+    ['the machine of svc', '127.0.0.1', 50_000, true],
+    ['the address that the doctor connected to', '203.0.113.9', 50_000, true],
+    ["another public address, as that of the doctor's router", '198.51.100.4', 50_000, false],
+    ['another public address, where TLS has ended', '198.51.100.4', 50_000, true, 'https://example.com'],
+    ['a private address, at localhost', '10.0.0.5', 50_000, false, 'http://localhost:8080'],
+  ] as [string, string, number | undefined, boolean, string?][])
+    test(`client_addresses_alike: ${isFound ? 'svc sees' : 'not where svc sees'} ${what}`, () => {
+      const scheme = new URL(origin).protocol.slice(0, -1)
+      const forwarded = { for: false, host: null, proto: null, trusted: true }
+      const seen = { scheme, host: new URL(origin).host, base_url: origin, address, port, forwarded } as ProbeAnswer
+      const found = checkArrival(origin, seen, { status: 200, headers: {}, body: '', ends })
+      assert.deepEqual(
+        found.map(({ code }) => code),
+        isFound ? ['client_addresses_alike'] : [],
+      )
+    })
 
   test('clock_differs, by a little, and by so much that the first probe is too old', async (t) => {
     const clock = turnedClock()

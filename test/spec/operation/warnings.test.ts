@@ -338,6 +338,32 @@ describe('§8.2 settings that do not fit the proxy', { concurrency: 3 }, () => {
     )
   })
 
+  test('forms of five browsers from one private address and no other: once, and not for one developer', async (t) => {
+    const SHARED = 'the forms of several browsers all came from one address'
+    const service = await startService({ t, env: { SVC_BASE_URL: 'http://app.example.com' } })
+    const agent = createUserAgent(service)
+    const send = (browser: number, client = '10.0.0.5', target = '/auth/login', host = 'app.example.com') =>
+      agent.post(target, {}, { host, 'x-forwarded-for': client, 'user-agent': `Browser ${browser}` })
+    const sendAll = async (...rest: string[]) => {
+      for (let browser = 0; browser < 6; browser += 1) await send(browser, ...rest)
+    }
+    for (let round = 0; round < 3; round += 1) for (let browser = 0; browser < 4; browser += 1) await send(browser)
+    for (let browser = 0; browser < 6; browser += 1)
+      await agent.get('/auth/login', { host: 'app.example.com', 'user-agent': `Browser ${browser}` })
+    await sendAll('10.0.0.5', '/auth/login', `localhost:${service.port}`)
+    await sendAll('10.0.0.5', '/auth/api/v1/sessions/refresh')
+    await sendAll('10.0.0.5', '/auth/check')
+    await sendAll('203.0.113.7')
+    for (let browser = 0; browser < 6; browser += 1) await send(browser, `10.0.0.${browser % 2}`)
+    assert.deepEqual(warned(service, SHARED), [])
+    await sendAll()
+    await sendAll('10.0.0.6')
+    assert.deepEqual(
+      warned(service, SHARED).map(({ client, setting }) => [client, setting]),
+      [['10.0.0.5', 'SVC_TRUST_PROXY']],
+    )
+  })
+
   test('the same with X-Forwarded-Proto: https or X-Forwarded-Host of a trusted proxy, not of others', async (t) => {
     const [byProto, byHost, byStranger] = await Promise.all([
       startService({ t }),
