@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { canonicalAddress, UNKNOWN_NETWORK } from '../../lib/address.ts'
 import type { Log } from '../../lib/log.ts'
 import { isLoopbackUrl } from '../../lib/origin.ts'
-import type { Clock } from '../../lib/time.ts'
+import { monotonicClock } from '../../lib/time.ts'
 import { clientAddress, clientNetwork, lastOf } from './client-address.ts'
 import { createSharedAddressCheck } from './shared-address.ts'
 
@@ -11,7 +11,6 @@ interface ProxyCheckDeps {
   /** Whether the base URL was set, and is no default. */
   isBaseUrlSet: boolean
   isTrustedProxy: (address: string) => boolean
-  clock: Clock
   log: Log
 }
 
@@ -30,8 +29,8 @@ const MAX_LOGGED = 255
  * Notices settings that do not fit the proxy in front, and warns about each of them once. A check whose warning was
  * given, or that cannot fail, is skipped: it must cost next to nothing for every request.
  */
-export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, clock, log }: ProxyCheckDeps) => {
-  const isSharedAddress = createSharedAddressCheck({ baseUrl, clock })
+export const createProxyCheck = ({ baseUrl, isBaseUrlSet, isTrustedProxy, log }: ProxyCheckDeps) => {
+  const isSharedAddress = createSharedAddressCheck({ baseUrl, clock: monotonicClock })
   const isOwnHost = createHostCheck(baseUrl)
   let checksPeer = true
   let checksOrigin = !isBaseUrlSet

@@ -1,10 +1,10 @@
 import { canonicalAddress } from '../../lib/address.ts'
 import { isOwnAddress, isPrivateAddress } from '../../lib/network.ts'
-import type { Clock } from '../../lib/time.ts'
+import type { MonotonicClock } from '../../lib/time.ts'
 
 interface SharedAddressDeps {
   baseUrl: string
-  clock: Clock
+  clock: MonotonicClock
 }
 
 /** One developer has fewer on one machine, and a browser changes its name every few weeks. */
