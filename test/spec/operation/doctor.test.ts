@@ -188,6 +188,15 @@ const startBehind = async (t: TestContext, meddling: Meddling, env: Environment 
   return startService({ t, env: { SVC_PORT: String(port), SVC_BASE_URL: `http://${host}:${proxy}`, ...env } })
 }
 
+/** The doctor where every name under corp.example is this machine. */
+const codesAt = async ({ directory, env }: Service): Promise<string[]> => {
+  const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
+  const tapped = { ...env, NODE_OPTIONS: `--import=${tap}` }
+  const { stdout, stderr } = await runSvc({ args: ['doctor', '--json'], cwd: directory, env: tapped })
+  assert.ok(stdout.startsWith('{'), stderr)
+  return codesOf(JSON.parse(stdout))
+}
+
 const cutOnCookies: Meddling['request'] = (headers) => {
   if (headers.cookie !== undefined) throw new Error('cut')
   return { ...headers, host: 'other.example' }
@@ -268,15 +277,6 @@ describe('svc doctor finds through the address', () => {
     const { stdout } = await service.cli(['doctor', origin])
     assert.ok(stdout.includes('path_changed') && !stdout.includes('\u001b'), stdout)
   })
-
-  /** The doctor where every name under corp.example is this machine. */
-  const codesAt = async ({ directory, env }: Service): Promise<string[]> => {
-    const tap = new URL('../../support/network/host-name-tap.ts', import.meta.url).href
-    const tapped = { ...env, NODE_OPTIONS: `--import=${tap}` }
-    const { stdout, stderr } = await runSvc({ args: ['doctor', '--json'], cwd: directory, env: tapped })
-    assert.ok(stdout.startsWith('{'), stderr)
-    return codesOf(JSON.parse(stdout))
-  }
 
   for (const [what, meddling, expected] of [
     ['the proxy names itself', { response: withVia }, ['client_addresses_alike']],
