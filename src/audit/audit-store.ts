@@ -16,7 +16,34 @@ export interface AuditRow {
   details: string
 }
 
-const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
+export const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
+
+/** As the database returns the columns. */
+export interface StoredRow {
+  id: string
+  at: number
+  type: AuditType
+  user_id: string | null
+  actor: string
+  address: string | null
+  user_agent: string | null
+  request_id: string | null
+  session_id: string | null
+  details: string
+}
+
+export const toRow = (row: StoredRow): AuditRow => ({
+  id: row.id,
+  atMs: row.at,
+  type: row.type,
+  userId: row.user_id ?? undefined,
+  actor: row.actor,
+  address: row.address ?? undefined,
+  userAgent: row.user_agent ?? undefined,
+  requestId: row.request_id ?? undefined,
+  sessionId: row.session_id ?? undefined,
+  details: row.details,
+})
 
 const valuesOf = (row: AuditRow) => [
   row.id,
@@ -50,29 +77,32 @@ export interface AuditTally {
   count: number
   /** What is counted by: rows of one kind and minute begin with `place`. */
   place: string
-  /** Empty for the row that counts what has no room among the others. */
   key: string
-  /** The details of the row behind their count: `,"reason":"credentials_wrong"}`. */
-  detailsEnd: string
 }
 
-const ON_CONFLICT = `ON CONFLICT (tally) WHERE tally IS NOT NULL DO UPDATE SET
+/** Of the first event, all but the count stays: its details are `{"count":7`, and what comes behind it. */
+const ADD_AND_RETURN = `ON CONFLICT (tally) WHERE tally IS NOT NULL DO UPDATE SET
   count = audit_events.count + excluded.count,
-  details = '{"count":' || (audit_events.count + excluded.count) || CAST(? AS TEXT)`
+  details = '{"count":' || (audit_events.count + excluded.count)
+    || SUBSTR(audit_events.details, LENGTH('{"count":' || audit_events.count) + 1)
+  RETURNING ${COLUMNS}`
 
-/** Adds to the row of a tally, or makes it where it is the first, and fewer than `limit` others have its place. */
+/**
+ * Adds to the row of a tally, or makes it where it is the first, and fewer than `limit` others have its place. Resolves
+ * to the row as it is stored, which another process may have made; undefined where it has no place.
+ */
 export const countInOwnRow = async (
-  db: Pick<Queries, 'run'>,
-  { row, count, place, key, detailsEnd }: AuditTally,
+  db: Pick<Queries, 'get'>,
+  { row, count, place, key }: AuditTally,
   limit: number,
-): Promise<boolean> => {
+): Promise<AuditRow | undefined> => {
   const tally = `${place}/${key}`
-  const changes = await db.run(
+  const stored = await db.get<StoredRow>(
     `INSERT INTO audit_events (${COLUMNS}, count, tally)
      SELECT ?, CAST(? AS BIGINT), ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS BIGINT), ?
      WHERE EXISTS (SELECT 1 FROM audit_events WHERE tally = ?)
        OR (SELECT COUNT(*) FROM audit_events WHERE tally > ? AND tally < ?) < ?
-     ${ON_CONFLICT}`,
+     ${ADD_AND_RETURN}`,
     ...valuesOf(row),
     count,
     tally,
@@ -81,18 +111,17 @@ export const countInOwnRow = async (
     // The character after the slash.
     `${place}0`,
     limit,
-    detailsEnd,
   )
-  return changes > 0
+  return stored && toRow(stored)
 }
 
-/** Adds to the one row of a kind and minute that says nothing but how many there were. */
+/** Adds to the one row of a kind and minute that says nothing but how many there were; resolves to it as it is stored. */
 export const countInRestRow = async (
-  db: Pick<Queries, 'run'>,
-  { row, count, place }: Pick<AuditTally, 'row' | 'count' | 'place'>,
-): Promise<void> => {
-  await db.run(
-    `INSERT INTO audit_events (id, at, type, actor, details, count, tally) VALUES (?, ?, ?, ?, ?, ?, ?) ${ON_CONFLICT}`,
+  db: Pick<Queries, 'get'>,
+  { row, count, place }: Omit<AuditTally, 'key'>,
+): Promise<AuditRow> => {
+  const stored = await db.get<StoredRow>(
+    `INSERT INTO audit_events (id, at, type, actor, details, count, tally) VALUES (?, ?, ?, ?, ?, ?, ?) ${ADD_AND_RETURN}`,
     row.id,
     row.atMs,
     row.type,
@@ -100,6 +129,7 @@ export const countInRestRow = async (
     `{"count":${count}}`,
     count,
     place,
-    '}',
   )
+  if (!stored) throw new TypeError('The row was neither made nor changed')
+  return toRow(stored)
 }

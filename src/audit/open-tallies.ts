@@ -38,7 +38,6 @@ export const createOpenTallies = () => {
       return
     }
     known.count += tally.count
-    known.details = tally.details
   }
 
   return {

@@ -1,6 +1,6 @@
 import type { Queries, Value } from '../storage/database.ts'
 import type { AuditType } from './audit-event.ts'
-import type { AuditRow } from './audit-store.ts'
+import { type AuditRow, COLUMNS, type StoredRow as Row, toRow } from './audit-store.ts'
 
 type Reads = Pick<Queries, 'all' | 'get'>
 
@@ -11,34 +11,6 @@ export interface AuditFilter {
   /** The least id. */
   from?: string | undefined
 }
-
-const COLUMNS = 'id, at, type, user_id, actor, address, user_agent, request_id, session_id, details'
-
-interface Row {
-  id: string
-  at: number
-  type: AuditType
-  user_id: string | null
-  actor: string
-  address: string | null
-  user_agent: string | null
-  request_id: string | null
-  session_id: string | null
-  details: string
-}
-
-const toRow = (row: Row): AuditRow => ({
-  id: row.id,
-  atMs: row.at,
-  type: row.type,
-  userId: row.user_id ?? undefined,
-  actor: row.actor,
-  address: row.address ?? undefined,
-  userAgent: row.user_agent ?? undefined,
-  requestId: row.request_id ?? undefined,
-  sessionId: row.session_id ?? undefined,
-  details: row.details,
-})
 
 /** Conditions with their values, those first that the index finds rows by. */
 const where = ({ userId, type, from }: AuditFilter, bound: string, id: string): { sql: string; values: Value[] } => {

@@ -13,7 +13,7 @@ export interface TalliesDeps extends TallyWriterDeps {
   pseudonymOf: (entered: string) => string
   /** The row of an event, with its id and its time. */
   newRow: (event: CountedEvent, caller: Caller | undefined) => AuditRow
-  /** Called after the commit, with the row as far as this process knows it, and by how much its count has grown. */
+  /** Called after the commit, with the row as it is stored, and the count of this part of it in its details and here. */
   onWritten: (row: AuditRow, count: number) => void
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { detailsToJson } from './audit-row.ts'
-import { type AuditTally, countInOwnRow, countInRestRow } from './audit-store.ts'
+import { type AuditRow, type AuditTally, countInOwnRow, countInRestRow } from './audit-store.ts'
 import { type OpenTally, placeOf, ROWS_OF_A_MINUTE } from './open-tallies.ts'
 
 export interface TallyWriterDeps {
@@ -35,17 +35,15 @@ export const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
       count,
       place: placeOf(row),
       key: hash('sha256', `${userId ?? account ?? ''}/${network}`, 'base64url').slice(0, 16),
-      detailsEnd: details.slice(`{"count":${count}`.length),
     }
   }
 
   const writeOne = async (transaction: Transaction, tally: OpenTally): Promise<WrittenTally> => {
-    const own = tally.isRest ? undefined : await toAuditTally(transaction, tally)
-    if (own && (await countInOwnRow(transaction, own, ROWS_OF_A_MINUTE))) return own
-    const { count, row } = tally
-    const rest = { ...row, ...NOTHING_KNOWN, details: JSON.stringify({ count }) }
-    await countInRestRow(transaction, { row: rest, count, place: placeOf(row) })
-    return { row: rest, count }
+    const { count, row, isRest } = tally
+    const own = isRest
+      ? undefined
+      : await countInOwnRow(transaction, await toAuditTally(transaction, tally), ROWS_OF_A_MINUTE)
+    return partOf(own ?? (await countInRestRow(transaction, { row, count, place: placeOf(row) })), count)
   }
 
   const writePart = async (transaction: Transaction, part: readonly OpenTally[]): Promise<WrittenTally[]> => {
@@ -78,12 +76,13 @@ const halvesOf = (tallies: OpenTally[]): OpenTally[][] => {
   return [tallies.slice(0, middle), tallies.slice(middle)]
 }
 
-type WrittenTally = Pick<AuditTally, 'row' | 'count'>
-
-const NOTHING_KNOWN = {
-  userId: undefined,
-  address: undefined,
-  userAgent: undefined,
-  requestId: undefined,
-  sessionId: undefined,
+interface WrittenTally {
+  /** As it is stored, but that its details have the count of this part. */
+  row: AuditRow
+  count: number
 }
+
+const partOf = (row: AuditRow, count: number): WrittenTally => ({
+  row: { ...row, details: JSON.stringify({ ...JSON.parse(row.details), count }) },
+  count,
+})

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AUDIT_TYPES, type AuditType, type CountedEvent } from '../../src/audit/audit-event.ts'
+import { toAuditJson } from '../../src/audit/audit-json.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Core, createCore } from '../../src/core.ts'
 import type { Caller } from '../../src/lib/caller.ts'
@@ -378,6 +379,60 @@ test('records are lines of the log too, where that is wanted, and only when they
   assert.equal(login.details.count, 3)
   const silenced = { SVC_AUDIT_LOG: 'on', SVC_LOG_LEVEL: 'warn' }
   assert.throws(() => readConfig(silenced, () => ''), /SVC_AUDIT_LOG=on has no effect with SVC_LOG_LEVEL=warn/)
+})
+
+test('lines of counted records have the fields of the record, whatever process has made it, and the counts of its parts', async () => {
+  await clear()
+  const settings = readConfig({ SVC_AUDIT_LOG: 'on' }, () => '')
+  const lines: string[] = []
+  const auditLog = createLog('info', { write: (line) => void lines.push(line) })
+  const loggedOn = async (database: Database) =>
+    createCore({ config: settings, log, auditLog, db: database, rootSecret, clock }).audit
+  const [one, other] = [await loggedOn(db), await loggedOn(await open())]
+  const { email } = await newUser()
+  const network = '198.51.100.0'
+  // One /64 may have several addresses, and one account several reasons.
+  const from = (address: string): Caller => ({ network, device: { userAgent: 'curl/8', address }, requestId: address })
+  const parts: [typeof one, number, string][] = [
+    [one, 1, 'credentials_wrong'],
+    [other, 7, 'code_wrong'],
+    [one, 2, 'account_disabled'],
+  ]
+  for (const [audit, count, reason] of parts) {
+    pass(10)
+    for (let index = 0; index < count; index += 1) audit.tally(failed(email, reason), from(`198.51.100.${count}`))
+    await audit.flush()
+  }
+  // Past a hundred rows, one row counts.
+  for (let index = 0; index < 99; index += 1) one.tally(failed(`user${index}@example.com`), elsewhere())
+  await one.flush()
+  for (const audit of [one, other]) {
+    pass(10)
+    audit.tally(failed('late@example.com'), elsewhere())
+    await audit.flush()
+  }
+  // At once.
+  for (const audit of [one, other]) audit.tally(failed(email), from('198.51.100.9'))
+  await Promise.all([one.flush(), other.flush()])
+
+  const { events } = await one.list({ limit: 1000 })
+  const records = new Map(events.map((row) => [row.id, toAuditJson(row)]))
+  const counted = new Map<string, number[]>()
+  for (const line of lines) {
+    const { level: _, time: _time, message, ...fields } = JSON.parse(line)
+    const { id, details } = fields as { id: string; details: { count: number } }
+    assert.equal(message, 'audit event')
+    const record = records.get(id)
+    assert.deepEqual(fields, { ...record, details: { ...record?.details, count: details.count } })
+    counted.set(id, [...(counted.get(id) ?? []), details.count])
+  }
+  const last = events.find(({ details }) => details === '{"count":2}')
+  const first = events.at(-1)
+  assert.equal(records.size, 101)
+  assert.deepEqual(counted.get(last?.id ?? ''), [1, 1])
+  assert.deepEqual(counted.get(first?.id ?? ''), [1, 7, 2, 1, 1])
+  assert.equal(first?.address, '198.51.100.1', 'of the first')
+  assert.equal(first?.details, '{"count":12,"method":"password","reason":"credentials_wrong"}')
 })
 
 test('what is counted while the database does not answer is written once it does', async () => {
