@@ -8,6 +8,7 @@ import { openDatabase } from '../../support/database/database.ts'
 import { testOnSqlite } from '../../support/database/database-choice.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
+import { eventually } from '../../support/wait.ts'
 
 const service = await startService()
 const anonymous = createUserAgent(service)
@@ -78,4 +79,7 @@ test('§7 503 unavailable: without a table or a column, what needs it says svc m
   await database.dropTables()
   assertLacking(await agent.refresh(), /has no tables of svc/)
   assertLacking(await createUserAgent(broken).get('/auth/ready'), /has no tables of svc/)
+  assert.equal((await broken.cli(['migrate'])).code, 0)
+  await eventually('it is ready', async () => (await createUserAgent(broken).get('/auth/ready')).status === 200)
+  await assertSignedIn((await signedUp(broken)).agent)
 })
