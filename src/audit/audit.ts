@@ -31,10 +31,10 @@ export interface Audit {
    */
   list(request: AuditPageRequest): Promise<AuditPage>
   /**
-   * The last records of a user, the newest first, of failed logins only the last few, and none from before the account
-   * was last taken over.
+   * The last records of a user of these types, the newest first, and none from before the account was last taken over.
+   * Failed logins, which strangers can cause, take few places from the others.
    */
-  latestOf(userId: string, limit: number): Promise<AuditRow[]>
+  latestOf(userId: string, list: { types: readonly string[]; limit: number }): Promise<AuditRow[]>
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
   /** Cleanup: deletes records past their time; resolves to how many. */

@@ -67,30 +67,47 @@ export const findTypeOfUserBefore = async (
   return { rows: rows.map(toRow), last: last?.id }
 }
 
-/** How far back is looked among the rows of one user. */
-const LOOKED_AT = 1000
+/** After all ids, which are hexadecimal. */
+const AFTER_ALL = 'g'
 
 /**
- * The latest rows of a user, the newest first: so many of logins that failed, which strangers can make, and so many of
- * all others, which they must not push out.
+ * The latest rows of a user, the newest first: at most `limit` of the types `own`, and as many of the types `counted`,
+ * which strangers can make by the million. The index of own rows holds none of those. And they are looked for only as
+ * far back as `limit` own rows go.
+ *
+ * For these, only the index of the user's rows will do: with `user_id = ?`, PostgreSQL searches the rows of all users
+ * where it thinks that many are this user's; with `type IN`, SQLite reads all rows of a type.
  */
 export const findLatestRecords = async (
   db: Reads,
   userId: string,
-  { failedLogins, others }: { failedLogins: number; others: number },
+  { own, counted, limit }: { own: readonly string[]; counted: readonly string[]; limit: number },
 ): Promise<AuditRow[]> => {
   const rows = await db.all<Row>(
-    `WITH latest AS (SELECT ${COLUMNS} FROM audit_events WHERE user_id = ? ORDER BY id DESC LIMIT ${LOOKED_AT})
-     SELECT * FROM (SELECT * FROM latest WHERE type IN ('login.failed', 'login.limited') ORDER BY id DESC LIMIT ?) AS failed
+    `WITH own AS
+       (SELECT ${COLUMNS} FROM audit_events
+        WHERE user_id = ? AND tally IS NULL AND type IN (${marksOf(own)}) ORDER BY at DESC, id DESC LIMIT ?)
+     SELECT * FROM own
      UNION ALL
-     SELECT * FROM (SELECT * FROM latest WHERE type NOT IN ('login.failed', 'login.limited') ORDER BY id DESC LIMIT ?) AS other
+     SELECT * FROM
+       (SELECT ${COLUMNS} FROM audit_events
+        WHERE (user_id, id) > (?, COALESCE((SELECT MIN(id) FROM own HAVING COUNT(*) = ?), ''))
+          AND (user_id, id) < (?, '${AFTER_ALL}') AND (type || '') IN (${marksOf(counted)})
+        ORDER BY user_id DESC, id DESC LIMIT ?) AS counted
      ORDER BY id DESC`,
     userId,
-    failedLogins,
-    others,
+    ...own,
+    limit,
+    userId,
+    limit,
+    userId,
+    ...counted,
+    limit,
   )
   return rows.map(toRow)
 }
+
+const marksOf = (values: readonly unknown[]): string => values.map(() => '?').join(', ')
 
 /** Rows after an id, the oldest first. */
 export const findEventsAfter = async (

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { AppError } from '../lib/errors.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
-import type { AuditType } from './audit-event.ts'
+import type { AuditType, CountedEvent } from './audit-event.ts'
 import type { AuditRow } from './audit-store.ts'
 import {
   type AuditFilter,
@@ -67,8 +67,11 @@ const readCursor = (cursor: string | undefined, query: AuditQuery): string => {
   throw new AppError('invalid_request', message, { field: 'cursor' })
 }
 
-/** Of one user: an attacker makes any number, each from another network. */
-const SHOWN_FAILED_LOGINS = 3
+/** What strangers can cause: any number, each from another network. */
+const COUNTED: readonly string[] = ['login.failed', 'login.limited'] satisfies CountedEvent['type'][]
+
+/** How many places of a list they can take from the user's own records. */
+const PLACES_OF_COUNTED = 3
 
 /** Reads records. */
 export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
@@ -82,10 +85,12 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
     return { events: rows.slice(0, limit), nextCursor: next && toCursor(next, query) }
   },
 
-  async latestOf(userId: string, limit: number): Promise<AuditRow[]> {
-    const latest = await findLatestRecords(db, userId, { failedLogins: SHOWN_FAILED_LOGINS, others: limit })
+  async latestOf(userId: string, { types, limit }: { types: readonly string[]; limit: number }): Promise<AuditRow[]> {
+    const own = types.filter((type) => !COUNTED.includes(type))
+    const latest = await findLatestRecords(db, userId, { own, counted: COUNTED, limit })
+    // A take-over that is not among them is older than all of them.
     const takenOver = latest.findIndex(({ type }) => type === 'identity.taken_over')
-    return takenOver === -1 ? latest : latest.slice(0, takenOver + 1)
+    return withRoomForOwn(takenOver === -1 ? latest : latest.slice(0, takenOver + 1), limit)
   },
 
   exportAll: (query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number> =>
@@ -101,6 +106,14 @@ export const createAuditReading = ({ db, flush }: ReadingDeps) => ({
       }
     }),
 })
+
+/** As many of the rows as a list has places; those that strangers can cause fill only what the others leave, or few. */
+const withRoomForOwn = (rows: readonly AuditRow[], limit: number): AuditRow[] => {
+  const counted = rows.filter(({ type }) => COUNTED.includes(type))
+  const places = Math.max(PLACES_OF_COUNTED, limit - (rows.length - counted.length))
+  const left = new Set(counted.slice(places))
+  return rows.filter((row) => !left.has(row)).slice(0, limit)
+}
 
 const find = async (db: Database, { type, ...filter }: AuditFilter, before: string, limit: number) =>
   type === undefined || filter.userId === undefined

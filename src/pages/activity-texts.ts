@@ -67,8 +67,8 @@ const happened: Record<string, string | ((facts: Facts) => string)> = {
   'user.roles_changed': 'Roles changed',
 }
 
-/** What users are told of. Of all else they see nothing. */
-export const isShownActivity = (type: string): boolean => Object.hasOwn(happened, type)
+/** The types of records that users are told of. Of all else they see nothing. */
+export const shownActivity: readonly string[] = Object.keys(happened)
 
 /** The texts of "Recent activity". */
 export const activityTexts = {

@@ -50,7 +50,7 @@ import type {
 } from './views.ts'
 
 export { type AccountDone, isAccountDone } from './account-done.ts'
-export { isShownActivity } from './activity-texts.ts'
+export { shownActivity } from './activity-texts.ts'
 export type { ActivityView } from './activity-view.ts'
 export type { Asset } from './assets.ts'
 export type { FirstFactorView } from './first-factor.ts'

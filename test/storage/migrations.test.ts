@@ -30,6 +30,7 @@ const ALL = [
   '008-applications',
   '009-second-factors',
   '010-protection',
+  '011-own-records',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

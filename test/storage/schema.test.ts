@@ -107,6 +107,7 @@ describe('the schema', () => {
         'audit_events_by_tally',
         'audit_events_of_type',
         'audit_events_of_user',
+        'audit_events_of_user_untallied',
         'counters_ended',
         'idempotent_requests_expired',
         'idempotent_requests_of_key',

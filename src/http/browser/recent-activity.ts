@@ -1,12 +1,9 @@
 import type { AuditRow } from '../../audit/audit.ts'
-import { type ActivityView, isShownActivity } from '../../pages/pages.ts'
+import { type ActivityView, shownActivity } from '../../pages/pages.ts'
 import type { AuthenticatedSession } from '../../sessions/sessions.ts'
 import type { RouteDeps } from '../deps.ts'
 
 const SHOWN = 10
-
-/** Some kinds are not for users. */
-const READ = 3 * SHOWN
 
 /** What the account page tells of the last records of a user, beginning where the account became theirs. */
 export const findRecentActivity = async (
@@ -31,11 +28,8 @@ export const findRecentActivity = async (
     }
   }
 
-  const rows = await audit.latestOf(userId, READ)
-  return rows
-    .filter(({ type }) => isShownActivity(type))
-    .slice(0, SHOWN)
-    .map(toView)
+  const rows = await audit.latestOf(userId, { types: shownActivity, limit: SHOWN })
+  return rows.map(toView)
 }
 
 interface Details {
