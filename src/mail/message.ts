@@ -1,4 +1,5 @@
 import type { KnownDevice } from '../lib/device.ts'
+import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 
 /** A link with a token. It works once, until its time is over. */
 interface TimedLink {
@@ -68,8 +69,8 @@ export type Notice =
   | { kind: 'account_deleted' }
   /** The address of an unverified account was shown to belong to the recipient, who has the account now. */
   | { kind: 'account_taken_over' }
-  /** Too many failed logins to the account, from one network. */
-  | { kind: 'login_limited' }
+  /** Too many failed logins to the account. */
+  | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; notMe: TimedLink }
 
 export type NoticeMessage = Notice & NoticeContext

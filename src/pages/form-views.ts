@@ -1,3 +1,5 @@
+import type { LimitedLogins } from '../lib/limited-logins.ts'
+
 const FIELD_PROBLEMS = [
   'email_missing',
   'email_invalid',
@@ -41,8 +43,8 @@ export const isFieldProblem = (reason: string | undefined): reason is NamedProbl
 export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
-  /** A password for an account, or from a network, of which no more are checked for a while. */
-  | { kind: 'login_limited'; of: 'account' | 'network'; retryAfterSeconds: number; requestId: string }
+  /** So many wrong passwords came that no more are checked for a while. */
+  | { kind: 'login_limited'; of: LimitedLogins; retryAfterSeconds: number; requestId: string }
   /** Codes of the app are refused in this browser until a new password is set. */
   | { kind: 'codes_locked'; requestId: string }
   | { kind: 'busy'; retryAfterSeconds: number; requestId: string }

@@ -1,4 +1,5 @@
 import type { Caller } from '../lib/caller.ts'
+import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 import type { Transaction } from '../storage/database.ts'
 
 /** What a user is told about their account. */
@@ -25,7 +26,7 @@ export type AccountNotice =
   | { kind: 'wrong_codes' }
   | { kind: 'account_deleted' }
   | { kind: 'account_taken_over' }
-  | { kind: 'login_limited' }
+  | { kind: 'login_limited'; logins: LimitedLoginsOfAccount }
   | { kind: 'new_browser'; deviceHash: string }
 
 /**

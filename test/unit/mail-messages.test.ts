@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as fc from 'fast-check'
 import { parseColour, contrast } from '../../src/lib/colour.ts'
-import type { Message } from '../../src/mail/message.ts'
+import type { Message, MessageOf } from '../../src/mail/message.ts'
 import type { MessageBranding } from '../../src/mail/messages/content.ts'
 import { type RenderedMessage, renderMessage } from '../../src/mail/messages/render.ts'
 import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
@@ -71,6 +71,13 @@ describe('each message', () => {
       assert.equal(count(rendered.html, 'class="label"'), 1)
     })
   }
+
+  test('about failed logins says which, also where an earlier version has stored it', () => {
+    const { logins: _, ...stored } = messageNamed('login_limited') as MessageOf<'login_limited'>
+    assert.deepEqual(render(stored as Message), render(messageNamed('login_limited')))
+    const texts = ['', '_anywhere', '_in_known_browser'].map((of) => render(messageNamed(`login_limited${of}`)).text)
+    assert.equal(new Set(texts).size, 3)
+  })
 
   test('says the same in both parts', () => {
     for (const [name, message] of MESSAGES) {

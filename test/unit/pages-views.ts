@@ -112,7 +112,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     pending: text,
     retryAfterSeconds: 5,
   }
-  const limited = { kind: 'login_limited', of: 'account', retryAfterSeconds: 900, requestId: 'r-1' } as const
+  const limited = { kind: 'login_limited', of: 'in_network', retryAfterSeconds: 900, requestId: 'r-1' } as const
   const tooMany = { kind: 'too_many_attempts', retryAfterSeconds: 95, requestId: 'r-1' } as const
   const outdated = { kind: 'outdated', cookieMissing: false, requestId: 'r-3', details: text } as const
   const failure = (status: number, retryAfterSeconds?: number) => (pages: Pages) =>
@@ -189,7 +189,10 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
       pages.login({ ...login, errors: { email: 'email_missing', password: 'password_missing' } }),
     'login held up': (pages) => pages.login({ ...login, problem: tooMany }),
     'login limited': (pages) => pages.login({ ...login, problem: limited }),
-    'login limited for the network': (pages) => pages.login({ ...login, problem: { ...limited, of: 'network' } }),
+    'login limited anywhere': (pages) => pages.login({ ...login, problem: { ...limited, of: 'anywhere' } }),
+    'login limited in a known browser': (pages) =>
+      pages.login({ ...login, problem: { ...limited, of: 'in_known_browser' } }),
+    'login limited for the network': (pages) => pages.login({ ...login, problem: { ...limited, of: 'of_network' } }),
     'login of an old page': (pages) => pages.login({ ...login, problem: outdated }),
     signup: (pages) => pages.signup(signup),
     'signup with providers': (pages) => pages.signup({ ...signup, providers }),
@@ -354,6 +357,8 @@ export const WRONG_STATES: Record<string, string> = {
   'login incomplete': 'email',
   'login held up': 'form-problem',
   'login limited': 'form-problem',
+  'login limited anywhere': 'form-problem',
+  'login limited in a known browser': 'form-problem',
   'login limited for the network': 'form-problem',
   'login of an old page': 'form-problem',
   'signup refused': 'email',

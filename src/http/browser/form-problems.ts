@@ -1,20 +1,11 @@
 import { AppError } from '../../lib/errors.ts'
-import type { LimitName } from '../../limits/limit-table.ts'
-import { TooManyTries } from '../../limits/limits.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
 import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../../users/password-rules.ts'
 import { statusOf } from '../errors.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page } from '../response.ts'
-
-/** What a refused login was counted for. */
-const LIMITED_LOGINS: Partial<Record<LimitName, 'account' | 'network'>> = {
-  login: 'account',
-  loginOfAccount: 'account',
-  loginInKnownBrowser: 'account',
-  loginOfAddress: 'network',
-}
+import { limitedLogins } from './limited-logins.ts'
 
 /** Why a form was refused. */
 export interface Refusal {
@@ -38,7 +29,7 @@ const formProblem = (error: AppError, requestId: string): FormProblem | undefine
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
   if (reason === 'codes_locked') return { kind: 'codes_locked', requestId }
-  const of = error instanceof TooManyTries && !error.onlyUnderWay ? LIMITED_LOGINS[error.limit] : undefined
+  const of = limitedLogins(error)
   if (of) return { kind: 'login_limited', of, retryAfterSeconds, requestId }
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined
 }

@@ -1,11 +1,8 @@
 import { hashBrowserSecret } from '../../browsers/known-browsers.ts'
 import { readEmail } from '../../lib/email-address.ts'
-import type { LimitName } from '../../limits/limit-table.ts'
-import { TooManyTries } from '../../limits/limits.ts'
 import type { RouteDeps } from '../deps.ts'
 import type { RequestContext } from '../request-context.ts'
-
-const LIMITS_OF_ACCOUNT: readonly LimitName[] = ['login', 'loginOfAccount', 'loginInKnownBrowser']
+import { limitedLogins } from './limited-logins.ts'
 
 /**
  * Runs a login with a password under its limits, wherever the password is entered; `TooManyTries` beyond them. The owner
@@ -24,9 +21,9 @@ export const limitLogin = async <T>(
   try {
     return await limits.attemptLogin({ emailLower: email?.lower ?? entered, deviceHash, network }, action)
   } catch (error) {
-    const isLimited = error instanceof TooManyTries && !error.onlyUnderWay && LIMITS_OF_ACCOUNT.includes(error.limit)
+    const limited = limitedLogins(error)
     // What is no email may be anything, even a password, and goes no further than this.
-    if (isLimited && email) await loginLimit.reached(email.lower, device)
+    if (email && limited && limited !== 'of_network') await loginLimit.reached(email.lower, limited, device)
     throw error
   }
 }

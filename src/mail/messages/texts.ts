@@ -41,6 +41,17 @@ const passwordWords = ({ how, by }: MessageOf<'password_changed'>, app: string):
   }
 }
 
+/** Messages of an earlier version do not say which logins. */
+const limitedWords = ({ logins = 'in_network' }: MessageOf<'login_limited'>, { app }: ServiceFacts): NoticeWords => {
+  const tried = `Someone has tried many times to log in to your ${app} account`
+  const what = {
+    in_network: `${tried}, and failed each time. From there, no more tries are taken for a while, except in browsers in which you have logged in before.`,
+    anywhere: `${tried}, and failed each time. For a while, no more tries are taken from anywhere, except in browsers in which you have logged in before. Of all the places that they came from, this message names the last.`,
+    in_known_browser: `${tried} in a browser in which you have logged in before, and failed each time. In that browser, no more tries are taken for a while.`,
+  }
+  return { ...titles(app, (of) => `Too many tries to log in to your ${of}account`), what: [what[logins]] }
+}
+
 const undoWords = ({ step, email, newEmail, by }: MessageOf<'undo'>, { app, passwords }: ServiceFacts): Words => {
   const from = `the email address of your ${app} account from ${email} to ${newEmail}`
   if (step === 'requested')
@@ -179,12 +190,7 @@ const notices: NoticeTexts = {
       `Everything that got into it before has ended: its ${passwords ? 'password, sessions and connections' : 'sessions and connections'}. What is in it stays, and is yours.`,
     ],
   }),
-  login_limited: (_message, { app }) => ({
-    ...titles(app, (of) => `Too many tries to log in to your ${of}account`),
-    what: [
-      `Someone has tried many times to log in to your ${app} account, and failed each time. From there, no more tries are taken for a while.`,
-    ],
-  }),
+  login_limited: limitedWords,
   new_browser: (_message, { app }) => ({
     ...titles(app, (of) => `New login to your ${of}account`),
     what: [`Someone logged in to your ${app} account, in a browser that is new to us.`],

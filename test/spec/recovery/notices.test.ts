@@ -221,6 +221,32 @@ describe('users are told what happens to their account', () => {
     assert.ok(!refused.some(({ headers }) => headers['x-request-id'] === first?.request_id), 'a record of no failure')
   })
 
+  test('which logins are refused, and where the user still gets in: in the message and on the page alike', async () => {
+    const guess = (agent: UserAgent, { email }: Person) =>
+      agent.post('/auth/login', { email, password: 'wrong password' })
+    const { agent: known, person: one } = await verifiedUser()
+    for (let tries = 0; tries < 20; tries += 1) assertPage(await guess(known, one), 401)
+    const inBrowser = await guess(known, one)
+    assertPage(inBrowser, 429)
+    assert.match(inBrowser.text, /entered for this account in this browser.*get a link/s)
+    assert.doesNotMatch(inBrowser.text, /in which you have logged in/)
+    const ofBrowser = await noticeFor(one.email, /Too many tries/)
+    assert.match(ofBrowser.text.replaceAll('\n', ' '), /In that browser, no more tries are taken/)
+
+    const { person: other } = await verifiedUser()
+    const inNetwork = newAgent(service)
+    for (let tries = 0; tries < 9; tries += 1) assertPage(await guess(inNetwork, other), 401)
+    await database.rows(`UPDATE counters SET count = 100 WHERE id LIKE 'login % anywhere'`)
+    const anywhere = await guess(inNetwork, other)
+    assertPage(anywhere, 429)
+    assert.match(anywhere.text, /came for this account that.*or use a browser in which you have logged in before/s)
+    const ofAccount = await noticeFor(other.email, /Too many tries/)
+    assert.match(
+      ofAccount.text.replaceAll('\n', ' '),
+      /taken from anywhere, except in browsers in which you have logged/,
+    )
+  })
+
   test('once a day when too many logins have failed, and nobody where there is no account', async () => {
     const { person } = await verifiedUser()
     const unknown = newPerson()
@@ -230,7 +256,8 @@ describe('users are told what happens to their account', () => {
         await newAgent(service).post('/auth/login', { email, password: 'wrong password' }, from)
       }
     }
-    await noticeFor(person.email, /Too many tries/)
+    const { text } = await noticeFor(person.email, /Too many tries/)
+    assert.match(text.replaceAll('\n', ' '), /From there, no more tries are taken/)
     assert.equal((await messagesTo(person.email, 'login_limited')).length, 1)
     assert.equal(smtp.mails.filter(({ to }) => to === unknown.email).length, 0)
   })

@@ -42,7 +42,9 @@ const NOTICES: Record<string, Notice> = {
   wrong_codes: { kind: 'wrong_codes' },
   account_deleted: { kind: 'account_deleted' },
   account_taken_over: { kind: 'account_taken_over' },
-  login_limited: { kind: 'login_limited' },
+  login_limited: { kind: 'login_limited', logins: 'in_network' },
+  login_limited_anywhere: { kind: 'login_limited', logins: 'anywhere' },
+  login_limited_in_known_browser: { kind: 'login_limited', logins: 'in_known_browser' },
   new_browser: { kind: 'new_browser', notMe },
 }
 
