@@ -41,12 +41,11 @@ const passwordWords = ({ how, by }: MessageOf<'password_changed'>, app: string):
   }
 }
 
-/** Messages of an earlier version do not say which logins. */
 const limitedWords = ({ logins = 'in_network' }: MessageOf<'login_limited'>, { app }: ServiceFacts): NoticeWords => {
   const tried = `Someone has tried many times to log in to your ${app} account`
   const what = {
     in_network: `${tried}, and failed each time. From there, no more tries are taken for a while, except in browsers in which you have logged in before.`,
-    anywhere: `${tried}, and failed each time. For a while, no more tries are taken from anywhere, except in browsers in which you have logged in before. Of all the places that they came from, this message names the last.`,
+    anywhere: `${tried}, and failed each time. For a while, no more tries are taken from anywhere, except in browsers in which you have logged in before. The device and the address below are those of the last try.`,
     in_known_browser: `${tried} in a browser in which you have logged in before, and failed each time. In that browser, no more tries are taken for a while.`,
   }
   return { ...titles(app, (of) => `Too many tries to log in to your ${of}account`), what: [what[logins]] }

@@ -48,6 +48,8 @@ const verifiedUser = async () => {
   return { agent, person, id: (await currentUser(agent)).id }
 }
 
+const guess = (agent: UserAgent, { email }: Person) => agent.post('/auth/login', { email, password: 'wrong password' })
+
 /** Every row of the outbox, as the database has it. */
 const messagesTo = (email: string, purpose: string) =>
   database.rows('SELECT id FROM mail_messages WHERE recipient = ? AND purpose = ?', email, purpose)
@@ -222,8 +224,6 @@ describe('users are told what happens to their account', () => {
   })
 
   test('which logins are refused, and where the user still gets in: in the message and on the page alike', async () => {
-    const guess = (agent: UserAgent, { email }: Person) =>
-      agent.post('/auth/login', { email, password: 'wrong password' })
     const { agent: known, person: one } = await verifiedUser()
     for (let tries = 0; tries < 20; tries += 1) assertPage(await guess(known, one), 401)
     const inBrowser = await guess(known, one)
