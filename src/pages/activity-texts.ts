@@ -6,6 +6,7 @@ type Facts = Pick<ActivityView, 'method' | 'reason' | 'count'>
 const HOW: Record<string, string> = {
   password: 'with the password',
   passkey: 'with a passkey',
+  code: 'with a code',
   link: 'by a link',
   invitation: 'by an invitation',
 }

@@ -34,8 +34,8 @@ export interface StartOptions {
   recogniseBrowser?: ((transaction: Transaction) => Promise<string>) | undefined
   /** A session with `mfa`, whose authentication stays that of the user: what the grant proves is less. */
   keepsMfaOf?: string | undefined
-  /** What the start is recorded as; undefined where the record of what `also` does is enough. */
-  login?: { method: string | undefined } | undefined
+  /** How the user has signed in, for the record of the start; without it, there is none. */
+  login?: { method: string } | undefined
 }
 
 /** Who gets the session. */

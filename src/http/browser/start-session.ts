@@ -29,12 +29,13 @@ export const findBrowserSessions = async (
 ): Promise<AuthenticatedSession[]> =>
   (await identifySessions(deps, context)).filter(({ isReused }) => !isReused).map(({ session }) => session)
 
-/** Events whose session is no login: that of a new account, and one in place of that of a signed-in user. */
-const NO_LOGINS: ReadonlySet<EventFacts['event']> = new Set(['signup', 'password_change', 'second_factor_add'])
+/** What users prove who change how they sign in: a fresh session takes the place of theirs. */
+const PROVED: Partial<Record<EventFacts['event'], string>> = { password_change: 'password', second_factor_add: 'code' }
 
-/** What the start of the session is recorded as. */
-const loginOf = ({ event, method }: EventFacts): StartOptions['login'] =>
-  NO_LOGINS.has(event) ? undefined : { method: method === undefined || method === 'email' ? 'link' : method }
+/** What the start of the session is recorded as: every one is, also that of a new account, whose row comes before it. */
+const loginOf = ({ event, method = PROVED[event] ?? 'link' }: EventFacts): StartOptions['login'] => ({
+  method: method === 'email' ? 'link' : method,
+})
 
 export interface NewSession {
   grant: SignInGrant

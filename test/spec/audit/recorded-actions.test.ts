@@ -234,6 +234,39 @@ const ACTIONS: Partial<Record<AuditType, Record<string, () => Promise<Done>>>> =
       const answer = await resetBy(agent, await resetTokenOf(service, person.email), unspoken(randomUUID()))
       return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'link' } }
     },
+    async 'at a signup'() {
+      const person = anyone()
+      const agent = newAgent(site)
+      const answer = await agent.post('/auth/signup', person)
+      return {
+        by: 'user',
+        answer,
+        user: await idOf(person),
+        session: sessionOf(agent),
+        details: { method: 'password' },
+      }
+    },
+    async 'at a signup by a provider'() {
+      const { id, answer, session } = await byProvider()
+      return { by: 'user', answer, user: id, session, details: { method: 'corp' } }
+    },
+    async 'by an invitation'() {
+      const { email, password } = anyone()
+      const { user, token } = await invite(service, email)
+      const agent = createUserAgent(site)
+      const answer = await acceptBy(agent, unspoken(token), password)
+      return { by: 'user', answer, user: user.id, session: sessionOf(agent), details: { method: 'password' } }
+    },
+    async 'in place of the session that has changed the password'() {
+      const { id, person, agent } = await newUser()
+      const form = { current_password: person.password, new_password: unspoken(randomUUID()) }
+      const answer = await agent.post('/auth/account/password', form)
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'password' } }
+    },
+    async 'in place of the session that has set up an app'() {
+      const { id, agent, answer } = await withApp()
+      return { by: 'user', answer, user: id, session: sessionOf(agent), details: { method: 'code' } }
+    },
     async 'again, to confirm who it is'() {
       const { id, person, agent } = await newUser()
       const answer = await agent.post('/auth/account/confirm', { password: person.password })
@@ -798,7 +831,7 @@ describe('a take-over begins what is recorded of the new owner', () => {
     const entered = await acceptBy(createUserAgent(site), unspoken(token), unspoken(randomUUID()))
     assert.deepEqual(await typesOf(entered), ['signup', 'email.verified', 'login.succeeded'])
     const before = await database.rows('SELECT type FROM audit_events WHERE user_id = ? ORDER BY id', id)
-    assert.deepEqual(before.map(({ type }) => type).slice(2, -3), [
+    assert.deepEqual(before.map(({ type }) => type).slice(3, -3), [
       'identity.taken_over',
       'session.ended',
       'user.roles_changed',
@@ -848,6 +881,19 @@ describe('of a deleted user, records keep the id, and what tells where they were
         else assert.equal(tally, null)
       }
     })
+})
+
+test('each session has one row that tells of its beginning', async () => {
+  const sessions = await database.rows('SELECT id, user_id FROM sessions ORDER BY id')
+  assert.ok(sessions.length > 50)
+  const select = "SELECT session_id, user_id FROM audit_events WHERE type = 'login.succeeded'"
+  const begun = Map.groupBy(await database.rows(select), ({ session_id: id }) => id)
+  for (const { id, user_id: user } of sessions)
+    assert.deepEqual(
+      begun.get(id)?.map((row) => row.user_id),
+      [user],
+      String(id),
+    )
 })
 
 test('no record holds a password, a token, a code, a cookie, an email or a name', async () => {
