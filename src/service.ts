@@ -14,7 +14,7 @@ import type { Snapshot } from './metrics/registry.ts'
 import { once, onDemand } from './lib/on-demand.ts'
 import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
-import { type Cleanup, createCleanup, type Job } from './storage/cleanup.ts'
+import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
 import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
@@ -275,8 +275,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
 /** Reserves jobs for this process, under a name that no other process has. */
 const createReservation = (db: Core['db'], clock: Clock) => {
   const holder = randomToken(9)
-  return (name: string, forMs: number): Promise<boolean> =>
-    takeLease(db, { name, holder, nowMs: clock.now(), untilMs: clock.now() + forMs })
+  return (lease: Reservation): Promise<boolean> => takeLease(db, { ...lease, holder, nowMs: clock.now() })
 }
 
 /**

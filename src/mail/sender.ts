@@ -1,6 +1,6 @@
 import { AppError } from '../lib/errors.ts'
 import { randomToken } from '../lib/secrets.ts'
-import { takeLease } from '../storage/leases.ts'
+import { endLease, takeLease } from '../storage/leases.ts'
 import { type AttemptDeps, createHandleMessage } from './attempt.ts'
 import { createClient } from './hand-over.ts'
 import type { OutboxMessage } from './outbox-message.ts'
@@ -18,6 +18,7 @@ const wakeAfterMs = (): number => 50 + Math.random() * 100
 /** A dead sender's lease ends after this time at the latest. */
 const LEASE_MS = 30_000
 const RENEW_EVERY_MS = 10_000
+const LEASE = 'mail sender'
 
 /** Sends due messages, one after the other. Of several processes, one does so at a time. */
 export interface Sender {
@@ -39,24 +40,24 @@ export const createSender = (deps: AttemptDeps): Sender => {
 
   const isStopped = (): boolean => timer === undefined
 
-  const reserve = (forMs: number): Promise<boolean> =>
-    takeLease(db, { name: 'mail sender', holder, nowMs: clock.now(), untilMs: clock.now() + forMs })
+  const reserve = (): Promise<boolean> =>
+    takeLease(db, { name: LEASE, holder, forMs: LEASE_MS, longestMs: LEASE_MS, nowMs: clock.now() })
 
   /** Keeps the lease while `work` runs, which is told when it is lost, and gives it back. */
   const withLease = async (work: (isLost: () => boolean) => Promise<void>): Promise<void> => {
-    if (!(await reserve(LEASE_MS))) return
+    if (!(await reserve())) return
     let isLost = false
     const lose = () => {
       isLost = true
     }
     const renewal = setInterval(() => {
-      reserve(LEASE_MS).then((isHeld) => isHeld || lose(), lose)
+      reserve().then((isHeld) => isHeld || lose(), lose)
     }, RENEW_EVERY_MS)
     try {
       await work(() => isLost)
     } finally {
       clearInterval(renewal)
-      await reserve(-1)
+      await endLease(db, { name: LEASE, holder })
     }
   }
 

@@ -6,11 +6,19 @@ export interface Job {
   run: () => Promise<number>
 }
 
+/** Of a job, which has the same name, for one process. */
+export interface Reservation {
+  name: string
+  forMs: number
+  /** The longest that a process reserves this job for. */
+  longestMs: number
+}
+
 interface CleanupDeps {
   jobs: Job[]
   intervalMs: number
-  /** Reserves a job for this process for a time in milliseconds; false while another process has it. */
-  reserve: (job: string, forMs: number) => Promise<boolean>
+  /** False while another process has the job. */
+  reserve: (reservation: Reservation) => Promise<boolean>
   log: Log
   /** Called with the number of rows that each job has deleted. */
   onDeleted?: (job: string, deleted: number) => void
@@ -30,14 +38,16 @@ export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: Cle
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
 
+  const longestMs = Math.max(LONGEST_JOB_MS, intervalMs)
+
   const runReserved = async ({ name, run }: Job): Promise<void> => {
-    if (!(await reserve(name, LONGEST_JOB_MS))) return
+    if (!(await reserve({ name, forMs: LONGEST_JOB_MS, longestMs }))) return
     try {
       const deleted = await run()
       onDeleted?.(name, deleted)
       if (deleted > 0) log.info({ chore: name, deleted }, 'cleaned up')
     } finally {
-      await reserve(name, intervalMs)
+      await reserve({ name, forMs: intervalMs, longestMs })
     }
   }
 

@@ -1,23 +1,56 @@
-import type { Database } from './database.ts'
+import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
+import type { Queries } from './database.ts'
+
+interface Lease {
+  name: string
+  holder: string
+  /** How long it lasts from now on. */
+  forMs: number
+  /** The longest that any process may take it for. */
+  longestMs: number
+  /** Counts where the database has no server. */
+  nowMs: number
+}
+
+/** A time in thirteen digits, so that times compare as text. Enough until the year 2286. */
+const digits = (time: string): string => `SUBSTR(CAST(10000000000000 + ${time} AS TEXT), 2)`
 
 /**
- * Takes a lease, which gives a job to one process until a time (milliseconds since 1970). Resolves to false while
- * another process holds it. Its holder can extend it. When a process dies, its lease is free again at that time.
+ * Takes a lease, which gives a job to one process for a time. Resolves to false while another process holds it. Its
+ * holder can extend it. When a process dies, its lease is free again at the end of that time.
+ *
+ * The time is that of the database's server. A lease that ends later than any process can have said is free as well: a
+ * clock was set back since.
  */
 export const takeLease = async (
-  db: Pick<Database, 'run'>,
-  { name, holder, nowMs, untilMs }: { name: string; holder: string; nowMs: number; untilMs: number },
+  db: Pick<Queries, 'run'>,
+  { name, holder, forMs, longestMs, nowMs }: Lease,
 ): Promise<boolean> => {
-  // The value is `TIME HOLDER`. Until the year 2286 a time has thirteen digits, so that times compare as text, and the
-  // holder begins at character 15.
+  // The value is `TIME HOLDER`: the holder begins at character 15.
   const changes = await db.run(
-    `INSERT INTO installation (name, value) VALUES (?, ?)
+    `WITH moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))
+     INSERT INTO installation (name, value)
+     SELECT CAST(? AS TEXT), ${digits('now + CAST(? AS BIGINT)')} || ' ' || CAST(? AS TEXT) FROM moment WHERE TRUE
      ON CONFLICT (name) DO UPDATE SET value = excluded.value
-     WHERE installation.value <= ? OR SUBSTR(installation.value, 15) = ?`,
-    `lease ${name}`,
-    `${untilMs} ${holder}`,
-    String(nowMs),
+     WHERE SUBSTR(installation.value, 15) = ?
+       OR SUBSTR(installation.value, 1, 13) <= (SELECT ${digits('now')} FROM moment)
+       OR SUBSTR(installation.value, 1, 13) > (SELECT ${digits('now + CAST(? AS BIGINT)')} FROM moment)`,
+    nowMs,
+    nameOf(name),
+    forMs,
     holder,
+    holder,
+    longestMs + MAX_CLOCK_SKEW_MS,
   )
   return changes > 0
 }
+
+/** Gives a lease back before its end, unless another process has taken it. */
+export const endLease = async (
+  db: Pick<Queries, 'run'>,
+  { name, holder }: Pick<Lease, 'name' | 'holder'>,
+): Promise<void> => {
+  await db.run('DELETE FROM installation WHERE name = ? AND SUBSTR(value, 15) = ?', nameOf(name), holder)
+}
+
+const nameOf = (lease: string): string => `lease ${lease}`

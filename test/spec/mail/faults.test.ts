@@ -13,6 +13,8 @@ import { eventually, within } from '../../support/wait.ts'
 
 const addressesOf = (mails: readonly { to: string }[]) => mails.map(({ to }) => to).toSorted()
 
+const YEAR_MS = 365 * 24 * 3_600_000
+
 describe('mail when a part fails', { concurrency: 2 }, () => {
   test('kill -9 between commit and sending: the message goes out after the next start', async (t) => {
     const smtp = await startSmtpServer({ t })
@@ -46,6 +48,22 @@ describe('mail when a part fails', { concurrency: 2 }, () => {
     const [row] = await outbox.rows()
     assert.equal(Number(row?.attempts), 2)
     assert.deepEqual(mail.headers('message-id'), [`<${String(row?.id)}@app.example.com>`])
+  })
+
+  test('kill -9 while it sends with a clock that is a year ahead: other messages go out after the next start', async (t) => {
+    const clock = turnedProcessClock(t)
+    const smtp = await startSmtpServer({ t })
+    smtp.failAt('data', 'silence')
+    const service = await startServiceProcess({ t, env: { ...mailEnv(smtp), ...clock.env } })
+    const outbox = await openOutbox(service, t)
+    clock.setWallClockTo(YEAR_MS)
+    await outbox.write({ expiresAtMs: Date.now() + 2 * YEAR_MS })
+    await eventually('it is being sent', () => smtp.connections().open === 1)
+    await service.kill()
+    smtp.mend()
+    await clock.turnTo(60_000)
+    await service.restart()
+    await smtp.receivedFor(await outbox.write())
   })
 
   test('a stop cuts off a server that hangs, and the next start sends at once', async (t) => {
