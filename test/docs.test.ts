@@ -74,6 +74,18 @@ const isSetting = (variable: string): boolean => {
   )
 }
 
+const NUMBERS = ['Zero', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten']
+
+/** Sentences such as "Two more can appear:" above a table or list that has more or fewer, as `document: sentence`. */
+const findMiscounted = (name: string, text: string): string[] =>
+  [...text.matchAll(/^([A-Z][a-z]+) (?:.+\n)*?.*:\n\n((?:\|.*\n|- .*\n|\d\. .*\n| {2,}.*\n)+)/gm)]
+    .filter(([, number = '']) => NUMBERS.includes(number))
+    .filter(([, number = '', block = '']) => {
+      const rows = block.match(/^(?:\| (?!---)|- |\d\. )/gm)?.length ?? 0
+      return NUMBERS.indexOf(number) !== (block.startsWith('|') ? rows - 1 : rows)
+    })
+    .map(([sentence]) => `${name}: ${sentence.split('\n', 1)[0]}`)
+
 /** Numbers of a document's headings, as in `## 4. Routes` and `### 4.2 Browser routes`. */
 const sectionsOf = (text: string): string[] =>
   [...text.matchAll(/^#+ (\d+(?:\.\d+)*)\.? /gm)].map(([, number = '']) => number)
@@ -125,6 +137,16 @@ describe('the documents', () => {
       'README.md: #two',
       'README.md: docs/gone.png',
     ])
+  })
+
+  test('what a sentence announces in a number is what its table or list has', () => {
+    assert.deepEqual(
+      documents.flatMap((name) => findMiscounted(name, read(name))),
+      [],
+    )
+    const table = '| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n'
+    const text = `Two can be:\n\n${table}\nThree more,\nat least:\n\n${table}\nOne is:\n\n- a\n- b\n`
+    assert.deepEqual(findMiscounted('x.md', text), ['x.md: Three more,', 'x.md: One is:'])
   })
 
   test('decisions and guides for developers name files that exist', () => {

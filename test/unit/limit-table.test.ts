@@ -4,6 +4,13 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { LIMIT_NAMES, LIMITS, labelOf } from '../../src/limits/limit-table.ts'
 
+test('of all counts, docs/operate.md says of the starts of sign-ins with a provider alone that each worker has its own', () => {
+  const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
+  const [, table = ''] = /^Each worker has its own:\n\n(.*?)\n\n/ms.exec(text) ?? []
+  const counts = [...table.matchAll(/^\| (counts? of [^|]*|[^|]*limits?[^|]*) \|/gm)].map(([, name]) => name)
+  assert.deepEqual(counts, ['count of starts of sign-ins with a provider'])
+})
+
 test('docs/operate.md has the names, figures and keys of all limits of tries, in their order', () => {
   const text = readFileSync(new URL('../../docs/operate.md', import.meta.url), 'utf8')
   const documented = [...text.matchAll(/^\| `([a-z_]+)` \| (\d+) \| (\d+) min \| ([a-z ]+) \|$/gm)].map((row) =>
