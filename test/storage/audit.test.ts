@@ -364,8 +364,14 @@ test('records are lines of the log too, where that is wanted, and only when they
     ['user.roles_changed', 1],
     ['login.failed', 3],
   ])
-  const [role = {}, login = {}] = lines.map((line) => JSON.parse(line))
-  assert.equal(lines.length, 2)
+  const device = { userAgent: 'curl/8', address: '192.0.2.1' }
+  await db.inTransaction((transaction) =>
+    logged.record(transaction, { type: 'user.deleted', userId: USER }, { device, requestId: 'request' }),
+  )
+  const [role = {}, login = {}, deletion = {}] = lines.map((line) => JSON.parse(line))
+  assert.equal(lines.length, 3)
+  const nothingKept = { address: null, user_agent: null, request_id: null, session_id: null, details: {} }
+  assert.partialDeepStrictEqual(deletion, { type: 'user.deleted', user_id: USER, actor: 'user', ...nothingKept })
   assert.partialDeepStrictEqual(role, {
     level: 'info',
     message: 'audit event',
