@@ -23,7 +23,10 @@ export interface Outcome {
   refused?: { count: number; error: unknown } | undefined
 }
 
-/** Writes tallies in one transaction; where that is refused, in one for each half, down to the tally at fault. */
+/** So few that a slow database, too, writes them within the timeout of an operation. */
+const MOST_AT_ONCE = 50
+
+/** Writes tallies in few transactions; where one is refused, in one for each half, down to the tally at fault. */
 export const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
   const toAuditTally = async (queries: Queries, tally: OpenTally): Promise<AuditTally> => {
     const { tried, network, row, count } = tally
@@ -54,14 +57,14 @@ export const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
 
   return async (tallies: OpenTally[]): Promise<Outcome> => {
     const outcome: Outcome = { written: [], left: [] }
-    const parts = [tallies]
+    const parts = split(tallies, MOST_AT_ONCE)
     for (let part = parts.pop(); part; part = parts.pop()) {
       try {
         const each = part
         outcome.written.push(...(await db.inTransaction((transaction) => writePart(transaction, each))))
       } catch (error) {
         if (isAway(error)) return { ...outcome, left: [...parts.flat(), ...part], away: { error } }
-        if (part.length > 1) parts.push(...halvesOf(part))
+        if (part.length > 1) parts.push(...split(part, Math.ceil(part.length / 2)))
         else outcome.refused = { count: (outcome.refused?.count ?? 0) + (part[0]?.count ?? 0), error }
       }
     }
@@ -71,10 +74,10 @@ export const createTallyWriter = ({ db, findAccount }: TallyWriterDeps) => {
 
 const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'unavailable'
 
-const halvesOf = (tallies: OpenTally[]): OpenTally[][] => {
-  const middle = Math.ceil(tallies.length / 2)
-  return [tallies.slice(0, middle), tallies.slice(middle)]
-}
+const split = (tallies: OpenTally[], length: number): OpenTally[][] =>
+  Array.from({ length: Math.ceil(tallies.length / length) }, (_, index) =>
+    tallies.slice(index * length, (index + 1) * length),
+  )
 
 interface WrittenTally {
   /** As it is stored, but that its details have the count of this part. */

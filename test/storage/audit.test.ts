@@ -491,6 +491,44 @@ test('what is counted while the database is away for days is of bounded size, an
   )
 })
 
+test('a flood is recorded also where the database has no time for all of it in one transaction', async () => {
+  await clear()
+  const slowDb: Database = {
+    ...db,
+    inTransaction: (work) =>
+      db.inTransaction((transaction) => {
+        let statements = 0
+        const count = (): void => {
+          statements += 1
+          if (statements > 150) throw unavailable('The database took too long.')
+        }
+        return work({
+          afterCommit: (action) => transaction.afterCommit(action),
+          async all<Found>(...query: Parameters<typeof db.all>) {
+            count()
+            return transaction.all<Found>(...query)
+          },
+          async get<Found>(...query: Parameters<typeof db.get>) {
+            count()
+            return transaction.get<Found>(...query)
+          },
+          async run(...query) {
+            count()
+            return transaction.run(...query)
+          },
+        })
+      }),
+  }
+  const { audit: slow } = coreOn(slowDb)
+  for (let index = 0; index < 1000; index += 1) slow.tally(failed(`user${index}@example.com`), elsewhere())
+  await slow.flush()
+  const found = await rows()
+  assert.equal(
+    found.reduce((sum, { count }) => sum + count, 0),
+    1000,
+  )
+})
+
 test('whatever is entered for an email, it is recorded, and keeps nothing else from being recorded', async () => {
   await clear()
   const { email, id } = await newUser()
