@@ -19,7 +19,13 @@ import { githubPersonWith } from '../../support/provider/provider-accounts.ts'
 import { assertNoSession, PATIENT, startServiceWith, statusesOf } from '../../support/provider/provider-service.ts'
 import { returnFromProvider, signInBy, startAt } from '../../support/provider/provider-sign-in.ts'
 import { openReset, RESET, resetTokenOf } from '../../support/recovery/reset.ts'
-import { createUser, disableUser, enableUser, runCommandOf } from '../../support/service/operator-commands.ts'
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  runCommandOf,
+  runJsonCommandOf,
+} from '../../support/service/operator-commands.ts'
 
 const corp = await startOpenIdProvider()
 const github = await startGitHubServer()
@@ -117,6 +123,22 @@ test('an account from before: everything else of it ends, and its password for g
   assertRedirect(await enterBy(agent, token, newOpenIdUser()), '/')
   assert.equal((await currentUser(agent)).email, old.person.email)
   await assertSignedOut(old.agent)
+  const list = ['audit', 'list', '--user', old.person.email, '--json']
+  const records = await runJsonCommandOf<{ type: string; details: object }[]>(service, list)
+  const told = records.toReversed().map(({ type, details }) => [type, details] as const)
+  assert.deepEqual(
+    told.slice(2).map(([type]) => type),
+    [
+      'password.reset_link_created',
+      'identity.taken_over',
+      'session.ended',
+      'email.verified',
+      'password.reset',
+      'identity.linked',
+      'login.succeeded',
+    ],
+  )
+  assert.deepEqual(told.find(([type]) => type === 'password.reset')?.[1], { method: 'corp' })
   await service.restart({ env: { SVC_PASSWORDS: 'on' } })
   await assertCannotLogIn(service, old.person)
   await service.restart({ env: { SVC_PASSWORDS: 'off' } })
