@@ -123,7 +123,7 @@ test('an account from before: everything else of it ends, and its password for g
   assertRedirect(await enterBy(agent, token, newOpenIdUser()), '/')
   assert.equal((await currentUser(agent)).email, old.person.email)
   await assertSignedOut(old.agent)
-  const list = ['audit', 'list', '--user', old.person.email, '--json']
+  const list = ['audit', 'list', '--user', old.person.email]
   const records = await runJsonCommandOf<{ type: string; details: object }[]>(service, list)
   const told = records.toReversed().map(({ type, details }) => [type, details] as const)
   assert.deepEqual(
