@@ -15,7 +15,7 @@ import {
   violations,
 } from '../support/browser/window.ts'
 import { afterwards } from '../support/cleanup.ts'
-import { logIn, signedUp } from '../support/client/accounts.ts'
+import { logIn, newPerson, signedUp } from '../support/client/accounts.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
 import { MAIL_BASE_URL, MESSAGES } from '../support/mail/messages.ts'
 import { startService } from '../support/service/service.ts'
@@ -124,14 +124,10 @@ test('in the browser, a document of the service is accessible, breaks no policy 
 test('in the browser, a document of the service is accessible, breaks no policy and fits a small phone: error 500', async (t) => {
   const database = new DatabaseSync(path.join(broken.directory, 'data', 'svc.db'))
   afterwards(t, () => database.close())
-  database.exec('PRAGMA foreign_keys=OFF')
-  const tables = database
-    .prepare("SELECT name FROM sqlite_master WHERE type='table' AND name NOT LIKE 'sqlite_%'")
-    .all()
+  database.exec("CREATE TRIGGER refuse BEFORE INSERT ON users BEGIN SELECT RAISE(ABORT, 'no'); END")
   await assertState(broken, 500, async (visitor) => {
-    await visitor.open('/auth/login')
-    for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`)
-    await logInInWindow(visitor, known)
+    await visitor.open('/auth/signup')
+    await signUpInWindow(visitor, newPerson())
   })
 })
 

@@ -222,7 +222,7 @@ describe('§8.1 svc database copy', { concurrency: 2 }, () => {
         one_time_codes: 1,
         recovery_codes: 1,
         used_tokens: 1,
-        audit_events: 4,
+        audit_events: 6,
       })
       for (const { source, target } of tables) assert.deepEqual(target, source)
       assert.deepEqual(await contentOf(to), await contentOf(from))
