@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Core } from '../../../src/core.ts'
 import type { Message } from '../../../src/mail/message.ts'
 import { type OpenDatabase, openDatabase } from '../database/database.ts'
@@ -35,6 +36,12 @@ export const sample = (name: string): Message => {
   return message
 }
 
+/** The ids of two messages are in the order of their milliseconds only. */
+const nextMillisecond = async (): Promise<void> => {
+  const thisMs = Date.now()
+  while (Date.now() === thisMs) await sleep(1)
+}
+
 export const openOutbox = async (service: Service, t?: TestContext): Promise<Outbox> => {
   const core = await openOperator(service, t)
   const database = await openDatabase(service, t)
@@ -47,6 +54,7 @@ export const openOutbox = async (service: Service, t?: TestContext): Promise<Out
       const to = `ada-${randomUUID().slice(0, 8)}@example.com`
       const outgoing = { to, userId, message, expiresAtMs, linkId }
       await core.db.inTransaction((transaction) => core.mail.write(transaction, outgoing))
+      await nextMillisecond()
       return to
     },
     settled: (...states) =>
