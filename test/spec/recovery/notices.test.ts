@@ -200,21 +200,28 @@ describe('users are told what happens to their account', () => {
   })
 
   test('not when too many came at once and none has failed, and the notice of that day can still come', async () => {
-    const { person, id } = await verifiedUser()
     const from = { 'x-forwarded-for': '198.51.100.8' }
-    const logInOnce = (password: string) =>
-      newAgent(service).post('/auth/login', { email: person.email, password }, from)
-    const logInAtOnce = (password: string) => Promise.all(Array.from({ length: 28 }, () => logInOnce(password)))
-    const answers = await logInAtOnce(person.password)
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.ok(refused.length > 0)
+    const logInOnce = ({ email }: Person, password: string) =>
+      newAgent(service).post('/auth/login', { email, password }, from)
+    const logInAtOnce = (person: Person, password: string) =>
+      Promise.all(Array.from({ length: 28 }, () => logInOnce(person, password)))
+    // A busy machine may take them one after the other: then none is refused.
+    const untilRefused = async () => {
+      for (;;) {
+        const { person, id } = await verifiedUser()
+        const answers = await logInAtOnce(person, person.password)
+        const refused = answers.filter(({ status }) => status === 429)
+        if (refused.length > 0) return { person, id, refused }
+      }
+    }
+    const { person, id, refused } = await untilRefused()
     for (const { headers, text } of refused) {
       assert.equal(headers['retry-after'], '2')
       assert.doesNotMatch(text, /wrong passwords/)
     }
     assert.deepEqual(await messagesTo(person.email, 'login_limited'), [])
-    await logInAtOnce('wrong password')
-    assert.equal((await logInOnce(person.password)).status, 429)
+    await logInAtOnce(person, 'wrong password')
+    assert.equal((await logInOnce(person, person.password)).status, 429)
     await noticeFor(person.email, /Too many tries/)
     const records = () =>
       database.rows(`SELECT request_id FROM audit_events WHERE user_id = ? AND type = 'login.limited' ORDER BY id`, id)
