@@ -1,4 +1,4 @@
-import type { Queries } from '../storage/database.ts'
+import { MOMENT, type Queries } from '../storage/database.ts'
 
 interface Claims {
   id: string
@@ -114,7 +114,7 @@ export const deleteClaim = (db: Queries, id: string, claimedUntilMs: number): Pr
 export const deleteRequestsExpiredBy = (db: Queries, nowMs: number, limit: number): Promise<number> =>
   // Twice the same condition: while the statement waited for its row, a request may have been claimed again.
   db.run(
-    `WITH moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))
+    `WITH ${MOMENT}
      DELETE FROM idempotent_requests WHERE id IN (
          SELECT id FROM idempotent_requests WHERE expires_at <= (SELECT now FROM moment) ORDER BY expires_at LIMIT ?)
        AND expires_at <= (SELECT now FROM moment)`,

@@ -1,5 +1,5 @@
-import { IS_OVER, isOver, MOMENT } from '../storage/counters.ts'
-import type { Database, Queries, Transaction, Value } from '../storage/database.ts'
+import { IS_OVER, isOver } from '../storage/counters.ts'
+import { type Database, MOMENT, type Queries, type Transaction, type Value } from '../storage/database.ts'
 import type { Counter } from './counter.ts'
 
 /** A browser, and the email that was entered in it. */

@@ -1,11 +1,5 @@
 import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
-import type { Queries } from './database.ts'
-
-/**
- * `moment (now)` for a `WITH`: the time that windows are judged by. It is the server's, the same for all replicas; where
- * there is none, that of this machine, which is the value.
- */
-export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
+import { MOMENT, type Queries } from './database.ts'
 
 /**
  * Whether the window of a counter is over, or lies in a future that no clock can have seen: the clock was set back since.

@@ -93,6 +93,12 @@ export interface Database extends Queries {
   close(): Promise<void>
 }
 
+/**
+ * `moment (now)` for a `WITH`: the time that rows are judged by. It is the server's, the same for all replicas; where there
+ * is none, that of this machine, which is the value.
+ */
+export const MOMENT = 'moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))'
+
 /** What messages say of a database, of either kind, that lacks a table or a column. */
 export const NO_TABLES = 'has no tables of svc: run `svc migrate`, or restore a backup'
 export const OTHER_TABLES = 'has tables of another version: run `svc migrate`'

@@ -1,5 +1,5 @@
 import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
-import type { Queries } from './database.ts'
+import { MOMENT, type Queries } from './database.ts'
 
 interface Lease {
   name: string
@@ -28,7 +28,7 @@ export const takeLease = async (
 ): Promise<boolean> => {
   // The value is `TIME HOLDER`: the holder begins at character 15.
   const changes = await db.run(
-    `WITH moment (now) AS (SELECT COALESCE(server_time(), CAST(? AS BIGINT)))
+    `WITH ${MOMENT}
      INSERT INTO installation (name, value)
      SELECT CAST(? AS TEXT), ${digits('now + CAST(? AS BIGINT)')} || ' ' || CAST(? AS TEXT) FROM moment WHERE TRUE
      ON CONFLICT (name) DO UPDATE SET value = excluded.value

@@ -59,8 +59,8 @@ export const resolveReturnTo = async (returnTo: NewSession['returnTo']): Promise
 
 /**
  * Starts a session in place of those that this browser had, sets its cookies with a new CSRF token, and redirects to
- * `returnTo`. Undefined when the grant is no longer valid, or `mayStart` says no; `rate_limited` when this user has signed in too often from
- * this network, in whatever way.
+ * `returnTo`. Undefined when the grant is no longer valid, or `mayStart` says no; `rate_limited` when this user has
+ * signed in too often from this network, in whatever way.
  */
 export const startSession = async (
   deps: Pick<RouteDeps, 'sessions' | 'limits' | 'knownBrowsers' | 'notify' | 'cookieWriter'>,
