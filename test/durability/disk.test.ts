@@ -44,7 +44,7 @@ describe('the disk', { concurrency: 2 }, () => {
     const probe = createUserAgent(service)
     const copy = agent.copy()
     disk.hold()
-    const caught = await within(3, 'an answer', agent.refresh())
+    const caught = await within(30, 'an answer', agent.refresh())
     assertJsonError(caught, 503, 'unavailable')
     assert.deepEqual(caught.cleared, [])
     await assertSignedIn(agent)

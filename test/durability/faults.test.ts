@@ -27,20 +27,13 @@ const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** A longer response time of GET /auth/health means that the event loop was blocked. */
-const STALL_MS = 200
-
-/** Requests GET /auth/health again and again while `goesOn`, and returns the milliseconds of all stalls. */
-const stalledWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number> => {
-  let stalledMs = 0
-  while (goesOn()) {
-    const askedMs = performance.now()
+/** Requests GET /auth/health again and again while `goesOn`, and returns how many answers came in that time. */
+const answersWhile = async (probe: UserAgent, goesOn: () => boolean): Promise<number> => {
+  for (let answers = 0; ; answers++) {
     assert.equal((await probe.get('/auth/health')).status, 200)
-    const tookMs = performance.now() - askedMs
-    if (tookMs > STALL_MS) stalledMs += tookMs
+    if (!goesOn()) return answers
     await sleep(5)
   }
-  return stalledMs
 }
 
 describe('faults around the service', { concurrency: 2 }, () => {
@@ -50,21 +43,22 @@ describe('faults around the service', { concurrency: 2 }, () => {
     const database = openDatabaseFile(service, t)
     const probe = createUserAgent(service)
     const release = database.lock()
-    let unanswered = 200
-    const refreshes = Array.from({ length: unanswered }, () =>
+    const many = 200
+    let unanswered = many
+    const refreshes = Array.from({ length: many }, () =>
       agent
         .copy()
         .refresh()
         .finally(() => (unanswered -= 1)),
     )
-    const [stalledMs, answers] = await Promise.all([
-      stalledWhile(probe, () => unanswered > 0),
+    const [healthy, answers] = await Promise.all([
+      answersWhile(probe, () => unanswered === many),
       within(6, '200 refreshes', Promise.all(refreshes)),
     ])
     release()
     for (const answer of answers) if (answer.status !== 200) assertJsonError(answer, 503, 'unavailable')
-    // It would be most of the two seconds if each refresh blocked all other requests while it waits.
-    assert.ok(stalledMs < 1000, `GET /auth/health stalled for ${stalledMs} ms`)
+    // A refresh that blocked the others while it waits would be answered before the next request is read.
+    assert.ok(healthy >= 10, `${healthy} answers of GET /auth/health while all refreshes waited`)
     assert.equal((await agent.refresh()).status, 200)
     await assertSignedIn(agent)
   })
