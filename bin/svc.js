@@ -10,6 +10,10 @@ if (major < 24 || (major === 24 && minor < 16)) {
   process.exit(78)
 }
 
+// To Node this signal means that anybody on this machine may attach a debugger, and log rotation sends it. Node before
+// 22.14 does not know --disable-sigusr1 and would not come here, so it is not in the first line.
+process.on('SIGUSR1', () => {})
+
 const { existsSync } = process.getBuiltinModule('node:fs')
 const { availableParallelism } = process.getBuiltinModule('node:os')
 const { enableCompileCache, registerHooks } = process.getBuiltinModule('node:module')

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Config, ConfigError, readConfig } from './config/config.ts'
+import { escapeControls } from './lib/control-characters.ts'
 import { AppError } from './lib/errors.ts'
 import { createLog, createPrettyStream, type Log } from './lib/log.ts'
 import { createLogStream } from './lib/log-stream.ts'
@@ -100,6 +101,6 @@ const report = (error: unknown): void => {
   // The cause helps where svc or the database has failed. Where the user has made a mistake, the message says it all.
   const isOurs = error instanceof AppError && (error.code === 'internal_error' || error.code === 'unavailable')
   const cause = isOurs && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  process.stderr.write(`svc: ${message}${cause}\n`)
+  process.stderr.write(escapeControls(`svc: ${message}${cause}\n`))
   process.exitCode ||= EXIT_FAILURE
 }

@@ -1,5 +1,6 @@
 import { authFetch } from './browser/auth-fetch.ts'
 import { withSessionLock } from './browser/lock.ts'
+import { addressOfSvc } from './browser/own-document.ts'
 import { renew } from './browser/renewal.ts'
 import { tellListeners } from './browser/session-change.ts'
 import { postToSvc } from './browser/session-request.ts'
@@ -17,7 +18,7 @@ const USER_PATH = '/auth/api/v1/user'
 
 const askForUser = async (): Promise<Response> => {
   try {
-    return await authFetch(USER_PATH, { headers: { accept: 'application/json' }, cache: 'no-store' })
+    return await authFetch(addressOfSvc(USER_PATH), { headers: { accept: 'application/json' }, cache: 'no-store' })
   } catch (cause) {
     if (cause instanceof SvcUnavailableError) throw cause
     throw new SvcUnavailableError('svc cannot be reached', { cause })

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Config } from '../config/config.ts'
+import { toJsonText } from '../lib/control-characters.ts'
 import { type AuditSelection, readSelection, requireType, withSelection } from './audit-query.ts'
 import { addCommand } from './command.ts'
 import type { CommandContext } from './command-context.ts'
@@ -30,9 +31,7 @@ export const addAuditExport = (audit: Command, { loadConfig }: CommandContext): 
         const { toAuditJson } = await import('../audit/audit-json.ts')
         const query = await readSelection(core, selection, type)
         return writing(output, (write) =>
-          core.audit.exportAll(query, (rows) =>
-            write(rows.map((row) => `${JSON.stringify(toAuditJson(row))}\n`).join('')),
-          ),
+          core.audit.exportAll(query, (rows) => write(rows.map((row) => `${toJsonText(toAuditJson(row))}\n`).join(''))),
         )
       })
       printNotice(`exported ${count} ${count === 1 ? 'record' : 'records'}`)

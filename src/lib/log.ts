@@ -1,3 +1,4 @@
+import { escapeControls, toJsonText } from './control-characters.ts'
 import { toLoggedError } from './logged-error.ts'
 import { timestampNow, withTimeout } from './time.ts'
 
@@ -55,11 +56,11 @@ const factsOf = (facts: object): object => {
 
 const toLine = (line: { level: LogLevel; time: string; message: string | undefined }): string => {
   try {
-    return `${JSON.stringify(line)}\n`
+    return `${toJsonText(line)}\n`
   } catch (error) {
     // A fact for which JSON has no form must not end the request that is logged.
     const { level, time, message } = line
-    return `${JSON.stringify({ level, time, problem: String(error), message })}\n`
+    return `${toJsonText({ level, time, problem: String(error), message })}\n`
   }
 }
 
@@ -77,16 +78,12 @@ export const createPrettyStream = (write: (line: string) => void): Destination =
   write(json) {
     const { level, time, message, err, ...facts } = JSON.parse(json) as Record<string, unknown>
     const shown = Object.entries(facts).map(([name, value]) => `\x1b[2m${name}=\x1b[0m${show(value)}`)
-    const stack = err && typeof err === 'object' && 'stack' in err ? `\n${String(err.stack)}` : ''
+    const stack = err && typeof err === 'object' && 'stack' in err ? `\n${escapeControls(String(err.stack))}` : ''
     const head = `\x1b[2m${String(time).slice(11, 19)}\x1b[0m ${COLOURS[String(level)] ?? ''}${String(level)}\x1b[0m`
-    write(`${[head, String(message), ...shown].join(' ')}${stack}\n`)
+    write(`${[head, show(String(message)), ...shown].join(' ')}${stack}\n`)
   },
 })
 
 /** Text from clients must not move the cursor or begin a new line. */
 const show = (value: unknown): string =>
-  (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\p{Cc}/gu, (control) =>
-    JSON.stringify(control)
-      .slice(1, -1)
-      .replace(/^[\x7f-\x9f]$/, '?'),
-  )
+  escapeControls(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('\n', '\\n')

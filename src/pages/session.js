@@ -6,11 +6,17 @@ const WAIT_FOR_ANSWER_MS = 5000
 const HOLD_FORM_MS = 3000
 const LOOK_EVERY_MS = 20_000
 
-const audience = document.currentScript?.dataset.audience || settings.audience
-const address = `/auth/api/v1/sessions/refresh?audience=${encodeURIComponent(audience)}`
+// The page may hold HTML of its users: an image called `cookie` hides what the document has under that name, an element
+// called `svcSession` is found on the window, and `<base>` moves relative addresses to another origin.
+const ofDocument = (name) => Reflect.get(Document.prototype, name, document)
+const onDocument = (name, ...values) => ofDocument(name).apply(document, values)
+
+const audience = ofDocument('currentScript')?.dataset.audience || settings.audience
+const address = new URL(`/auth/api/v1/sessions/refresh?audience=${encodeURIComponent(audience)}`, location.origin)
 
 const cookie = (name) => {
-  const pair = document.cookie.split('; ').find((text) => text.startsWith(`${name}=`))
+  const pairs = ofDocument('cookie').split('; ')
+  const pair = pairs.find((text) => text.startsWith(`${name}=`))
   return pair?.slice(name.length + 1)
 }
 const isSignedIn = () => cookie(settings.session)
@@ -24,7 +30,7 @@ let renewal
 
 // False where a listener wants the page to stay.
 const announceSignOut = (form) =>
-  document.dispatchEvent(new CustomEvent('svc:signed-out', { cancelable: true, detail: { form } }))
+  onDocument('dispatchEvent', new CustomEvent('svc:signed-out', { cancelable: true, detail: { form } }))
 
 // `keepalive`: the answer has the only refresh token that is good for long, and must arrive even if the page goes.
 const send = (signal) =>
@@ -82,11 +88,12 @@ const attribute = (element, name) => element && Element.prototype.getAttribute.c
 const needsSession = (form, submitter) => {
   const chosen = (name) => attribute(submitter, `form${name}`) ?? attribute(form, name)
   if (chosen('method')?.toLowerCase() !== 'post') return false
-  const target = (chosen('target') ?? attribute(document.querySelector('base[target]'), 'target') ?? '').toLowerCase()
+  const base = onDocument('querySelector', 'base[target]')
+  const target = (chosen('target') ?? attribute(base, 'target') ?? '').toLowerCase()
   const isHere = ['', '_self', window.name.toLowerCase(), ...(window === top ? ['_top', '_parent'] : [])]
   if (!isHere.includes(target)) return false
   try {
-    return new URL(chosen('action') || document.URL, document.baseURI).origin === location.origin
+    return new URL(chosen('action') || ofDocument('URL'), ofDocument('baseURI')).origin === location.origin
   } catch {
     return false
   }
@@ -126,11 +133,11 @@ const look = () => {
   if (isSignedIn() && !isFresh()) renew()
 }
 const lookIfVisible = () => {
-  if (!document.hidden) look()
+  if (!ofDocument('hidden')) look()
 }
 
 // The tag may be there twice.
-if (!window.svcSession) {
+if (!Object.hasOwn(window, 'svcSession')) {
   window.svcSession = Object.freeze({
     audience,
     fresh: async () => Boolean(isSignedIn() && (isFresh() || (await renewSoon()) === 'fresh')),
@@ -139,7 +146,7 @@ if (!window.svcSession) {
   if (HTMLFormElement.prototype.requestSubmit) addEventListener('submit', onSubmit, true)
   addEventListener('pagehide', () => held.clear())
   addEventListener('pageshow', look)
-  document.addEventListener('visibilitychange', lookIfVisible)
+  onDocument('addEventListener', 'visibilitychange', lookIfVisible)
   setInterval(lookIfVisible, LOOK_EVERY_MS)
   look()
 }

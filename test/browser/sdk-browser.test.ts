@@ -7,7 +7,7 @@ import { after, beforeEach, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { startSite } from '../support/browser/site.ts'
-import { TAG, visitSite } from '../support/browser/site-visitor.ts'
+import { HOSTILE_HTML, TAG, visitSite } from '../support/browser/site-visitor.ts'
 import { currentUser } from '../support/client/accounts.ts'
 import { claimsOf } from '../support/service/access-tokens.ts'
 
@@ -195,6 +195,28 @@ describe('logout', () => {
     assert.deepEqual(await page.evaluate('failureOf(sdk.logout())'), ['SvcUnavailableError', 2])
     assert.equal((await visitor.agent.get('/auth/api/v1/user')).status, 200)
   })
+})
+
+test('HTML in the page changes neither where the functions ask nor what they know', async (t) => {
+  const visitor = await visitSite(browser, site, t)
+  const { page } = visitor
+  await page.addInitScript('delete window.cookieStore')
+  await page.clock.install()
+  await visitor.open(MODULE + HOSTILE_HTML, { tag: '' })
+  await page.waitForFunction('window.failureOf')
+  await page.evaluate('window.told = []; void sdk.onSessionChange((change) => told.push(change))')
+  await visitor.letTokenExpire()
+  assert.equal(await page.evaluate('sdk.getUser().then(({ id }) => id)'), (await currentUser(visitor.agent))['id'])
+  await visitor.letTokenExpire()
+  assert.equal(await page.evaluate(`sdk.authFetch('${site.url}/api/a').then(({ status }) => status)`), 200)
+  assert.equal(await page.evaluate('sdk.refreshSession()'), true)
+  assert.deepEqual([claimsOf((await visitor.cookie('svc_access')) ?? '').aud, site.renewals], ['app', [200, 200, 200]])
+  const other = await visitor.context.newPage()
+  await openPage(visitor, { page: other })
+  await other.evaluate('sdk.logout()')
+  await page.clock.runFor(2000)
+  assert.equal(await page.evaluate('told.length'), 1)
+  assert.deepEqual(visitor.elsewhere, [])
 })
 
 describe('onSessionChange', () => {

@@ -4,7 +4,7 @@ import { after, beforeEach, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { launchChrome } from '../support/browser/chrome.ts'
 import { startSite } from '../support/browser/site.ts'
-import { TAG, visitSite } from '../support/browser/site-visitor.ts'
+import { HOSTILE_HTML, TAG, visitSite } from '../support/browser/site-visitor.ts'
 import { turnedClock } from '../support/clock/turned-clock.ts'
 
 const clock = turnedClock()
@@ -14,6 +14,7 @@ after(() => browser.close())
 
 beforeEach(() => {
   site.renewals = []
+  site.received = []
   site.gate = () => Promise.resolve()
 })
 
@@ -81,11 +82,13 @@ describe('§4.14 the script in open pages', () => {
     await visitor.page.clock.install()
     const page = await visitor.open('')
     await visitor.letTokenExpire()
-    await page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true })")
+    await page.evaluate(
+      "window.shown = Object.getOwnPropertyDescriptor(Document.prototype, 'hidden'); Object.defineProperty(Document.prototype, 'hidden', { value: true, configurable: true })",
+    )
     await page.clock.runFor(60_000)
     await comeBack(page)
     assert.equal(await page.evaluate(FRESH), false)
-    await page.evaluate('delete document.hidden')
+    await page.evaluate("void Object.defineProperty(Document.prototype, 'hidden', shown)")
     await page.clock.runFor(21_000)
     await page.waitForFunction(FRESH)
     await page.clock.runFor(200_000)
@@ -169,6 +172,32 @@ describe('§4.14 the script in open pages', () => {
     const page = await visitor.open('', { tag: TAG.replace('defer', 'defer data-audience="https://api.example/v1"') })
     await page.waitForFunction(FRESH)
     assert.equal(audienceOf(await visitor.cookie('svc_access')), 'https://api.example/v1')
+  })
+
+  test('HTML in the page changes neither where it asks nor what it knows', async (t) => {
+    const visitor = await visitSite(browser, site, t)
+    await visitor.letTokenExpire()
+    const form = `<form method="post" action="${site.url}/here"><button>Go</button></form>`
+    const page = await visitor.open(`${HOSTILE_HTML}${form}`)
+    assert.equal(await page.evaluate('document.querySelector instanceof Element && typeof document.cookie'), 'object')
+    assert.equal(await page.evaluate('svcSession.fresh()'), true)
+    assert.equal(audienceOf(await visitor.cookie('svc_access')), 'app')
+    await visitor.letTokenExpire()
+    await page.evaluate("EventTarget.prototype.dispatchEvent.call(document, new Event('visibilitychange'))")
+    await page.waitForFunction("Reflect.get(Document.prototype, 'cookie', document).includes('svc_fresh=1')")
+    await visitor.letTokenExpire()
+    await page.locator('text=Go').click()
+    await page.waitForURL('/here')
+    assert.deepEqual([site.renewals, site.received.map(({ userStatus }) => userStatus)], [[200, 200, 200], [200]])
+    await page.goBack()
+    await visitor.agent.post('/auth/logout')
+    await visitor.letTokenExpire()
+    const announced = `new Promise((resolve) => {
+      EventTarget.prototype.addEventListener.call(document, 'svc:signed-out', () => resolve('signed out'))
+      void svcSession.fresh().finally(() => resolve('nothing'))
+    })`
+    assert.equal(await page.evaluate(announced), 'signed out')
+    assert.deepEqual(visitor.elsewhere, [])
   })
 
   test('the tag may be there twice', async (t) => {

@@ -12,6 +12,7 @@ interface Container {
   read_only?: boolean
   cap_drop?: string[]
   security_opt?: string[]
+  ulimits?: { core: number }
 }
 
 interface Compose {
@@ -47,6 +48,7 @@ for (const [name, kind] of [
       assert.equal(svc.read_only, true)
       assert.deepEqual(svc.cap_drop, ['ALL'])
       assert.deepEqual(svc.security_opt, ['no-new-privileges:true'])
+      assert.equal(svc.ulimits?.core, 0)
       const reachable = Object.entries(services).filter(([, { ports }]) => ports)
       assert.deepEqual(
         reachable.map(([service]) => service),

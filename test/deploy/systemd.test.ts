@@ -50,6 +50,10 @@ describe('deploy/systemd/svc.service', () => {
     assert.equal(settings.has('MemoryDenyWriteExecute'), false, 'V8 could not compile')
   })
 
+  test('leaves no core dump, which would hold keys', () => {
+    assert.equal(only('LimitCORE'), '0')
+  })
+
   test('is restarted without limit, but not with a wrong configuration', () => {
     assert.equal(only('Restart'), 'always')
     assert.equal(only('StartLimitIntervalSec'), '0')
@@ -66,7 +70,8 @@ describe('deploy/systemd/svc.service', () => {
 
   test('runs the same command as npm start', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { start: string } }
-    const [, variable = '', flags = ''] = /^exec env (\S+) node (--.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
+    const [, variable = '', flags = ''] =
+      /^exec env (\S+) node (--disable-sigusr1 --.*) bin\/svc\.js serve$/.exec(scripts.start) ?? []
     assert.equal(only('Environment'), variable)
     assert.equal(only('ExecStart'), `/opt/svc/node_modules/.bin/node ${flags} /opt/svc/bin/svc.js serve`)
   })

@@ -60,8 +60,8 @@ test('colour does not count for the width of a cell', () => {
 })
 
 test('a character that controls the terminal is shown as a question mark: escape, line end, bidirectional override', () => {
-  const text = tableOf().page([{ ...ada, note: 'a\x1b[2J\nb\u202ec' }])
-  assert.match(text, / a\?\[2J\?b\?c\n$/)
+  const text = tableOf().page([{ ...ada, note: 'a\x1b[2J\nb\u202ec\u2028d' }])
+  assert.match(text, / a\?\[2J\?b\?c\?d\n$/)
   assert.equal(recordText([['name', 'a\x1b]0;b\x07']], plain), 'name  a?]0;b?\n')
 })
 

@@ -107,6 +107,18 @@ for (const { name, page, tags } of documents) {
   })
 }
 
+test('no name or id hides what the scripts ask of the document or of a form', () => {
+  const scripts = pages.assets.filter(({ path }) => path.endsWith('.js'))
+  const asked = scripts.flatMap(({ body }) => [...body.matchAll(/\b(?:document|form)\.(\w+)/g)].map(([, name]) => name))
+  assert.ok(asked.includes('querySelector') && asked.includes('elements') && asked.includes('hidden'))
+  const given = documents.flatMap(({ tags }) => tags.flatMap(({ attributes }) => [attributes.name, attributes.id]))
+  assert.ok(given.includes('csrf_token'))
+  assert.deepEqual(
+    asked.filter((name) => given.includes(name)),
+    [],
+  )
+})
+
 test('each password field hides what is typed, may be pasted into, and is filled by password managers', () => {
   const fields = documents.flatMap(({ tags }) =>
     named(tags, 'input').filter((tag) => tag.attributes.name?.includes('password')),

@@ -1,11 +1,12 @@
 import { isFresh, isSignedIn } from './cookies.ts'
+import { ofDocument } from './own-document.ts'
 import { needAfterRefusal, renew } from './renewal.ts'
 
 /** Whether the request can be sent a second time: a stream is gone once it was read. */
 const isRepeatable = (init: RequestInit | undefined): boolean => !(init?.body instanceof ReadableStream)
 
 const originOf = (input: RequestInfo | URL): string =>
-  new URL(input instanceof Request ? input.url : input, document.baseURI).origin
+  new URL(input instanceof Request ? input.url : input, ofDocument('baseURI')).origin
 
 /**
  * `fetch` for the own origin, with the session. When the answer is 401, it renews the session and sends the request once

@@ -1,7 +1,9 @@
+import { ofDocument } from './own-document.ts'
+
 // The cookies that svc leaves readable (CONTRACT.md 5.1), by either of their names: the service has one setting for all
 // of its cookies (SVC_COOKIE_PREFIX), and no other host can set those with the prefix.
 const readCookie = (name: string): string | undefined => {
-  const pairs = document.cookie.split('; ')
+  const pairs = ofDocument('cookie').split('; ')
   for (const full of [`__Host-${name}`, name]) {
     const pair = pairs.find((text) => text.startsWith(`${full}=`))
     if (pair !== undefined) return pair.slice(full.length + 1)

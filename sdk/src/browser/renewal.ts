@@ -1,5 +1,6 @@
 import { isFresh, isSignedIn } from './cookies.ts'
 import { withSessionLock } from './lock.ts'
+import { ofWindow } from './own-document.ts'
 import { postToSvc } from './session-request.ts'
 import { tellListeners } from './session-change.ts'
 
@@ -8,7 +9,7 @@ let renewals = 0
 const underWay = new Map<string, Promise<boolean>>()
 
 /** The audience of login, which `/auth/session.js` knows; without that script the default of svc. */
-const defaultAudience = (): string => (window as { svcSession?: { audience?: string } }).svcSession?.audience ?? 'app'
+const defaultAudience = (): string => (ofWindow('svcSession') as { audience?: string } | undefined)?.audience ?? 'app'
 
 const request = async (audience: string): Promise<boolean> => {
   const response = await postToSvc(`/auth/api/v1/sessions/refresh?audience=${encodeURIComponent(audience)}`)

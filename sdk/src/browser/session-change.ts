@@ -1,4 +1,5 @@
 import { isSignedIn, sessionMark } from './cookies.ts'
+import { ofDocument, ofWindow } from './own-document.ts'
 
 /** What a listener is told. */
 export interface SessionChange {
@@ -29,22 +30,22 @@ export const tellListeners = (): void => {
   }
 }
 
-/** Not all browsers have it; its types are not in all versions of TypeScript. */
-const cookieStore = (): EventTarget | undefined => (window as { cookieStore?: EventTarget }).cookieStore
-
 const watch = (): (() => void) => {
-  const events: [target: EventTarget | undefined, name: string][] = [
+  const { addEventListener, removeEventListener } = EventTarget.prototype
+  const events: [target: EventTarget, name: string][] = [
     [document, 'visibilitychange'],
     [document, 'svc:signed-out'],
     [window, 'pageshow'],
-    [cookieStore(), 'change'],
   ]
-  for (const [target, name] of events) target?.addEventListener(name, tellListeners)
+  // Not all browsers have it; its types are not in all versions of TypeScript.
+  const cookieStore = ofWindow('cookieStore')
+  if (cookieStore instanceof EventTarget) events.push([cookieStore, 'change'])
+  for (const [target, name] of events) addEventListener.call(target, name, tellListeners)
   const timer = setInterval(() => {
-    if (!document.hidden) tellListeners()
+    if (!ofDocument('hidden')) tellListeners()
   }, LOOK_EVERY_MS)
   return () => {
-    for (const [target, name] of events) target?.removeEventListener(name, tellListeners)
+    for (const [target, name] of events) removeEventListener.call(target, name, tellListeners)
     clearInterval(timer)
   }
 }

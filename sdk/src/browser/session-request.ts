@@ -1,5 +1,6 @@
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
 import { csrfToken } from './cookies.ts'
+import { addressOfSvc } from './own-document.ts'
 
 const TIMEOUT_MS = 5000
 
@@ -8,7 +9,7 @@ export const postToSvc = async (path: string): Promise<Response> => {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   // `keepalive`: new cookies must arrive even if the page goes.
   const send = (): Promise<Response> =>
-    fetch(path, {
+    fetch(addressOfSvc(path), {
       method: 'POST',
       headers: { accept: 'application/json', 'x-csrf-token': csrfToken() },
       keepalive: true,

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Config } from '../../config/config.ts'
+import { escapeControls } from '../../lib/control-characters.ts'
 import { AppError } from '../../lib/errors.ts'
 import { readOrigin } from '../../lib/origin.ts'
 import { addCommand, type JsonOption, withJson } from '../command.ts'
 import type { CommandContext } from '../command-context.ts'
-import { print, printJson } from '../terminal/output.ts'
+import { printJson, printPainted } from '../terminal/output.ts'
 import { createPaint } from '../terminal/paint.ts'
 import type { Finding } from './findings.ts'
 
@@ -31,7 +32,7 @@ export const addDoctor = (program: Command, { loadConfig }: CommandContext): voi
     if (findings.length > 0) process.exitCode = 1
     const redirectUris = redirectUrisOf(config, origin)
     if (json) return printJson({ findings, ...(redirectUris.length > 0 && { redirect_uris: redirectUris }) })
-    return print(reportText(origin, findings, redirectUris))
+    return printPainted(reportText(origin, findings, redirectUris))
   })
 }
 
@@ -56,7 +57,9 @@ const redirectUrisOf = ({ oauthProviders }: Config, origin: string): string[] =>
 
 const reportText = (origin: string, findings: Finding[], redirectUris: string[]): string => {
   const paint = createPaint()
-  const lines = findings.map(({ code, message, cure }) => `${paint('red', code)}: ${paint('bold', message)} ${cure}`)
+  const lines = findings.map(
+    ({ code, message, cure }) => `${paint('red', code)}: ${paint('bold', escapeControls(message))} ${cure}`,
+  )
   if (findings.length === 0) lines.push(`${paint('green', origin)}: nothing to complain about.`)
   if (redirectUris.length > 0) lines.push('', 'Redirect URIs to register with the providers:')
   return [...lines, ...redirectUris.map((uri) => `  ${uri}`), ''].join('\n')

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { escapeControls } from '../../lib/control-characters.ts'
 
 export interface YesOption {
   yes?: boolean
@@ -16,6 +17,6 @@ export const requireTerminalOrYes = (command: Command, yes: boolean | undefined)
 /** Asks a yes-or-no question on the terminal. Every answer but yes means no. */
 export const confirm = async (question: string): Promise<boolean> => {
   const { withPrompt } = await import('./prompt.ts')
-  const answer = await withPrompt((prompt) => prompt.ask(`${question} [y/N] `))
+  const answer = await withPrompt((prompt) => prompt.ask(`${escapeControls(question)} [y/N] `))
   return /^y(?:es)?$/i.test(answer.trim())
 }

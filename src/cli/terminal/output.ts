@@ -1,3 +1,4 @@
+import { escapeControls, toJsonText } from '../../lib/control-characters.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import { createPaint } from './paint.ts'
 import { type Column, createTable, recordText } from './table.ts'
@@ -5,21 +6,24 @@ import { type Column, createTable, recordText } from './table.ts'
 /** Undefined without a terminal, and for a terminal that reports 0 columns because its size is unknown. */
 const terminalWidth = (): number | undefined => (process.stdout.isTTY && process.stdout.columns) || undefined
 
-/** Writes to stdout. Resolves when the text is written; rejects with `EPIPE` when the reader has closed the pipe. */
-export const print = (text: string): Promise<void> =>
+/** Writes a safe text to stdout. Resolves when it is written; rejects with `EPIPE` when the reader has closed the pipe. */
+export const printPainted = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
     process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
   })
 
-export const printJson = (value: unknown): Promise<void> => print(`${JSON.stringify(value, null, 2)}\n`)
+/** Writes to stdout, also text that others have chosen. */
+export const print = (text: string): Promise<void> => printPainted(escapeControls(text))
+
+export const printJson = (value: unknown): Promise<void> => printPainted(`${toJsonText(value, 2)}\n`)
 
 /** Writes a line to stderr, because stdout is for results. */
 export const printNotice = (text: string): void => {
-  process.stderr.write(`svc: ${text}\n`)
+  process.stderr.write(`svc: ${escapeControls(text)}\n`)
 }
 
 export const printRecord = (pairs: (readonly [string, string])[]): Promise<void> =>
-  print(recordText(pairs, createPaint()))
+  printPainted(recordText(pairs, createPaint()))
 
 interface Listing<Row> {
   columns: Column<Row>[]
@@ -38,8 +42,8 @@ export const printList = async <Row>(
   let count = 0
   for await (const rows of pages) {
     if (rows.length === 0) continue
-    const elements = () => (count > 0 ? ',\n' : '[\n') + rows.map((row) => JSON.stringify(toJson(row))).join(',\n')
-    await print(isJson ? elements() : table.page(rows))
+    const elements = () => (count > 0 ? ',\n' : '[\n') + rows.map((row) => toJsonText(toJson(row))).join(',\n')
+    await printPainted(isJson ? elements() : table.page(rows))
     count += rows.length
   }
   if (isJson) await print(count > 0 ? '\n]\n' : '[]\n')

@@ -1,4 +1,5 @@
 import type { Paint, Tone } from './paint.ts'
+import { withoutControls } from './safe-text.ts'
 
 export interface Column<Row> {
   title: string
@@ -58,7 +59,7 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
      * The next rows, below the titles on the first page. A terminal that is too narrow for a row gets records instead.
      */
     page(rows: Row[]): string {
-      const texts = rows.map((row) => columns.map(({ value }) => printable(value(row))))
+      const texts = rows.map((row) => columns.map(({ value }) => withoutControls(value(row))))
       fullWidths = fullWidths.map((fullWidth, index) =>
         texts.reduce((widest, cells) => Math.max(widest, lengthOf(cells[index] ?? '')), fullWidth),
       )
@@ -74,7 +75,7 @@ export const createTable = <Row>(columns: Column<Row>[], { width = Number.POSITI
 export const recordText = (pairs: (readonly [string, string])[], paint: Paint): string => {
   const width = Math.max(...pairs.map(([name]) => lengthOf(name)))
   return pairs
-    .map(([name, value]) => `${`${paint('dim', name.padEnd(width))}${GAP}${printable(value)}`.trimEnd()}\n`)
+    .map(([name, value]) => `${`${paint('dim', name.padEnd(width))}${GAP}${withoutControls(value)}`.trimEnd()}\n`)
     .join('')
 }
 
@@ -120,6 +121,3 @@ const cut = (text: string, width: number, keeps: 'end' | undefined): string => {
   if (characters.length <= width) return text
   return keeps === 'end' ? `…${characters.slice(1 - width).join('')}` : `${characters.slice(0, width - 1).join('')}…`
 }
-
-/** Replaces control characters: text from outside, such as a device name, must not control the operator's terminal. */
-const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '?')

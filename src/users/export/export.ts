@@ -1,3 +1,4 @@
+import { toJsonText } from '../../lib/control-characters.ts'
 import { toTimestamp } from '../../lib/time.ts'
 import type { Database, Queries } from '../../storage/database.ts'
 import type { UserRecord } from '../user-store.ts'
@@ -99,5 +100,5 @@ const toLine = (user: UserRecord, { connections, factors, withHashes }: LineOpti
     second_factors: factors?.codes ? ['totp'] : undefined,
     passkeys: factors?.passkeys || undefined,
   }
-  return `${JSON.stringify(line)}\n`
+  return `${toJsonText(line)}\n`
 }

@@ -150,3 +150,25 @@ describe('records of requests whose headers have', () => {
     for (const { requestId } of done) assert.equal(events.find((it) => it.request_id === requestId)?.user_agent, 'a?b')
   })
 })
+
+test('no control character of a request gets to a terminal, neither in JSON nor in the log', async (t) => {
+  const { person } = await signedUp(service)
+  const controls = Array.from({ length: 33 }, (_, index) => String.fromCharCode(0x7f + index)).join('')
+  const origin = `Origin: http://a${controls.slice(1)}b`
+  const refused = await logInRaw(t, person, [origin])
+  const { status } = await logInRaw(t, person, [`User-Agent: a${controls.slice(1)}\xadb`])
+  assert.deepEqual([refused.status, status], [403, 303])
+  const printed = await Promise.all(
+    [
+      ['sessions', 'list', person.email, '--json'],
+      ['sessions', 'list', person.email],
+      ['audit', 'list', '--user', person.email, '--json'],
+      ['audit', 'export', '--user', person.email],
+    ].map(async (args) => (await service.cli(args)).stdout),
+  )
+  const sessions = JSON.parse(printed[0] ?? '') as { user_agent: string }[]
+  assert.ok(sessions.some(({ user_agent }) => user_agent.includes('\x9b') && user_agent.includes('\xad')))
+  assert.ok(service.logs().includes('http://a\\u0080'))
+  for (const text of [...printed, service.logs()])
+    assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+})

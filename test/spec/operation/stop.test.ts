@@ -82,3 +82,11 @@ for (const workers of ['1', '2']) {
     )
   })
 }
+
+test('SIGUSR1, which log rotation sends, neither opens a debugger nor stops the service', async (t) => {
+  const service = await startServiceProcess({ t })
+  service.signal('SIGUSR1')
+  assert.equal((await createUserAgent(service).get('/auth/health')).status, 200)
+  assert.equal(await service.stop(), 0)
+  assert.doesNotMatch(service.logs(), /debugger|inspector/i)
+})

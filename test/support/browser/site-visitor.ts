@@ -18,11 +18,30 @@ export type SiteVisitor = {
   cookie(name: string): Promise<string | undefined>
   /** What the browser complained about, other than requests that failed. */
   complaints: string[]
+  /** What the browser asked https://elsewhere.example for, which nobody answers. */
+  elsewhere: string[]
 }
 
 type PageOptions = { tag?: string; headers?: Record<string, string>; page?: Page }
 
 export const TAG = '<script src="/auth/session.js" defer></script>'
+
+const HIDING = [
+  'cookie',
+  'currentScript',
+  'querySelector',
+  'dispatchEvent',
+  'addEventListener',
+  'URL',
+  'baseURI',
+  'hidden',
+]
+
+/** HTML that a user may have written into a page: it hides what a document has, and sends relative addresses elsewhere. */
+export const HOSTILE_HTML = `<base href="https://elsewhere.example/">
+  ${HIDING.map((name) => `<img name="${name}" alt="" data-audience="evil">`).join('')}
+  <a id="svcSession"></a><a id="svcSession" name="audience" href="urn:evil"></a>
+  <form id="cookieStore"><input name="addEventListener"></form>`
 
 let pages = 0
 
@@ -38,6 +57,11 @@ export const visitSite = async (browser: Browser, site: Site, t: TestContext): P
   )
   const first = await context.newPage()
   const complaints: string[] = []
+  const elsewhere: string[] = []
+  await context.route('https://elsewhere.example/**', (route) => {
+    elsewhere.push(route.request().url())
+    return route.abort()
+  })
   t.after(async () => {
     await context.close()
     assert.deepEqual(complaints, [])
@@ -52,6 +76,7 @@ export const visitSite = async (browser: Browser, site: Site, t: TestContext): P
     page: first,
     agent,
     complaints,
+    elsewhere,
     open: async (body, { tag = TAG, headers = {}, page = first } = {}) => {
       pages += 1
       const path = `/page-${pages}`
