@@ -49,8 +49,14 @@ export const openSqlite = async ({
   })
   const mutex = createMutex()
   const writeMutex = createMutex()
-  const { disk, groupCommit, ...durability } = createDurability({ ...options, path, sideThread, onFailure })
-  const checkpoints = createCheckpoints({ file: path, connection, sideThread, disk, writeMutex, onFailure })
+  const { disk, files, groupCommit, ...durability } = createDurability({
+    ...options,
+    file,
+    path,
+    sideThread,
+    onFailure,
+  })
+  const checkpoints = createCheckpoints({ file: path, connection, sideThread, disk, files, writeMutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
@@ -120,14 +126,14 @@ export const openSqlite = async ({
     waitUntilDurable: () => groupCommit.wait(),
 
     async requireHealthy() {
-      groupCommit.requireHealthy()
+      groupCommit.requireWritable()
       await autocommitQueries.get('SELECT 1 FROM installation LIMIT 1')
     },
 
     autocommit: (afterCommit) => ({ run: (sql, ...values) => runInBatch(sql, values, afterCommit) }),
 
     runUnsynced: async <Row>(sql: string, ...values: Value[]) => {
-      groupCommit.requireHealthy()
+      groupCommit.requireWritable()
       return runWrite(() => prepare(sql).all(...values) as Row[])
     },
 
