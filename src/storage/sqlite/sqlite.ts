@@ -42,21 +42,12 @@ export const openSqlite = async ({
   ...options
 }: SqliteOptions): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
-    throw error instanceof AppError
-      ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
-      : error
-  })
+  const { connection, path } = await connectTo(file)
   const mutex = createMutex()
   const writeMutex = createMutex()
-  const { disk, files, groupCommit, ...durability } = createDurability({
-    ...options,
-    file,
-    path,
-    sideThread,
-    onFailure,
-  })
-  const checkpoints = createCheckpoints({ file: path, connection, sideThread, disk, files, writeMutex, onFailure })
+  const durability = createDurability({ ...options, file, path, sideThread, onFailure })
+  const { groupCommit } = durability
+  const checkpoints = createCheckpoints({ ...durability, file: path, connection, sideThread, writeMutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
@@ -156,6 +147,14 @@ export const openSqlite = async ({
     },
   }
 }
+
+/** Names the file where it cannot be opened. */
+const connectTo = (file: string): Promise<ReturnType<typeof connect>> =>
+  withRetry(() => connect(file)).catch((error: unknown) => {
+    throw error instanceof AppError
+      ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
+      : error
+  })
 
 /** Retries while another process holds the lock, with pauses in which the event loop is free. */
 const withRetry = async <T>(
