@@ -15,6 +15,7 @@ import { once, onDemand } from './lib/on-demand.ts'
 import type { Frame } from './pages/frame.ts'
 import { deleteExpiredSessions } from './sessions/expiry.ts'
 import { type Cleanup, createCleanup, type Job, type Reservation } from './storage/cleanup.ts'
+import { createCleanupTime } from './storage/cleanup-time.ts'
 import { deleteEndedCounters, deleteExcessCounters } from './storage/counters.ts'
 import { deleteExpiredTokens } from './storage/used-tokens.ts'
 import { takeLease } from './storage/leases.ts'
@@ -244,7 +245,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
   const shortestLifetimeMs = Math.min(config.sessionIdleMs, config.sessionLifetimeMs)
   // The names stand in metrics, logs and leases.
   const jobs: Job[] = [
-    { name: 'sessions', run: () => deleteExpiredSessions({ db, clock, shortestLifetimeMs }) },
+    { name: 'sessions', run: (nowMs) => deleteExpiredSessions({ db, nowMs, shortestLifetimeMs }) },
     { name: 'replaced sessions', run: sessions.deleteReplaced },
     { name: 'webhook events', run: webhooks.deleteExpired },
     { name: 'provider sign-ins', run: oauth.deleteExpired },
@@ -254,12 +255,12 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     { name: 'mail', run: mail.deleteExpired },
     { name: 'reserved emails', run: recovery.emailChanges.deleteEndedReservations },
     { name: 'idempotent requests', run: idempotency.deleteExpired },
-    { name: 'used tokens', run: () => deleteExpiredTokens(db, clock.now()) },
+    { name: 'used tokens', run: (nowMs) => deleteExpiredTokens(db, nowMs) },
     { name: 'audit events', run: audit.deleteOld },
     { name: 'records of deleted users', run: audit.eraseDeleted },
     {
       name: 'counters',
-      run: async () => (await deleteEndedCounters(db, clock.now())) + (await deleteExcessCounters(db)),
+      run: async (nowMs) => (await deleteEndedCounters(db, nowMs)) + (await deleteExcessCounters(db)),
     },
   ]
   const reserve = createReservation(db, clock)
@@ -267,6 +268,7 @@ const createJobs = ({ config, log, core, metrics, idempotency }: Serving): Clean
     log,
     jobs,
     intervalMs: config.cleanupIntervalMs,
+    findTime: createCleanupTime({ db, clock, log }),
     reserve,
     ...(metrics && { onDeleted: metrics.countDeleted }),
   })

@@ -44,7 +44,7 @@ export interface Idempotency {
    */
   begin(request: IdempotentRequest): Promise<{ answer: Answer } | { claim: Claim }>
   /** Cleanup: deletes answers that are no longer repeated; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 interface IdempotencyDeps {
@@ -113,8 +113,7 @@ export const createIdempotency = ({ db, clock, rootSecret }: IdempotencyDeps): I
       return stored ? { answer: openAnswer(id, stored) } : { claim: createClaim(id, claimedUntilMs) }
     },
 
-    async deleteExpired() {
-      const nowMs = clock.now()
+    async deleteExpired(nowMs) {
       let deleted = 0
       for (;;) {
         const batch = await deleteRequestsExpiredBy(db, nowMs, CLEANUP_BATCH)

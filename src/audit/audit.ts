@@ -38,9 +38,9 @@ export interface Audit {
   /** All records of one moment, the oldest first, page by page; resolves to how many. */
   exportAll(query: AuditQuery, onPage: (rows: AuditRow[]) => Promise<void>): Promise<number>
   /** Cleanup: deletes records past their time; resolves to how many. */
-  deleteOld(): Promise<number>
+  deleteOld(nowMs: number): Promise<number>
   /** Cleanup: erases what users who were deleted have left in records; resolves to how many records. */
-  eraseDeleted(): Promise<number>
+  eraseDeleted(nowMs: number): Promise<number>
 }
 
 interface AuditDeps extends Pick<TalliesDeps, 'findAccount' | 'pseudonymOf'> {
@@ -87,7 +87,7 @@ export const createAudit = ({ db, log, clock, actor, retentionMs, isLogged, onRe
     ),
 
     ...onDemand(
-      async () => (await import('./cleanup.ts')).createAuditCleanup({ db, clock, retentionMs }),
+      async () => (await import('./cleanup.ts')).createAuditCleanup({ db, retentionMs }),
       'deleteOld',
       'eraseDeleted',
     ),

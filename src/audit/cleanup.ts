@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Clock, MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
+import { MAX_CLOCK_SKEW_MS } from '../lib/time.ts'
 import { leastUuidAt } from '../lib/uuid.ts'
 import type { Database } from '../storage/database.ts'
 import { type DeletedUser, endErasure, eraseEvents, findDeletedUsers, findNextToErase } from './erasure-store.ts'
@@ -16,11 +16,10 @@ const LATEST_WRITE_MS = 2 * MAX_CLOCK_SKEW_MS
 
 interface AuditCleanupDeps {
   db: Database
-  clock: Clock
   retentionMs: number
 }
 
-export const createAuditCleanup = ({ db, clock, retentionMs }: AuditCleanupDeps) => {
+export const createAuditCleanup = ({ db, retentionMs }: AuditCleanupDeps) => {
   const eraseUser = async ({ userId, deletedAtMs }: DeletedUser): Promise<number> => {
     let before: string | undefined = leastUuidAt(deletedAtMs + LATEST_WRITE_MS)
     let erased = 0
@@ -34,8 +33,8 @@ export const createAuditCleanup = ({ db, clock, retentionMs }: AuditCleanupDeps)
   }
 
   return {
-    async deleteOld(): Promise<number> {
-      const before = leastUuidAt(clock.now() - retentionMs)
+    async deleteOld(nowMs: number): Promise<number> {
+      const before = leastUuidAt(nowMs - retentionMs)
       let deleted = 0
       for (;;) {
         const batch = await deleteOldEvents(db, before, BATCH)
@@ -45,10 +44,10 @@ export const createAuditCleanup = ({ db, clock, retentionMs }: AuditCleanupDeps)
       }
     },
 
-    async eraseDeleted(): Promise<number> {
+    async eraseDeleted(nowMs: number): Promise<number> {
       let erased = 0
       for (;;) {
-        const users = await findDeletedUsers(db, clock.now() - LATEST_WRITE_MS, BATCH)
+        const users = await findDeletedUsers(db, nowMs - LATEST_WRITE_MS, BATCH)
         for (const user of users) {
           erased += await eraseUser(user)
           await endErasure(db, user.id)

@@ -36,8 +36,8 @@ export const createHandleMessage = (deps: AttemptDeps): HandleMessage => {
   const prepareMessage = createPreparation(deps)
 
   /** Why a message must not be sent any more; undefined while it may be. */
-  const findObstacle = async ({ expiresAtMs, linkId }: OutboxMessage): Promise<string | undefined> => {
-    if (expiresAtMs <= clock.now()) return 'its time was over'
+  const findObstacle = async ({ expiresAtMs, linkId, readAtMs }: OutboxMessage): Promise<string | undefined> => {
+    if (expiresAtMs <= (readAtMs ?? clock.now())) return 'its time was over'
     if (linkId !== null && !(await isLinkLive(linkId))) return 'its link was dead'
     return undefined
   }

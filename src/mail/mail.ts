@@ -60,7 +60,7 @@ export interface Mail {
   /** Forgets to whom and what was sent about a user who is deleted. What still waits is sent first. */
   forget(transaction: Transaction, userId: string): Promise<unknown>
   /** Cleanup: forgets recipient and content after a week, deletes rows after a month; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 interface MailDeps {
@@ -137,9 +137,9 @@ export const createMail = (deps: MailDeps): Mail => {
     },
 
     forget: forgetClosedMessagesOf,
-    async deleteExpired() {
+    async deleteExpired(nowMs) {
       const { deleteExpired } = await import('./expiry.ts')
-      return deleteExpired(db, clock.now())
+      return deleteExpired(db, nowMs)
     },
   }
 }

@@ -22,6 +22,8 @@ export interface OutboxMessage {
   /** Why the last attempt failed, or why there was none. */
   problem: string | null
   closedAtMs: number | null
+  /** The time of the database's server, where there is one. */
+  readAtMs: number | undefined
 }
 
 export interface OutboxRow {
@@ -38,6 +40,7 @@ export interface OutboxRow {
   next_attempt_at: number
   problem: string | null
   closed_at: number | null
+  read_at: number | null
 }
 
 export const toOutboxMessage = (row: OutboxRow): OutboxMessage => ({
@@ -54,7 +57,8 @@ export const toOutboxMessage = (row: OutboxRow): OutboxMessage => ({
   nextAttemptAtMs: row.next_attempt_at,
   problem: row.problem,
   closedAtMs: row.closed_at,
+  readAtMs: row.read_at ?? undefined,
 })
 
 export const MESSAGE_COLUMNS = `id, purpose, user_id, recipient, content_sealed, link_id, state, created_at, expires_at,
-  attempts, next_attempt_at, problem, closed_at`
+  attempts, next_attempt_at, problem, closed_at, server_time() AS read_at`

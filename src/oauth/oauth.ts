@@ -86,7 +86,7 @@ export interface OAuth {
   disconnect(userId: string, provider?: string): Promise<Disconnection>
 
   /** Cleanup: deletes expired rows; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 export interface OAuthDeps extends Pick<SessionRules, 'requireSession' | 'requireRecentAuthentication'> {
@@ -191,7 +191,7 @@ export const createOAuth = (deps: OAuthDeps): OAuth => {
     isPending,
     readLinkRequest,
     ...disconnection,
-    deleteExpired: async () => (await flows.deleteExpired()) + (await pendingLinks.deleteExpired()),
+    deleteExpired: async (nowMs) => (await flows.deleteExpired(nowMs)) + (await pendingLinks.deleteExpired(nowMs)),
   }
 }
 

@@ -81,7 +81,8 @@ export const createPendingLinks = ({ db, clock, rootSecret, lifetimeMs }: Pendin
     },
 
     /** Resolves to how many rows were deleted. */
-    deleteExpired: (): Promise<number> => deletePendingLinksBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
+    deleteExpired: (nowMs: number): Promise<number> =>
+      deletePendingLinksBefore(db, leastUuidAt(nowMs - 2 * lifetimeMs)),
   }
 }
 

@@ -79,7 +79,7 @@ export const createAuthorizationFlows = ({ db, clock, rootSecret }: Authorizatio
     },
 
     /** Deletes the marks of flows that can no longer come back; resolves to how many. */
-    deleteExpired: (): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(clock.now() - 2 * lifetimeMs)),
+    deleteExpired: (nowMs: number): Promise<number> => deleteUsedStatesBefore(db, leastUuidAt(nowMs - 2 * lifetimeMs)),
   }
 }
 

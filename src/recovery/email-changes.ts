@@ -38,7 +38,7 @@ export interface EmailChanges {
     to: { email: Email; verified: boolean; caller?: Caller | undefined },
   ): Promise<UserChange[]>
   /** Cleanup: deletes reservations of old addresses that have ended; resolves to how many. */
-  deleteEndedReservations(): Promise<number>
+  deleteEndedReservations(nowMs: number): Promise<number>
 }
 
 export interface EmailChangesDeps extends Pick<SessionRules, 'userChanged'> {
@@ -120,7 +120,7 @@ export const createEmailChanges = (deps: EmailChangesDeps): EmailChanges => {
       )
     },
 
-    deleteEndedReservations: () => deleteEndedReservations(db, clock.now()),
+    deleteEndedReservations: (nowMs) => deleteEndedReservations(db, nowMs),
   }
 }
 

@@ -119,7 +119,11 @@ export const shortenUndoLinks = (db: Queries, userId: string, untilMs: number): 
 
 /** Whether a message with this link is still worth sending. */
 export const isLinkLive = async (db: Queries, id: string, nowMs: number): Promise<boolean> =>
-  (await db.get('SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > ?', id, nowMs)) !== undefined
+  (await db.get(
+    'SELECT id FROM links WHERE id = ? AND ended_at IS NULL AND expires_at > COALESCE(server_time(), ?)',
+    id,
+    nowMs,
+  )) !== undefined
 
 /** Cleanup: deletes at most `limit` links that expired before a time; resolves to how many. */
 export const deleteLinksExpiredBefore = (db: Queries, beforeMs: number, limit: number): Promise<number> =>

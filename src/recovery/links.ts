@@ -53,7 +53,7 @@ export interface Links {
   endAll(transaction: Transaction, userId: string, undoSinceMs: number | undefined): Promise<void>
   isLive(id: string, db?: Queries): Promise<boolean>
   /** Cleanup: deletes links that have been over for a week; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Links => ({
@@ -99,8 +99,8 @@ export const createLinks = ({ db, clock }: { db: Database; clock: Clock }): Link
 
   isLive: (id, queries = db) => isLinkLive(queries, id, clock.now()),
 
-  async deleteExpired() {
-    const beforeMs = clock.now() - REMEMBERED_MS
+  async deleteExpired(nowMs) {
+    const beforeMs = nowMs - REMEMBERED_MS
     let deleted = 0
     for (;;) {
       const batch = await deleteLinksExpiredBefore(db, beforeMs, CLEANUP_BATCH)

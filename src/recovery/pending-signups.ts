@@ -49,7 +49,7 @@ export interface PendingSignups {
    */
   confirm(confirmation: Confirmation, caller: Caller): Promise<SignInGrant>
   /** Cleanup: deletes signups whose link is over; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 export interface PendingSignupsDeps {
@@ -111,10 +111,10 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       return users.createVerified(signup, first, caller)
     },
 
-    async deleteExpired() {
+    async deleteExpired(nowMs) {
       let deleted = 0
       for (;;) {
-        const batch = await deleteDeadPendingSignups(db, clock.now(), CLEANUP_BATCH)
+        const batch = await deleteDeadPendingSignups(db, nowMs, CLEANUP_BATCH)
         deleted += batch
         if (batch < CLEANUP_BATCH) return deleted
       }

@@ -15,17 +15,12 @@ export const deleteSessionsUpTo = (
   { after, last }: { after: string; last: string },
 ): Promise<number> => db.run('DELETE FROM sessions WHERE id > ? AND id <= ?', after, last)
 
-/** The sessions between two ids, in order of id: when each ends, and the time of the server where there is one. */
+/** The sessions between two ids, in order of id: and when each ends. */
 export const findSessionEnds = (
   db: Queries,
   { after, before, limit }: { after: string; before: string; limit: number },
-): Promise<{ id: string; expires_at: number; read_at: number | null }[]> =>
-  db.all(
-    'SELECT id, expires_at, server_time() AS read_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?',
-    after,
-    before,
-    limit,
-  )
+): Promise<{ id: string; expires_at: number }[]> =>
+  db.all('SELECT id, expires_at FROM sessions WHERE id > ? AND id < ? ORDER BY id LIMIT ?', after, before, limit)
 
 /** Of the sessions after one id and up to another, the last included, deletes those that have expired. */
 export const deleteSessionsEndedBy = (

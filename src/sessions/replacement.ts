@@ -19,7 +19,7 @@ export interface Replacement {
   replaceSession(transaction: Transaction, id: string, successorId: string, nowMs: number): Promise<boolean>
   /** The live session that has replaced, within the grace, the one that a genuine refresh token belonged to. */
   findSuccessor(token: UnverifiedRefreshToken): Promise<CachedSession | undefined>
-  deleteReplaced(): Promise<number>
+  deleteReplaced(nowMs: number): Promise<number>
 }
 
 /**
@@ -42,6 +42,6 @@ export const createReplacement = (deps: ReplacementDeps): Replacement => {
       return successor && isUsable(successor.session, clock) ? successor : undefined
     },
 
-    deleteReplaced: () => deleteReplacedSessions(db, { graceMs: lifetimes.graceMs, nowMs: clock.now() }),
+    deleteReplaced: (nowMs) => deleteReplacedSessions(db, { graceMs: lifetimes.graceMs, nowMs }),
   }
 }

@@ -80,7 +80,7 @@ export interface Sessions extends RecentAuthentication {
   /** What other subjects call in their transactions. */
   rules: SessionRules
   /** Cleanup: deletes records of replaced sessions that are past the grace. Resolves to how many. */
-  deleteReplaced(): Promise<number>
+  deleteReplaced(nowMs: number): Promise<number>
 }
 
 /** The session that asks for the list. */

@@ -2,8 +2,8 @@ import type { Log } from '../lib/log.ts'
 
 export interface Job {
   name: string
-  /** Resolves to how many rows were deleted. */
-  run: () => Promise<number>
+  /** Deletes what is too old at this time; resolves to how many rows were deleted. */
+  run: (nowMs: number) => Promise<number>
 }
 
 /** Of a job, which has the same name, for one process. */
@@ -17,6 +17,8 @@ export interface Reservation {
 interface CleanupDeps {
   jobs: Job[]
   intervalMs: number
+  /** The time that rows are deleted by; undefined while none may be. */
+  findTime: () => Promise<number | undefined>
   /** False while another process has the job. */
   reserve: (reservation: Reservation) => Promise<boolean>
   log: Log
@@ -34,16 +36,16 @@ export interface Cleanup {
   stop(): Promise<void>
 }
 
-export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: CleanupDeps): Cleanup => {
+export const createCleanup = ({ jobs, intervalMs, findTime, reserve, log, onDeleted }: CleanupDeps): Cleanup => {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
 
   const longestMs = Math.max(LONGEST_JOB_MS, intervalMs)
 
-  const runReserved = async ({ name, run }: Job): Promise<void> => {
+  const runReserved = async ({ name, run }: Job, nowMs: number): Promise<void> => {
     if (!(await reserve({ name, forMs: LONGEST_JOB_MS, longestMs }))) return
     try {
-      const deleted = await run()
+      const deleted = await run(nowMs)
       onDeleted?.(name, deleted)
       if (deleted > 0) log.info({ chore: name, deleted }, 'cleaned up')
     } finally {
@@ -52,8 +54,10 @@ export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: Cle
   }
 
   const runAll = async (): Promise<void> => {
+    const nowMs = await findTime()
+    if (nowMs === undefined) return
     for (const job of jobs) {
-      await runReserved(job).catch((error: unknown) => {
+      await runReserved(job, nowMs).catch((error: unknown) => {
         log.warn({ chore: job.name, err: error }, 'clean-up failed')
       })
     }
@@ -62,9 +66,11 @@ export const createCleanup = ({ jobs, intervalMs, reserve, log, onDeleted }: Cle
   return {
     start() {
       timer = setInterval(() => {
-        running ??= runAll().finally(() => {
-          running = undefined
-        })
+        running ??= runAll()
+          .catch((error: unknown) => log.warn({ err: error }, 'clean-up failed'))
+          .finally(() => {
+            running = undefined
+          })
       }, intervalMs).unref()
     },
     async stop() {

@@ -60,7 +60,7 @@ export interface Webhooks {
   redeliverFailed(sinceMs: number): Promise<string[]>
 
   /** Cleanup: deletes events whose retention is over; resolves to how many. */
-  deleteExpired(): Promise<number>
+  deleteExpired(nowMs: number): Promise<number>
 }
 
 interface WebhooksDeps {
@@ -108,8 +108,8 @@ export const createWebhooks = (deps: WebhooksDeps): Webhooks => {
       'redeliverFailed',
     ),
 
-    async deleteExpired() {
-      const beforeMs = clock.now() - retentionMs
+    async deleteExpired(nowMs) {
+      const beforeMs = nowMs - retentionMs
       let deleted = 0
       for (;;) {
         const batch = await deleteClosedEvents(db, beforeMs, CLEANUP_BATCH)

@@ -1,17 +1,18 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterwards } from '../support/cleanup.ts'
-import { signedUp } from '../support/client/accounts.ts'
-import { assertJsonError, assertSignedIn } from '../support/client/assertions.ts'
+import type { Person } from '../support/client/accounts.ts'
+import { logIn, newAgent, newPerson, signedUp, signUp } from '../support/client/accounts.ts'
+import { assertCanLogIn, assertErrorPage, assertJsonError, assertSignedIn } from '../support/client/assertions.ts'
 import type { UserAgent } from '../support/client/user-agent.ts'
 import { createUserAgent } from '../support/client/user-agent.ts'
-import { openDatabaseFile } from '../support/database/database-file.ts'
+import { databasePath, openDatabaseFile } from '../support/database/database-file.ts'
 import { spawnSvc } from '../support/service/command.ts'
 import { startServiceProcess } from '../support/service/service-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -120,5 +121,31 @@ describe('faults around the service', { concurrency: 2 }, () => {
     assert.equal((await probe.get('/auth/health')).status, 200)
     // Nothing is acknowledged that would be lost with the process.
     assertJsonError(await agent.refresh(), 503, 'unavailable')
+  })
+
+  test('a backup that is moved over the open database is served as it is after a restart, and nothing before', async (t) => {
+    const service = await startServiceProcess({ t })
+    const { person } = await signedUp(service)
+    assert.equal((await service.cli(['backup', 'backup.db'])).code, 0)
+    const late = await signedUp(service)
+    renameSync(path.join(service.directory, 'backup.db'), databasePath(service.directory))
+    const refused = newPerson()
+    assertErrorPage(await signUp(newAgent(service), refused), 503)
+    const probe = createUserAgent(service)
+    assert.match(assertJsonError(await probe.get('/auth/ready'), 503, 'unavailable'), /removed or replaced/)
+    await assertSignedIn(late.agent)
+    // A command opens what has the name now.
+    const list = await service.cli(['users', 'list', '--json'])
+    assert.deepEqual(
+      JSON.parse(list.stdout).map(({ email }: Person) => email),
+      [person.email],
+    )
+    assert.equal(await service.stop(), 0)
+    await service.restart()
+    await assertCanLogIn(service, person)
+    assert.equal((await logIn(newAgent(service), late.person)).status, 401)
+    await signUp(newAgent(service), refused)
+    await assertCanLogIn(service, refused)
+    assert.equal(openDatabaseFile(service, t).rows('PRAGMA integrity_check')[0]?.integrity_check, 'ok')
   })
 })

@@ -147,6 +147,7 @@ describe('a lease that was taken while the clock was wrong', { concurrency: 1 },
       const cleanup = createCleanup({
         jobs: [{ name: 'job', run: async () => ++runs }],
         intervalMs: 20,
+        findTime: async () => clock.now(),
         reserve: (reservation) => takeLease(db, { ...reservation, holder, nowMs: clock.now() }),
         log: createLog('silent', { write: () => {} }),
       })

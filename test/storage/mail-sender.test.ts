@@ -14,7 +14,7 @@ import { MAIL_BASE_URL } from '../support/mail/messages.ts'
 import { sample } from '../support/mail/outbox.ts'
 import { type SmtpServer, startSmtpServer } from '../support/network/smtp-server.ts'
 import { eventually } from '../support/wait.ts'
-import { freshDatabase } from './databases.ts'
+import { freshDatabase, testOnPostgres } from './databases.ts'
 
 const HOUR = 3_600_000
 const branding = { appName: 'Example', accentColor: '#0f6b5c', baseUrl: MAIL_BASE_URL, passwords: true }
@@ -80,6 +80,14 @@ test('a request that cannot be looked up is tried again later, and holds up no o
   isBroken = false
   aheadMs = 60_000
   await Promise.all([smtp.receivedFor(broken), smtp.receivedFor(refused)])
+})
+
+testOnPostgres('a process whose clock is a hundred days ahead drops no message', async (t) => {
+  const { db } = await freshDatabase(t)
+  const smtp = await startSmtpServer({ t })
+  const clock = { now: () => Date.now() + 2400 * HOUR }
+  const mail = await startMail({ db, smtp, prepare: answer, clock }, t)
+  await smtp.receivedFor(await request(db, mail))
 })
 
 test('two processes make one message of each request', async (t) => {

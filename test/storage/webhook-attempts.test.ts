@@ -124,7 +124,7 @@ describe('the history of attempts', { concurrency: 2 }, () => {
     await webhooks.deliverDue()
     assert.equal((await history(event)).length, 1)
     clock.nowMs += HOUR_MS + 1
-    assert.equal(await webhooks.deleteExpired(), 1)
+    assert.equal(await webhooks.deleteExpired(clock.nowMs), 1)
     assert.deepEqual(await findAttempts(db, event.id), [])
     const late = { status: 200, problem: null, outcome: 'delivered', durationMs: 1, endedAtMs: T0 } as const
     await recordAttempt(db, { ...event, attempts: 1 }, late)

@@ -108,9 +108,9 @@ describe('the outbox', () => {
       for (let index = 0; index < 1100; index++) await webhooks.announce(transaction, 'user.created', `user ${index}`)
     })
     await db.run('UPDATE webhook_events SET closed_at = ? WHERE user_id <> ?', T0, 'user 7')
-    assert.equal(await webhooks.deleteExpired(), 0)
+    assert.equal(await webhooks.deleteExpired(clock.nowMs), 0)
     clock.nowMs += 1001
-    assert.equal(await webhooks.deleteExpired(), 1099)
+    assert.equal(await webhooks.deleteExpired(clock.nowMs), 1099)
     assert.equal((await webhooks.list(10)).length, 1)
   })
 })

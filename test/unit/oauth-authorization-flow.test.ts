@@ -183,8 +183,8 @@ describe('a flow whose state comes back', () => {
   test('that has ended is remembered for longer than its state is valid', async () => {
     const { flow } = flowsAt(Date.now()).begin(newFlow, browserSecret)
     await flowsAt().consumeState(flow)
-    await flowsAt(Date.now() + 11 * MINUTE).deleteExpired()
+    await flowsAt().deleteExpired(Date.now() + 11 * MINUTE)
     await assert.rejects(flowsAt().consumeState(flow), { reason: 'used' })
-    assert.ok((await flowsAt(Date.now() + 21 * MINUTE).deleteExpired()) >= 1)
+    assert.ok((await flowsAt().deleteExpired(Date.now() + 21 * MINUTE)) >= 1)
   })
 })

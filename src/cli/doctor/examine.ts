@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { AppError } from '../../lib/errors.ts'
 import { withCore } from '../with-core.ts'
+import { inspectDatabaseClock } from './clock.ts'
 import type { Finding } from './findings.ts'
 import {
   findRootSecret,
@@ -47,6 +48,7 @@ export const examine = async (config: Config, place: Place): Promise<Finding[]> 
 const inspectInside = async (config: Config, place: Place & { isReached: boolean }): Promise<Finding[]> => {
   try {
     return await withCore(config, async (core) => [
+      ...(await inspectDatabaseClock(core)),
       ...(await inspectKeys(core, place)),
       ...(await inspectWebhooks(core, config)),
       ...(await inspectMail(core)),

@@ -1,12 +1,10 @@
 import { checkArrival, checkPath } from './arrival.ts'
 import { checkCaching, newPath } from './caching.ts'
+import { checkClock } from './clock.ts'
 import { checkSentCookies, checkSetCookies } from './cookies.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Probed, sendProbe, type Target } from './probe.ts'
 import { explainFailure, HEALTH_PATH, reach } from './reach.ts'
-
-/** Clocks that differ by more than this make tokens and codes fail. */
-const MAX_CLOCK_DIFFERENCE_MS = 10_000
 
 /** A session and the application's own cookies come to less than this. */
 const LARGE_COOKIE = 'a'.repeat(6000)
@@ -35,7 +33,7 @@ async function* lookCloser(target: Target, first: Probed): AsyncGenerator<Findin
   yield await checkCookies(target, seen.cookie_names, aheadMs)
   yield checkSetCookies(target.origin, seen, answer)
   yield await checkCaching(target, first)
-  yield checkClock(aheadMs)
+  yield checkClock('service', aheadMs)
 }
 
 /** A path and a query that a proxy might decode or clean. */
@@ -59,10 +57,3 @@ const checkCookies = async (target: Target, names: string[], aheadMs: number): P
 
 const trySend = (target: Target, cookie: string, aheadMs: number): Promise<Probed | undefined> =>
   sendProbe(target, { path: newPath(), cookie, aheadMs }).catch(() => undefined)
-
-const checkClock = (aheadMs: number): Finding[] => {
-  if (Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS) return []
-  const seconds = Math.round(Math.abs(aheadMs) / 1000)
-  const direction = aheadMs > 0 ? 'ahead of' : 'behind'
-  return [finding('clock_differs', `The clock of the service is ${seconds} s ${direction} that of this machine.`)]
-}

@@ -55,7 +55,7 @@ export interface SigningKeys {
   /** In a transaction that has called `lockKeys`: seals all keys with the current root secret; resolves to how many. */
   reseal(transaction: Queries): Promise<number>
   /** Cleanup: deletes keys of which no good token can be left; resolves to how many. */
-  deleteRetired(): Promise<number>
+  deleteRetired(nowMs: number): Promise<number>
 }
 
 /** How long verifiers may cache the JWK Set. */
@@ -167,7 +167,7 @@ export const createSigningKeys = (deps: SigningKeysDeps): SigningKeys => {
       return keys.map((key) => toSummary(key, stateAt(key, keys, nowMs)))
     },
 
-    deleteRetired: () => deleteKeysRetiredBefore(db, clock.now() - graceMs),
+    deleteRetired: (nowMs) => deleteKeysRetiredBefore(db, nowMs - graceMs),
   }
 }
 

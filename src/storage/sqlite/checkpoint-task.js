@@ -2,12 +2,9 @@ import { DatabaseSync } from 'node:sqlite'
 
 const connections = new Map()
 
-const connect = (file) => {
-  const connection = new DatabaseSync(file)
-  // A reader in another process may block a RESTART: it fails soon, and the next checkpoint tries again.
-  connection.exec('PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 10')
-  connections.set(file, connection)
-  return connection
+/** Reads nothing of the file yet, so that closing it changes nothing. */
+const open = (file) => {
+  if (!connections.has(file)) connections.set(file, new DatabaseSync(file))
 }
 
 const close = (file) => {
@@ -15,9 +12,15 @@ const close = (file) => {
   return connections.delete(file)
 }
 
-/** Runs a checkpoint (`PASSIVE` or `RESTART`), or closes the file (`CLOSE`). */
-export default ({ file, mode }) => {
-  if (mode === 'CLOSE') return close(file)
-  const connection = connections.get(file) ?? connect(file)
+const checkpoint = (connection, mode) => {
+  // A reader in another process may block a RESTART: it fails soon, and the next checkpoint tries again.
+  connection.exec('PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 10')
   return connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+}
+
+/** Opens a file (`OPEN`), runs a checkpoint of it (`PASSIVE` or `RESTART`), or closes it (`CLOSE`). */
+export default ({ file, mode }) => {
+  if (mode === 'OPEN') return open(file)
+  if (mode === 'CLOSE') return close(file)
+  return checkpoint(connections.get(file), mode)
 }

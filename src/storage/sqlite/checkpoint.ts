@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SideThread } from '../../lib/side-thread.ts'
 import type { DiskWatch } from './disk-watch.ts'
 import type { Mutex } from './mutex.ts'
+import type { OpenFiles } from './open-files.ts'
 
 const TASK = new URL('./checkpoint-task.js', import.meta.url)
 
@@ -23,6 +24,7 @@ interface CheckpointsDeps {
   connection: DatabaseSync
   sideThread: SideThread
   disk: DiskWatch
+  files: OpenFiles
   /** Held while a `RESTART` runs, so that no commit of this process does. */
   writeMutex: Mutex
   /** Called when a checkpoint fails, which only makes the log longer. */
@@ -45,7 +47,7 @@ interface Checkpoints {
  * are moved (`RESTART`), while reads go on, so that the next commit writes the log from its start and it never grows.
  */
 export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
-  const { file, connection, sideThread, disk, writeMutex, onFailure } = deps
+  const { file, connection, sideThread, disk, files, writeMutex, onFailure } = deps
   // NOOP does not checkpoint: it tells how long the log is.
   const measureLog = connection.prepare('PRAGMA wal_checkpoint(NOOP)')
   let nextAtPages = PAGES_BETWEEN_CHECKPOINTS
@@ -55,11 +57,26 @@ export const createCheckpoints = (deps: CheckpointsDeps): Checkpoints => {
 
   const report = (error: unknown): void => onFailure(error instanceof Error ? error : new Error(String(error)))
 
-  const runCheckpoint = (mode: 'PASSIVE' | 'RESTART'): Promise<CheckpointResult> => sideThread.run(TASK, { file, mode })
+  /** The file of that name is then the one that the log belongs to. */
+  const open = async (): Promise<void> => {
+    await sideThread.run(TASK, { file, mode: 'OPEN' })
+    try {
+      files.requireInPlace()
+    } catch (error) {
+      await sideThread.run(TASK, { file, mode: 'CLOSE' })
+      throw error
+    }
+  }
+
+  const runCheckpoint = (mode: 'PASSIVE' | 'RESTART'): Promise<CheckpointResult> => {
+    files.requireInPlace()
+    return sideThread.run(TASK, { file, mode })
+  }
 
   const runBoth = async (): Promise<void> => {
     let restart: Promise<CheckpointResult> | undefined
     try {
+      await open()
       await runCheckpoint('PASSIVE')
       const { busy, log } = await writeMutex.runExclusive(() => {
         restart = runCheckpoint('RESTART')

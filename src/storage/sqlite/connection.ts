@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../lib/errors.ts'
 
 const PAGE_CACHE_KIB = 4096
 
@@ -12,10 +13,19 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 8388608;
   PRAGMA wal_autocheckpoint = 0;`
 
+/** SQLite removes a log without a database, as where the database was moved away from a running service. */
+const requireNoLogAlone = (file: string): void => {
+  // The database is made before its log, perhaps by another process at this moment.
+  const hasLog = existsSync(`${file}-wal`)
+  if (!hasLog || existsSync(file)) return
+  throw new AppError('conflict', 'The database is missing, but its log is there: put it back, or remove the log.')
+}
+
 /**
  * Connects in WAL mode; the file and its log then exist on disk. `path` is the real path, with symbolic links resolved.
  */
 export const connect = (file: string): { connection: DatabaseSync; path: string } => {
+  requireNoLogAlone(file)
   const connection = new DatabaseSync(file)
   try {
     connection.exec(PRAGMAS)

@@ -3,6 +3,7 @@ import type { SideThread } from '../../lib/side-thread.ts'
 import { createDiskWatch, type DiskWatch } from './disk-watch.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createLogRepair } from './log-repair.ts'
+import { createOpenFiles, type OpenFiles } from './open-files.ts'
 
 /** How long the disk may take to answer, unless the settings say so. */
 const DISK_TIMEOUT_MS = 3000
@@ -15,7 +16,9 @@ export interface DiskOptions {
 }
 
 interface DurabilityDeps extends DiskOptions {
-  /** The real path of the database file. */
+  /** The database as the settings name it. */
+  file: string
+  /** Its real path. */
   path: string
   sideThread: SideThread
   onFailure: (error: Error) => void
@@ -23,29 +26,33 @@ interface DurabilityDeps extends DiskOptions {
 
 interface Durability {
   disk: DiskWatch
+  files: OpenFiles
   groupCommit: GroupCommit
   /**
    * Resolves to whether the log is on disk. If not, the connection must not be closed: SQLite would move the log into
    * the database file. It must not while the log may be incomplete, and on a stalled disk it would hold up the end of
-   * the process. The next start does it.
+   * the process. The next start does it. Nor must it where the files have been replaced.
    */
   close(): Promise<boolean>
 }
 
 /** What brings the log of a database to disk, and copes with a disk that does not take it. */
 export const createDurability = (deps: DurabilityDeps): Durability => {
-  const { path, sideThread, diskTimeoutMs = DISK_TIMEOUT_MS, onFailure, onChange = () => {} } = deps
+  const { file, path, sideThread, diskTimeoutMs = DISK_TIMEOUT_MS, onFailure, onChange = () => {} } = deps
   const fileDescriptor = openSync(`${path}-wal`, 'r+')
   const disk = createDiskWatch({ timeoutMs: diskTimeoutMs, onChange })
-  const repair = createLogRepair({ file: path, sideThread, onChange, onLoss: onFailure })
-  const groupCommit = createGroupCommit({ fileDescriptor, disk, repair })
+  const files = createOpenFiles({ file, path, onReplaced: onFailure })
+  const repair = createLogRepair({ file: path, files, sideThread, onChange, onLoss: onFailure })
+  const groupCommit = createGroupCommit({ fileDescriptor, files, disk, repair })
   return {
     disk,
+    files,
     groupCommit,
     async close() {
       await groupCommit.settle()
       repair.stop()
-      const isOnDisk = repair.isTrusted && !disk.isStalled
+      const isInPlace = files.close()
+      const isOnDisk = isInPlace && repair.isTrusted && !disk.isStalled
       if (isOnDisk) closeSync(fileDescriptor)
       return isOnDisk
     },

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
-import { unavailable } from '../../lib/errors.ts'
 import type { DiskWatch } from './disk-watch.ts'
 import type { LogRepair } from './log-repair.ts'
+import type { OpenFiles } from './open-files.ts'
 
 interface Waiter {
   resolve: () => void
@@ -11,15 +11,14 @@ interface Waiter {
 interface GroupCommitDeps {
   /** Of the log. */
   fileDescriptor: number
+  files: OpenFiles
   disk: DiskWatch
   repair: LogRepair
 }
 
 export interface GroupCommit {
-  /** Throws `unavailable` while the disk takes no writes. Call it before each write. */
+  /** Throws `unavailable` while the disk takes no writes, or the files are not in place. Call it before each write. */
   requireWritable(): void
-  /** The same, and once the file was removed. */
-  requireHealthy(): void
   /** Resolves when everything written before the call is on disk; rejects with `unavailable` when it may not be. */
   wait(): Promise<void>
   /** Resolves when no sync is running that is in time. */
@@ -30,10 +29,9 @@ export interface GroupCommit {
  * Syncs a file to disk, with one `fdatasync` for all callers that wait for one. A call joins the next sync to start,
  * never the running one, which may have begun before the caller's write.
  */
-export const createGroupCommit = ({ fileDescriptor, disk, repair }: GroupCommitDeps): GroupCommit => {
+export const createGroupCommit = ({ fileDescriptor, files, disk, repair }: GroupCommitDeps): GroupCommit => {
   let waiting: Waiter[] = []
   let isSyncing = false
-  let removal: Error | undefined
 
   const sync = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -50,12 +48,22 @@ export const createGroupCommit = ({ fileDescriptor, disk, repair }: GroupCommitD
     for (const { reject } of waiters) reject(error)
   }
 
+  /** A file without its name is lost when the process ends, synced or not. */
+  const acknowledge = (waiters: Waiter[]): void => {
+    try {
+      files.requireInPlace()
+      for (const { resolve } of waiters) resolve()
+    } catch (error) {
+      rejectAll(waiters, error)
+    }
+  }
+
   /** Resolves when the sync has ended, to whether that was in time. */
   const syncBatch = async (batch: Waiter[]): Promise<boolean> => {
     const running = sync()
     try {
       await disk.inTime(running)
-      for (const { resolve } of batch) resolve()
+      acknowledge(batch)
       return true
     } catch (error) {
       if (disk.isStalled) rejectAll([...batch, ...takeBatch()], error)
@@ -79,34 +87,23 @@ export const createGroupCommit = ({ fileDescriptor, disk, repair }: GroupCommitD
     isSyncing = false
   }
 
-  /** A file without a name is lost when the process ends, synced or not. */
-  const requireFile = (): void => {
-    if (!removal && fs.fstatSync(fileDescriptor).nlink === 0) {
-      removal = unavailable('The database files have been removed; the service must be restarted.')
-    }
-    if (removal) throw removal
-  }
-
-  const requireWritable = (): void => {
+  const requireDisk = (): void => {
     repair.requireTrusted()
     disk.requireAnswer()
   }
 
-  const requireHealthy = (): void => {
-    requireFile()
-    requireWritable()
-  }
-
   const wait = (): Promise<void> =>
     new Promise((resolve, reject) => {
-      requireHealthy()
+      requireDisk()
       waiting.push({ resolve, reject })
       if (!isSyncing) void start()
     })
 
   return {
-    requireWritable,
-    requireHealthy,
+    requireWritable() {
+      files.requireInPlace()
+      requireDisk()
+    },
     wait,
     async settle() {
       if (isSyncing && !disk.isStalled) await wait().catch(() => {})

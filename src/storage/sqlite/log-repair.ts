@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../lib/errors.ts'
 import type { SideThread } from '../../lib/side-thread.ts'
+import type { OpenFiles } from './open-files.ts'
 
 const TASK = new URL('./log-repair-task.js', import.meta.url)
 
@@ -9,6 +10,7 @@ const RETRY_EVERY_MS = 500
 interface LogRepairDeps {
   /** The database file. */
   file: string
+  files: OpenFiles
   sideThread: SideThread
   /** Called when a sync has failed, and when the log is on disk again. */
   onChange: (isTrusted: boolean, error?: Error) => void
@@ -31,12 +33,13 @@ export interface LogRepair {
  * write as written, and may drop them, so that the next sync would succeed without them. So the log is read, checked
  * against its checksums, and written again before a sync counts. No commit is made in the meantime.
  */
-export const createLogRepair = ({ file, sideThread, onChange, onLoss }: LogRepairDeps): LogRepair => {
+export const createLogRepair = ({ file, files, sideThread, onChange, onLoss }: LogRepairDeps): LogRepair => {
   const stopping = new AbortController()
   let failure: Error | undefined
 
   const attempt = async (): Promise<boolean> => {
     try {
+      files.requireInPlace()
       const { lostPages } = await sideThread.run<{ lostPages: number }>(TASK, { file })
       if (lostPages > 0) onLoss(new Error(`${lostPages} pages of changes that were answered with 503 are lost`))
       return true

@@ -42,15 +42,12 @@ export const openSqlite = async ({
   ...options
 }: SqliteOptions): Promise<Database> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  const { connection, path } = await withRetry(() => connect(file)).catch((error: unknown) => {
-    throw error instanceof AppError
-      ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
-      : error
-  })
+  const { connection, path } = await connectTo(file)
   const mutex = createMutex()
   const writeMutex = createMutex()
-  const { disk, groupCommit, ...durability } = createDurability({ ...options, path, sideThread, onFailure })
-  const checkpoints = createCheckpoints({ file: path, connection, sideThread, disk, writeMutex, onFailure })
+  const durability = createDurability({ ...options, file, path, sideThread, onFailure })
+  const { groupCommit } = durability
+  const checkpoints = createCheckpoints({ ...durability, file: path, connection, sideThread, writeMutex, onFailure })
   const prepare = createStatementCache(connection)
   const readDataVersion = createDataVersionReader(connection)
 
@@ -120,14 +117,14 @@ export const openSqlite = async ({
     waitUntilDurable: () => groupCommit.wait(),
 
     async requireHealthy() {
-      groupCommit.requireHealthy()
+      groupCommit.requireWritable()
       await autocommitQueries.get('SELECT 1 FROM installation LIMIT 1')
     },
 
     autocommit: (afterCommit) => ({ run: (sql, ...values) => runInBatch(sql, values, afterCommit) }),
 
     runUnsynced: async <Row>(sql: string, ...values: Value[]) => {
-      groupCommit.requireHealthy()
+      groupCommit.requireWritable()
       return runWrite(() => prepare(sql).all(...values) as Row[])
     },
 
@@ -150,6 +147,14 @@ export const openSqlite = async ({
     },
   }
 }
+
+/** Names the file where it cannot be opened. */
+const connectTo = (file: string): Promise<ReturnType<typeof connect>> =>
+  withRetry(() => connect(file)).catch((error: unknown) => {
+    throw error instanceof AppError
+      ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
+      : error
+  })
 
 /** Retries while another process holds the lock, with pauses in which the event loop is free. */
 const withRetry = async <T>(

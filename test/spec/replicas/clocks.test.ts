@@ -1,6 +1,7 @@
 // Runs on PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { logIn, signedUp } from '../../support/client/accounts.ts'
 import { assertJsonError, assertSignedIn, assertSignedOut } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
@@ -10,6 +11,7 @@ import { databaseChoice } from '../../support/database/database-choice.ts'
 import { at } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { eventually } from '../../support/wait.ts'
 
 const SKEW_MS = 60_000
 const GRACE_MS = 30_000
@@ -181,5 +183,52 @@ const registerTests = async () => {
   })
 }
 
+const HUNDRED_DAYS = 100 * 24 * 3_600_000
+
+// Nobody listens there.
+const WEBHOOKS = { SVC_WEBHOOK_URL: 'http://127.0.0.1:9/', SVC_WEBHOOK_SECRET: 'x'.repeat(32) }
+
+const registerCleanup = () => {
+  test('a replica whose clock is a hundred days ahead deletes nothing, and says so', async (t) => {
+    const cwd = temporaryDirectory(t)
+    const right = await startService({ t, cwd, env: WEBHOOKS })
+    const database = await openDatabase(right, t)
+    const { person } = await signedUp(right)
+    assert.equal((await right.cli(['users', 'reset-link', person.email])).code, 0)
+    await database.rows('UPDATE webhook_events SET closed_at = created_at, problem = ?', 'it was given up')
+    const counts = async () => {
+      const tables = [
+        'audit_events',
+        'webhook_events',
+        'links',
+        'mail_messages',
+        'sessions',
+        'signing_keys',
+        'counters',
+      ]
+      const found: Record<string, unknown> = {}
+      for (const table of tables)
+        found[table] = (await database.rows(`SELECT COUNT(*) AS count FROM ${table}`))[0]?.count
+      return found
+    }
+    const before = await counts()
+    assert.ok(Number(before.audit_events) > 0 && Number(before.webhook_events) > 0 && Number(before.links) > 0)
+    const clock = turnedClock().skewed(HUNDRED_DAYS)
+    const ahead = await startService({ t, cwd, env: { ...WEBHOOKS, SVC_CLEANUP_INTERVAL: '20ms' }, clock })
+    const told = () => ahead.logLines().filter(({ message }) => message.endsWith('nothing is deleted'))
+    await eventually('it says so', () => told().length > 0)
+    // Long enough for many clean-ups.
+    await sleep(300)
+    assert.deepEqual(await counts(), before)
+    assert.equal(told().length, 1, 'once in ten minutes')
+    assert.ok(Number(told()[0]?.ahead_ms) > HUNDRED_DAYS - 60_000)
+    const doctor = await ahead.cli(['doctor', 'http://127.0.0.1:1'], { clock })
+    assert.match(doctor.stdout, /clock of the database is 8640000 s behind that of this machine/)
+  })
+}
+
 // The replicas of SQLite are processes of one machine, which has one clock.
-if (databaseChoice === 'postgres') await registerTests()
+if (databaseChoice === 'postgres') {
+  registerCleanup()
+  await registerTests()
+}
