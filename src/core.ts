@@ -27,7 +27,12 @@ import { createNotify } from './recovery/notices.ts'
 import { createRecovery, type Recovery } from './recovery/recovery.ts'
 import { createPendingSignIns, type PendingSignIns } from './second-factor/pending-sign-ins.ts'
 import type { CodeOutcome } from './second-factor/code-outcome.ts'
-import { countPasskeysOfUser, deletePasskey, deletePasskeysSince } from './passkeys/passkey-store.ts'
+import {
+  countPasskeysOfUser,
+  deletePasskey,
+  deletePasskeysSince,
+  findPasskeysOfUser,
+} from './passkeys/passkey-store.ts'
 import { forgetWrongCodes } from './second-factor/one-time-code-store.ts'
 import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
 import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
@@ -272,6 +277,11 @@ export const createCore = (deps: CoreDeps): Core => {
     },
     removeCodes: (transaction, userId, sinceMs) =>
       deleteCodesSince(transaction, { userId, sinceMs, nowMs: clock.now() }),
+    async keepsFactor(queries, userId, { appGoes, passkeyId }) {
+      const { codes, passkeys } = await secondFactors.find(userId, queries)
+      if (codes && !appGoes) return true
+      return passkeys > 0 && (await findPasskeysOfUser(queries, userId)).some(({ id }) => id !== passkeyId)
+    },
     acceptsPasswords: config.passwords,
     async hasFactor({ userId, madeBeforeMs }, queries) {
       const { codes, passkeys, recoveryCodes } = await secondFactors.find(userId, queries, madeBeforeMs)

@@ -126,6 +126,9 @@ export const findUserHandle = async (db: Queries, userId: string): Promise<strin
   return row?.user_handle ?? undefined
 }
 
+export const hasUserHandle = async (db: Queries, userHandle: string): Promise<boolean> =>
+  (await db.get('SELECT id FROM users WHERE user_handle = ?', userHandle)) !== undefined
+
 /** 0 when the user has a handle already: of two requests, both go on with that of the first. */
 export const setUserHandle = (db: Queries, userId: string, userHandle: string): Promise<number> =>
   db.run('UPDATE users SET user_handle = ? WHERE id = ? AND user_handle IS NULL', userHandle, userId)

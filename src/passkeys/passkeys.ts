@@ -18,6 +18,7 @@ import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './
 
 export type { Passkey } from './passkey.ts'
 export type { AddedPasskey, CheckedRegistration } from './registration.ts'
+export { UnknownPasskeyError } from './problems.ts'
 export type { PasskeyProof } from './sign-in.ts'
 
 /**

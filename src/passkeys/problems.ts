@@ -16,11 +16,18 @@ export const badChallenge = (cause: string): AppError =>
   })
 
 /** No account has a passkey with this id. */
-export const unknownPasskey = (): AppError =>
-  new AppError('unauthorized', 'This passkey is not known here. Sign in another way.', {
-    field: FIELD,
-    reason: 'passkey_unknown',
-  })
+export class UnknownPasskeyError extends AppError {
+  /** Whether the account that it names is one of this installation: then the browser can forget the passkey. */
+  readonly isGone: boolean
+
+  constructor({ isGone }: { isGone: boolean }) {
+    super('unauthorized', 'This passkey is not known here. Sign in another way.', {
+      field: FIELD,
+      reason: 'passkey_unknown',
+    })
+    this.isGone = isGone
+  }
+}
 
 /** The response proves nothing. The cause, for the log, says which check failed. */
 export const wrongPasskey = (cause: unknown): AppError =>

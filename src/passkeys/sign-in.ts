@@ -6,8 +6,8 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { findUserById, lockUser } from '../users/user-store.ts'
 import type { Challenges, OpenedChallenge } from './challenge.ts'
 import { provedBy, type Passkey } from './passkey.ts'
-import { findPasskeyByCredential, findUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
-import { accountDisabled, unknownPasskey, wrongPasskey } from './problems.ts'
+import { findPasskeyByCredential, findUserHandle, hasUserHandle, lockPasskey, updateUse } from './passkey-store.ts'
+import { accountDisabled, UnknownPasskeyError, wrongPasskey } from './problems.ts'
 import { type Assertion, readAssertion, readClientData } from './response.ts'
 import { type Use, verifyAssertion } from './verification.ts'
 
@@ -52,9 +52,16 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
     if (userHandle === undefined || userHandle !== expected) throw wrongPasskey(new Error('the user handle is another'))
   }
 
+  /**
+   * Another installation may have the same relying party ID, and this database may be empty: the browser is to forget
+   * only a passkey of an account that is here.
+   */
+  const unknownPasskey = async ({ userHandle }: Assertion): Promise<UnknownPasskeyError> =>
+    new UnknownPasskeyError({ isGone: userHandle !== undefined && (await hasUserHandle(db, userHandle)) })
+
   const requireActive = async (userId: string): Promise<void> => {
     const user = await findUserById(db, userId)
-    if (!user) throw unknownPasskey()
+    if (!user) throw new UnknownPasskeyError({ isGone: false })
     if (user.disabled) throw accountDisabled()
   }
 
@@ -87,7 +94,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
     const { challenge, isFramed } = readClientData(assertion.clientDataJSON)
     const opened = challenges.require(challenge, 'sign_in', browserSecret)
     const passkey = await findPasskeyByCredential(db, assertion.id)
-    if (!passkey) throw unknownPasskey()
+    if (!passkey) throw await unknownPasskey(assertion)
     if (isFramed) throw wrongPasskey(new Error('the page was inside one of another site'))
     if (required) requireOne(passkey, required)
     await requireOwner(assertion, passkey, required !== undefined)

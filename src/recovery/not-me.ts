@@ -6,16 +6,22 @@ import type { ApplySecurityEvent, RemovedCodes } from '../users/security-events.
 import { findUserById, lockUserToChange, type UserRecord } from '../users/user-store.ts'
 import { DeadLinkError, type Link } from './link.ts'
 import type { Links } from './links.ts'
+import { type AskedFactor, type HasFactor, type ProvedFactor, useFactor } from './proved-factor.ts'
 
 /** "This wasn't me": the user says so about what they were told of: a browser, a provider, a passkey, a second factor. */
 export interface NotMe {
   /** The account of a live link. */
   requireAccount(link: Link): Promise<UserRecord>
   /**
+   * Whose recovery codes from before must be proved: where the app or passkey that goes is the last, they are all that
+   * keeps a thief of the mailbox out. Undefined where the next page asks for what is left.
+   */
+  findAsked(link: Link): Promise<AskedFactor | undefined>
+  /**
    * Removes what was added, and ends every session; a `DeadLinkError` when another request was first. Resolves to the
    * token of a new link, by which the user chooses another password.
    */
-  confirm(link: Link, caller: Caller): Promise<string>
+  confirm(link: Link, factor: ProvedFactor | undefined, caller: Caller): Promise<string>
 }
 
 export interface NotMeDeps {
@@ -30,6 +36,13 @@ export interface NotMeDeps {
   removePasskey: (transaction: Transaction, passkey: { id: string; userId: string; sinceMs: number }) => Promise<number>
   /** Removes an authenticator app and recovery codes that were made at `sinceMs` or later. */
   removeCodes: (transaction: Transaction, userId: string, sinceMs: number) => Promise<RemovedCodes>
+  hasFactor: HasFactor
+  /** Whether an app, or a passkey besides the one that goes, is left to the account, of what the settings allow. */
+  keepsFactor: (
+    queries: Queries,
+    userId: string,
+    removed: { appGoes: boolean; passkeyId: string | undefined },
+  ) => Promise<boolean>
   /** How long the new link lives. */
   resetLifetimeMs: number
 }
@@ -82,15 +95,26 @@ export const createNotMe = (deps: NotMeDeps): NotMe => {
     return user
   }
 
+  const findAsked = async ({ userId = '', details }: Link, queries: Queries = db): Promise<AskedFactor | undefined> => {
+    const { setUpAt, passkeyId, addedAt } = details
+    const addedAtMs = Number(setUpAt ?? addedAt)
+    if (Number.isNaN(addedAtMs)) return undefined
+    const kept = await deps.keepsFactor(queries, userId, { appGoes: setUpAt !== undefined, passkeyId })
+    return kept ? undefined : { userId, madeBeforeMs: addedAtMs }
+  }
+
   return {
     requireAccount,
+    findAsked,
 
-    confirm: (link, caller) =>
+    confirm: (link, factor, caller) =>
       db.inTransaction(async (transaction) => {
         const { userId = '' } = link
         await lockUserToChange(transaction, userId)
         await links.use(transaction, link)
         const { emailLower } = await requireAccount(link, transaction)
+        const asked = await findAsked(link, transaction)
+        if (asked) await useFactor(transaction, deps.hasFactor, asked, factor)
         for (const remove of [removeProvider, removeNamedPasskey, removeSecondFactor]) {
           await remove(transaction, link, userId, caller)
         }

@@ -125,6 +125,7 @@ const createSubjects = (deps: RecoveryDeps) => {
     notMe: onDemand(
       async () => (await import('./not-me.ts')).createNotMe({ ...deps, resetLifetimeMs: lifetimeMs }),
       'requireAccount',
+      'findAsked',
       'confirm',
     ),
     invitations: onDemand(

@@ -133,9 +133,18 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
   const notMe = Object.fromEntries(
     (['not_me', 'not_my_browser', 'not_my_passkey', 'not_my_second_factor'] as const).map((purpose) => [
       `this was not me: ${purpose}`,
-      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, name: text }),
+      (pages: Pages) => pages.notMe({ csrfToken: text, token: text, email: text, purpose, name: text, errors: {} }),
     ]),
   )
+  const notMyApp: Parameters<Pages['notMe']>[0] = {
+    csrfToken: text,
+    token: text,
+    email: text,
+    purpose: 'not_my_second_factor',
+    name: text,
+    factor: { codes: false, recoveryCodes: true, passkeys: false },
+    errors: { code: 'code_wrong' },
+  }
   const deadLinks = Object.fromEntries(
     PURPOSES.map((purpose, index) => {
       const state = STATES[index % STATES.length] ?? 'used'
@@ -330,6 +339,7 @@ export const statesWith = (text: string): Record<string, (pages: Pages) => strin
     ...secondFactorStatesWith(text),
     ...deadLinks,
     ...notMe,
+    'this was not me, a wrong recovery code': (pages) => pages.notMe(notMyApp),
     'error 400': failure(400),
     'error 403': failure(403),
     'error 403 of an old page': (pages) =>
@@ -372,6 +382,7 @@ export const WRONG_STATES: Record<string, string> = {
   'first password refused': 'new_password',
   'name of a passkey refused': 'name-text1',
   'forgot password refused': 'email',
+  'this was not me, a wrong recovery code': 'code',
   'reset password refused': 'password',
   'reset with a recovery code, refused': 'code',
   'reset with passkeys alone, refused': 'passkey-problem',

@@ -1,17 +1,21 @@
 import { html } from '../../lib/html.ts'
-import { csrfInput, tokenInput } from '../form.ts'
+import { csrfInput, formProblem, tokenInput } from '../form.ts'
 import type { Layout } from '../layout.ts'
+import { formEnd, wrongFieldOf } from './asked-factor.ts'
 import { notMeTexts } from './not-me-texts.ts'
 import type { NotMeView } from './views.ts'
 
 /** The page behind "This wasn't me". It names the account and what happened above the button. */
 export const createNotMePage =
   (layout: Layout) =>
-  ({ csrfToken, token, email, purpose, name }: NotMeView): string => {
+  (view: NotMeView): string => {
+    const { csrfToken, token, email, purpose, name, problem } = view
     const removes = notMeTexts.removes[purpose]
     return layout.panel({
       title: notMeTexts.title,
-      body: html`<p>${notMeTexts.account} <b>${email}</b></p>
+      wrong: Boolean(problem ?? wrongFieldOf(view)),
+      body: html`${formProblem(problem, layout.support, !wrongFieldOf(view))}
+<p>${notMeTexts.account} <b>${email}</b></p>
 <p>${notMeTexts.happened[purpose](name)}</p>
 <p>${notMeTexts.about}</p>
 <ul class="ends">
@@ -19,9 +23,9 @@ ${removes && html`<li>${removes(name)}</li>`}
 <li>${notMeTexts.endsSessions}</li>
 <li>${layout.passwords ? notMeTexts.asksPassword : notMeTexts.asksProvider}</li>
 </ul>
-<form method="post" action="/auth/account/not-me">
+<form method="post" action="/auth/account/not-me" novalidate>
 ${csrfInput(csrfToken)}${tokenInput(token)}
-<button class="first">${notMeTexts.button}</button>
+${formEnd(layout, view, html`<button class="first">${notMeTexts.button}</button>`)}
 </form>
 <p class="hint">${notMeTexts.otherwise}</p>`,
     })

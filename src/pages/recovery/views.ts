@@ -55,14 +55,15 @@ export interface ResetPasswordView extends FormView {
 type NotMePurpose = 'not_me' | 'not_my_browser' | 'not_my_passkey' | 'not_my_second_factor'
 
 /** "This wasn't me": what a user was told of, and did not do. */
-export interface NotMeView {
-  csrfToken: string
+export interface NotMeView extends FormView {
   token: string
   /** The address of the account. */
   email: string
   purpose: NotMePurpose
   /** The label of the provider, or the name of the passkey, that was added. */
   name: string
+  factor?: AskedFactorView | undefined
+  errors: FactorErrors
 }
 
 /** What else gets into an account whose password was just reset. */

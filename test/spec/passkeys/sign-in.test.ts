@@ -1,5 +1,6 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { currentUser, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
@@ -129,6 +130,15 @@ describe('signing in with a passkey', () => {
     await agent.post('/auth/account/passkeys', { passkey_id: passkey.id, remove: '1' })
     const removed = await logInWithPasskey(newAgent(service), authenticator)
     assert.deepEqual([removed.status, removed.headers['x-svc-passkey']], [401, 'unknown'])
+  })
+
+  test('a passkey of another installation under the same name is 401, and the browser keeps it', async () => {
+    const elsewhere = createAuthenticator({ origin })
+    const visitor = newAgent(service)
+    const named = await logInWithPasskey(visitor, elsewhere, { userHandle: randomBytes(32).toString('base64url') })
+    assert.deepEqual([named.status, named.headers['x-svc-passkey']], [401, undefined])
+    const unnamed = await logInWithPasskey(visitor, elsewhere)
+    assert.deepEqual([unnamed.status, unnamed.headers['x-svc-passkey']], [401, undefined])
   })
 
   test('the user handle must be there, and that of the account', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { currentUser, loggedIn, newPerson } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
-import { createUserAgent } from '../../support/client/user-agent.ts'
+import { createUserAgent, type Form } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { createAuthenticator } from '../../support/passkeys/authenticator.ts'
@@ -40,6 +40,17 @@ const newUser = async () => {
   const person = newPerson()
   const { id } = await core.users.create({ ...person, emailVerified: true })
   return { id, person, agent: await loggedIn(service, person) }
+}
+
+/** Which notice has the link "This wasn't me". */
+const NOTICE = { app: /asks for codes now/, passkey: /A passkey was added/ }
+
+/** An owner with an app adds a passkey, and removes the app. */
+const replaceAppByPasskey = async (id: string): Promise<void> => {
+  const passkeyId = await storePasskey(core, id)
+  const added = { kind: 'passkey_added', passkeyId, name: 'Phone', addedAtMs: Date.now() } as const
+  await core.db.inTransaction((transaction) => core.notify(transaction, id, added))
+  await database.rows('DELETE FROM one_time_codes WHERE user_id = ?', id)
 }
 
 const pathOf = (link: string): string => link.slice(service.url.length)
@@ -112,6 +123,30 @@ describe('users are told what happens to their second factor', () => {
     assertPage(await resetBy(browser, token, `new ${person.password}`), 422)
     assertRedirect(await resetBy(browser, token, `new ${person.password}`, { code: app.nextCode() }), '/')
   })
+
+  for (const factor of ['app', 'passkey'] as const)
+    test(`"This wasn’t me" about a new ${factor} that is the last factor asks for a recovery code from before`, async () => {
+      const { id, person } = await newUser()
+      const { recoveryCodes } = await storeApp(core, { userId: id, email: person.email })
+      for (const table of ['one_time_codes', 'recovery_codes'])
+        await database.rows(`UPDATE ${table} SET created_at = created_at - 60000 WHERE user_id = ?`, id)
+      if (factor === 'app') await storeApp(core, { userId: id, email: person.email })
+      else await replaceAppByPasskey(id)
+      const { link } = await noticeFor(person.email, NOTICE[factor])
+      const browser = newAgent()
+      const press = (form: Form = {}) => browser.post('/auth/account/not-me', { token: tokenOf(link), ...form })
+      assert.match((await browser.get(pathOf(link))).text, /Recovery code/)
+      assertPage(await press(), 422)
+      assertPage(await press({ code: '000000' }), 401)
+      const table = factor === 'app' ? 'one_time_codes' : 'passkeys'
+      assert.equal((await database.rows(`SELECT user_id FROM ${table} WHERE user_id = ?`, id)).length, 1)
+      assert.equal((await core.secondFactors.find(id)).recoveryCodes, 10)
+      const pressed = await press({ code: recoveryCodes[0] ?? '' })
+      assert.equal(pressed.status, 303)
+      assert.deepEqual(await core.secondFactors.find(id), { codes: false, recoveryCodes: 0, passkeys: 0 })
+      const token = tokenOf(`${service.url}${pressed.location}`)
+      assertRedirect(await resetBy(browser, token, `new ${person.password}`), '/')
+    })
 
   test('recovery codes that were used or replaced, and an app that was removed', async () => {
     const { id, person, agent } = await newUser()

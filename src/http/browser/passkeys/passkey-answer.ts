@@ -1,5 +1,5 @@
 import { AppError } from '../../../lib/errors.ts'
-import type { Passkey } from '../../../passkeys/passkeys.ts'
+import { type Passkey, UnknownPasskeyError } from '../../../passkeys/passkeys.ts'
 import { DeadLinkError } from '../../../recovery/link.ts'
 import { needsProof, statusOf, toErrorJson } from '../../errors.ts'
 import type { RequestContext } from '../../request-context.ts'
@@ -8,7 +8,7 @@ import { type HttpResponse, json } from '../../response.ts'
 
 /**
  * Answers a script. An error that the page can do something about says so in a header: `Location` is where the browser
- * is to go, `X-Svc-Passkey: unknown` that the browser can forget the passkey.
+ * is to go, `X-Svc-Passkey: unknown` that the browser can forget the passkey, whose account is one of this installation.
  */
 export const answerScript = async (
   context: RequestContext,
@@ -31,7 +31,7 @@ export const answerScript = async (
 
 const headersOf = (error: AppError): string[] | undefined => {
   if (needsProof(error)) return ['location', proofPathFor(error)]
-  return error.reason === 'passkey_unknown' ? ['x-svc-passkey', 'unknown'] : undefined
+  return error instanceof UnknownPasskeyError && error.isGone ? ['x-svc-passkey', 'unknown'] : undefined
 }
 
 /** `path`: where the script sends the browser then; by default to the account page. */
