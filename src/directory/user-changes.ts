@@ -1,7 +1,7 @@
 import type { RecordEvent } from '../audit/audit-event.ts'
 import type { Caller } from '../lib/caller.ts'
 import type { Email } from '../lib/email-address.ts'
-import { checkAll } from '../lib/errors.ts'
+import { AppError, checkAll } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { USER_CHANGES, type UserChange } from '../lib/user-change.ts'
 import type { EmailChanges } from '../recovery/email-changes.ts'
@@ -30,6 +30,8 @@ export interface UserChanges {
   email?: string | undefined
   /** Whether the operator vouches for the address. A new address is not verified unless it says so. */
   emailVerified?: boolean | undefined
+  /** Whether the other addresses of the account may be a thief's; by default where it is disabled. With `email` alone. */
+  stolen?: boolean | undefined
   username?: string | undefined
   /** In place of those that the user has. */
   roles?: string[] | undefined
@@ -58,8 +60,12 @@ interface Checked extends Omit<UserChanges, 'email'> {
   email: Email | undefined
 }
 
-const requireChanges = ({ email, username, roles, ...flags }: UserChanges): Checked => ({
+const requireChanges = ({ email, username, roles, stolen, ...flags }: UserChanges): Checked => ({
   ...checkAll({
+    stolen: () => {
+      if (stolen === undefined || email !== undefined) return stolen
+      throw new AppError('unprocessable', 'The field "stolen" goes with "email" only.', { field: 'stolen' })
+    },
     email: () => (email === undefined ? undefined : requireEmail(email)),
     username: () => (username === undefined ? undefined : requireUsername(username)),
     roles: () => roles && requireRoles(roles),
@@ -88,9 +94,10 @@ export const createApplyChanges = (deps: UserChangesDeps) => {
 
   /** The same address may be written in other letters, and be verified or not: no message tells of that. */
   const changeEmail = async (transaction: Transaction, { user, changes, caller }: Changing) => {
-    const { email, emailVerified } = changes
-    if (email && email.lower !== user.emailLower)
-      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false, caller })
+    const { email, emailVerified, stolen = user.disabled || changes.disabled } = changes
+    // The own address ends what other addresses could put back only where the request says so: it may repeat all fields.
+    if (email && (email.lower !== user.emailLower || changes.stolen))
+      return emailChanges.setIn(transaction, user, { email, verified: emailVerified ?? false, stolen, caller })
     const own: Email = email ?? { shown: user.email, lower: user.emailLower }
     const isVerified = emailVerified ?? user.emailVerifiedAtMs !== undefined
     const changed = changesOf(user, own, isVerified)
