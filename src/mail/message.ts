@@ -3,7 +3,7 @@ import type { LimitedLoginsOfAccount } from '../lib/limited-logins.ts'
 
 /** A link with a token. It works once, until its time is over. */
 interface TimedLink {
-  /** The whole address, which begins with the base URL. */
+  /** Its path and query count: the base URL of the time at which the message is sent comes before them. */
   url: string
   expiresAtMs: number
 }

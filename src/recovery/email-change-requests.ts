@@ -73,7 +73,7 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
   const mayMail = async (transaction: Transaction, emailLower: string, isKnown: boolean): Promise<boolean> => {
     const holder = await findUserByEmail(transaction, emailLower)
     const isProved = holder ? holder.emailVerifiedAtMs !== undefined : isKnown
-    return isProved || limits.mayMailUnverified(transaction, emailLower, false)
+    return isProved || limits.mayMailUnverified(transaction, 'new_email', emailLower)
   }
 
   const messageFor = (request: MailRequest, isKnown: boolean): Message => {

@@ -95,10 +95,10 @@ export const createFirstFactor = (deps: FirstFactorDeps): FirstFactor => {
 
   const write = async (transaction: Transaction, user: UserRecord, browser: AskingBrowser): Promise<void> => {
     const { id: userId, email, emailLower, emailVerifiedAtMs } = user
-    const asked = { purpose: 'first_factor', emailLower, network: browser.network, userId } as const
+    const asked = { purpose: 'first_factor', emailLower, userId } as const
     if (!(await limits.mayAsk(transaction, asked))) return
     const isUnproved = emailVerifiedAtMs === undefined
-    if (isUnproved && !(await limits.mayMailUnverified(transaction, emailLower, false))) return
+    if (isUnproved && !(await limits.mayMailUnverified(transaction, 'first_factor', emailLower))) return
     const { link, token } = await links.create(transaction, {
       purpose: 'first_factor',
       userId,

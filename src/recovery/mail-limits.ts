@@ -1,17 +1,25 @@
 import type { Clock } from '../lib/time.ts'
+import type { Notice } from '../mail/message.ts'
 import { countWithin } from '../storage/counters.ts'
 import type { Queries } from '../storage/database.ts'
 import type { LinkPurpose } from './link.ts'
 
 const HOUR_MS = 3_600_000
 
-/** How many messages may be asked for within a window, for each purpose alone. */
+/**
+ * How many messages may be asked for within a window, for each purpose alone: what strangers ask for takes the place of
+ * nothing that the user needs.
+ */
 const LIMITS = {
   address: { limit: 5, windowMs: HOUR_MS },
   network: { limit: 30, windowMs: HOUR_MS },
   account: { limit: 10, windowMs: HOUR_MS },
-  /** For all purposes together: nobody has proved yet to read this address. */
+  /** Nobody has proved yet to read this address. */
   unverifiedAddress: { limit: 5, windowMs: 24 * HOUR_MS },
+  /** Notices to an address that nobody has proved: a user of the account could flood it. */
+  notice: { limit: 20, windowMs: HOUR_MS },
+  /** Of one kind, and beyond those: nobody hides what they do behind what they have done many times. */
+  noticeOfKind: { limit: 1, windowMs: HOUR_MS },
   /** Notices of sign-ins from new browsers. */
   newBrowser: { limit: 20, windowMs: HOUR_MS },
   /** Notices that the limit of failed logins was reached. */
@@ -21,8 +29,8 @@ const LIMITS = {
 interface Request {
   purpose: LinkPurpose
   /** The address that the message would go to, in the form that is compared. */
-  emailLower: string
-  /** The network of the request; undefined on the command line. */
+  emailLower?: string | undefined
+  /** The network of the request, where nobody has proved to have the account that the message goes to. */
   network?: string | undefined
   /** The account that asks, where the user is signed in. */
   userId?: string | undefined
@@ -34,8 +42,10 @@ type Runner = Pick<Queries, 'run'>
 export interface MailLimits {
   /** Counts a request, whether or not a message results; false when there were too many. */
   mayAsk(db: Runner, request: Request): Promise<boolean>
-  /** Counts a message to an address without a verified account; false when there were too many today. */
-  mayMailUnverified(db: Runner, emailLower: string, isReset: boolean): Promise<boolean>
+  /** Counts a message that was asked for, to an address without a verified account; false when there were too many today. */
+  mayMailUnverified(db: Runner, purpose: LinkPurpose, emailLower: string): Promise<boolean>
+  /** Counts a notice to an address that nobody has proved; false when there were too many, one of this kind too. */
+  mayNotifyUnverified(db: Runner, kind: Notice['kind'], emailLower: string): Promise<boolean>
   /** Counts a notice of a sign-in from a new browser; false when there were too many. */
   mayNotifyOfBrowser(db: Runner, emailLower: string): Promise<boolean>
   /** Counts a notice that the limit of failed logins was reached; false when there was one today. */
@@ -62,15 +72,19 @@ export const createMailLimits = ({ clock, enabled, accountOf }: MailLimitsDeps):
 
   return {
     async mayAsk(db, { purpose, emailLower, network, userId }) {
-      const counted = [await count(db, 'address', `${purpose} ${accountOf(emailLower)}`)]
+      const counted: boolean[] = []
+      if (emailLower !== undefined) counted.push(await count(db, 'address', `${purpose} ${accountOf(emailLower)}`))
       if (network !== undefined) counted.push(await count(db, 'network', `${purpose} ${network}`))
       if (userId !== undefined) counted.push(await count(db, 'account', `${purpose} ${userId}`))
       return !counted.includes(false)
     },
 
-    // Nothing but resets counts against resets: a flood of other messages must not keep the owner out.
-    mayMailUnverified: (db, emailLower, isReset) =>
-      count(db, 'unverifiedAddress', `${isReset ? 'reset' : 'any'} ${accountOf(emailLower)}`),
+    mayMailUnverified: (db, purpose, emailLower) =>
+      count(db, 'unverifiedAddress', `${purpose} ${accountOf(emailLower)}`),
+
+    mayNotifyUnverified: async (db, kind, emailLower) =>
+      (await count(db, 'noticeOfKind', `${kind} ${accountOf(emailLower)}`)) ||
+      count(db, 'notice', accountOf(emailLower)),
 
     mayNotifyOfBrowser: (db, emailLower) => count(db, 'newBrowser', accountOf(emailLower)),
 

@@ -34,9 +34,11 @@ interface NoticesDeps {
 export const createNotify = (deps: NoticesDeps): Notify => {
   const { clock, mail, links, limits, baseUrl, tellsOfNewBrowsers, usernames } = deps
 
-  /** Whether the limits allow another message to the address of the account. */
-  const mayMail = async (transaction: Transaction, { emailLower, emailVerifiedAtMs }: UserRecord): Promise<boolean> =>
-    emailVerifiedAtMs !== undefined || limits.mayMailUnverified(transaction, emailLower, false)
+  /** Whether the limits allow another message to the address of the account. Those of new browsers have their own. */
+  const mayMail = async (transaction: Transaction, kind: Notice['kind'], user: UserRecord): Promise<boolean> =>
+    user.emailVerifiedAtMs !== undefined ||
+    kind === 'new_browser' ||
+    limits.mayNotifyUnverified(transaction, kind, user.emailLower)
 
   const isTooMuch = async (transaction: Transaction, { kind }: AccountNotice, { emailLower }: UserRecord) =>
     kind === 'new_browser' && !(tellsOfNewBrowsers && (await limits.mayNotifyOfBrowser(transaction, emailLower)))
@@ -87,7 +89,8 @@ export const createNotify = (deps: NoticesDeps): Notify => {
     const message = { ...notice, ...noticeContextOf(user.email, nowMs, userDeviceOf(caller)) }
     // Without the link, whose end does not end the message: the user must learn of it in any case.
     const rest = { userId, expiresAtMs: nowMs + NOTICE_LIFETIME_MS }
-    if (await mayMail(transaction, user)) await mail.write(transaction, { ...rest, to: user.email, message })
+    if (await mayMail(transaction, given.kind, user))
+      await mail.write(transaction, { ...rest, to: user.email, message })
     // The owner of the address that was left may be the owner of the account still.
     for (const { to, isByOperator } of await findCopies(transaction, userId, nowMs)) {
       const withoutLink = isByOperator && 'notMe' in message && { notMe: undefined }

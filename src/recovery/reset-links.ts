@@ -10,6 +10,7 @@ import { findUserByEmail, findUserById, lockUserToChange, type UserRecord } from
 import type { Link } from './link.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
+import { mayMailReset } from './reset-limits.ts'
 import { resetMessage } from './reset-message.ts'
 
 /** What a user enters on the page "Forgot your password?", and what is known of the browser. */
@@ -33,7 +34,7 @@ interface OperatorLink {
 export interface ResetLinks {
   /**
    * Asks for a link by mail. Nothing is looked up, so that the response takes the same time for every address. Past the
-   * limits nothing is sent, and nothing tells that.
+   * limits nothing is sent, unless there is no earlier link any more, and nothing tells that.
    */
   ask(request: ResetRequest): Promise<void>
   /** In the background: the message for a request; undefined where no account may get one. */
@@ -94,7 +95,7 @@ export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
   return {
     ask: ({ email, returnTo, browser, userAgent, network }) =>
       db.inTransaction(async (transaction) => {
-        if (!(await limits.mayAsk(transaction, { purpose: 'reset', emailLower: email.lower, network }))) return
+        if (!(await limits.mayAsk(transaction, { purpose: 'reset', network }))) return
         const askedAtMs = clock.now()
         const details = {
           returnTo,
@@ -114,8 +115,7 @@ export const createResetLinks = (deps: ResetLinksDeps): ResetLinks => {
       const found = await findUserByEmail(transaction, to)
       const user = found && (await lockedUser(transaction, found.id))
       if (!user || user.disabled || user.emailLower !== to) return undefined
-      const isProved = user.emailVerifiedAtMs !== undefined
-      if (!isProved && !(await limits.mayMailUnverified(transaction, to, true))) return undefined
+      if (!(await mayMailReset(deps, transaction, user))) return undefined
       const made = await createLink(transaction, user, { returnTo, browser })
       return resetMessage(user, made, { by: 'user', occurredAtMs: Number(askedAt), device: JSON.parse(device) })
     },

@@ -51,7 +51,7 @@ export const prepareSignupMessage = async (
   const { token = '', linkId = '', emailLower = '', occurredAtMs, device = '{}' } = details
   const account = await findUserByEmail(transaction, emailLower)
   const isVerified = account?.emailVerifiedAtMs !== undefined
-  if (!isVerified && !(await limits.mayMailUnverified(transaction, emailLower, false))) return undefined
+  if (!isVerified && !(await limits.mayMailUnverified(transaction, 'signup', emailLower))) return undefined
   const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
     await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })

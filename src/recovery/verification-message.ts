@@ -32,12 +32,15 @@ export interface VerificationMessageDeps {
 /** Writes a message with a link to an address that is not verified, within the limits. */
 export const createVerificationMessage =
   ({ clock, baseUrl, mode, lifetimeMs, links, limits, mail }: VerificationMessageDeps) =>
-  async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isSignedIn: boolean): Promise<void> => {
+  async (transaction: Transaction, user: UserRecord, browser: AskingBrowser, isProved: boolean): Promise<void> => {
     if (mode === 'off' || !mail.isOn) return
     const { id: userId, email, emailLower } = user
-    const request = { purpose: 'verify' as const, emailLower, network: browser.network }
-    const mayAsk = await limits.mayAsk(transaction, isSignedIn ? { ...request, userId } : request)
-    if (!mayAsk || !(await limits.mayMailUnverified(transaction, emailLower, false))) return
+    // Anybody can sign up. What follows a password or a session counts by itself, and strangers fill no limit of it.
+    const request = isProved
+      ? ({ purpose: 'verify', emailLower, userId } as const)
+      : ({ purpose: 'signup', emailLower, network: browser.network } as const)
+    const mayAsk = await limits.mayAsk(transaction, request)
+    if (!mayAsk || !(await limits.mayMailUnverified(transaction, request.purpose, emailLower))) return
     const details = { browser: browser.hash, returnTo: browser.returnTo }
     const { link, token } = await links.create(transaction, {
       purpose: 'verify',

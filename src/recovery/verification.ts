@@ -27,12 +27,12 @@ interface CheckedProof {
 export interface Verification {
   mode: VerificationMode
   /**
-   * Writes a message with a link, in the transaction that causes it. Past the limits, and where no messages are sent,
-   * nothing is written. `isSignedIn`: the user asks for it.
+   * Writes a message with a link after a signup, in its transaction. Past the limits, and where no messages are sent,
+   * nothing is written.
    */
-  send(transaction: Transaction, userId: string, browser: AskingBrowser, isSignedIn?: boolean): Promise<void>
-  /** The same in a transaction of its own, unless the email is verified by now. */
-  sendAgain(userId: string, browser: AskingBrowser, isSignedIn: boolean): Promise<void>
+  send(transaction: Transaction, userId: string, browser: AskingBrowser): Promise<void>
+  /** The same for a user who has proved the account by a password or a session, unless the email is verified by now. */
+  sendAgain(userId: string, browser: AskingBrowser): Promise<void>
   /** The account, if its user has to prove its email before a session starts. */
   findUnproved(userId: string): Promise<UserRecord | undefined>
   /** The account of a live link; a `DeadLinkError` when it has another email by now, or is disabled. */
@@ -64,10 +64,10 @@ export const createVerification = (deps: VerificationDeps): Verification => {
   const { db, clock, mode, links, passwords, requireGoodPassword, markVerified, takeOver, notify } = deps
   const writeMessage = createVerificationMessage(deps)
 
-  const sendAgain: Verification['sendAgain'] = (userId, browser, isSignedIn) =>
+  const sendAgain: Verification['sendAgain'] = (userId, browser) =>
     db.inTransaction(async (transaction) => {
       const user = await lockUser(transaction, userId)
-      if (isUnproved(user)) await writeMessage(transaction, user, browser, isSignedIn)
+      if (isUnproved(user)) await writeMessage(transaction, user, browser, true)
     })
 
   const requireAccount = async (link: Link): Promise<UserRecord> => {
@@ -89,9 +89,9 @@ export const createVerification = (deps: VerificationDeps): Verification => {
     requireAccount,
     grantFor,
 
-    async send(transaction, userId, browser, isSignedIn = false) {
+    async send(transaction, userId, browser) {
       const user = await findUserById(transaction, userId)
-      if (user) await writeMessage(transaction, user, browser, isSignedIn)
+      if (user) await writeMessage(transaction, user, browser, false)
     },
 
     async findUnproved(userId) {

@@ -23,7 +23,8 @@ const countEverything = async (): Promise<void> => {
   const limits = createLimits({ db, clock, rootSecret, enabled: true })
   await limits.attemptLogin({ emailLower, deviceHash: '', network }, async () => {})
   await mailLimits.mayAsk(db, { purpose: 'reset', emailLower, network, userId: 'user' })
-  for (const isReset of [true, false]) await mailLimits.mayMailUnverified(db, emailLower, isReset)
+  await mailLimits.mayMailUnverified(db, 'reset', emailLower)
+  for (let times = 0; times < 2; times += 1) await mailLimits.mayNotifyUnverified(db, 'username_changed', emailLower)
   await mailLimits.mayNotifyOfBrowser(db, emailLower)
   await mailLimits.mayTellOfLoginLimit(db, emailLower)
   const codes = createCodeLimits({ db, clock, enabled: true })
@@ -38,7 +39,7 @@ const ids = async (): Promise<string[]> =>
 test('no row names an email, and each email has one name', async () => {
   await countEverything()
   const rows = await ids()
-  for (const kind of ['address', 'unverifiedAddress', 'newBrowser', 'loginLimit'])
+  for (const kind of ['address', 'unverifiedAddress', 'notice', 'noticeOfKind', 'newBrowser', 'loginLimit'])
     assert.ok(
       rows.some((id) => id.startsWith(`mail ${kind} `)),
       kind,

@@ -11,9 +11,11 @@ const DIRECTIONS = /\p{Bidi_Control}/gu
 export const onOneLine = (text: string): string =>
   text.toWellFormed().replaceAll(BREAKS, ' ').replaceAll(DIRECTIONS, '').trim()
 
-/** The address as it is written in a message; throws a TypeError if it leads elsewhere than to this service. */
+/**
+ * The address as it is written in a message: below the base URL of now, which may be another one than when the message
+ * was caused. So no message leads elsewhere than to this service.
+ */
 export const ownLink = (url: string, baseUrl: string): string => {
-  const { origin, href } = new URL(url, baseUrl)
-  if (origin !== new URL(baseUrl).origin) throw new TypeError(`A message may link to ${baseUrl} only`)
-  return href
+  const { pathname, search } = new URL(url, baseUrl)
+  return Object.assign(new URL(baseUrl), { pathname, search }).href
 }

@@ -10,7 +10,7 @@ export interface RenderedMessage {
   html: string
 }
 
-/** Renders a message from the catalogue; throws a TypeError if one of its links leads to another origin. */
+/** Renders a message from the catalogue. */
 export const renderMessage = (message: Message, branding: MessageBranding): RenderedMessage => {
   const content = contentOf(message, branding)
   return { subject: content.subject, text: textPart(content), html: htmlPart(content, branding.accentColor) }

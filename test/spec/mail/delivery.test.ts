@@ -1,10 +1,13 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { signedUp } from '../../support/client/accounts.ts'
+import { newPerson, signedUp } from '../../support/client/accounts.ts'
+import { assertPage } from '../../support/client/assertions.ts'
+import { createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { mailEnv, openOutbox, sample } from '../../support/mail/outbox.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
+import { createUser, runCommandOf } from '../../support/service/operator-commands.ts'
 import { startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
@@ -145,6 +148,27 @@ describe('a message', { concurrency: 2 }, () => {
     assert.deepEqual(smtp.mails.map(({ to }) => to).toSorted(), written.toSorted())
     assert.ok(smtp.connections().made < 60, 'several share a connection')
   })
+})
+
+test('a message that waits while SVC_BASE_URL changes leads to the new one, and its link works', async (t) => {
+  const clock = turnedClock()
+  const smtp = await startSmtpServer({ t })
+  const service = await startService({ t, clock, env: { ...mailEnv(smtp), SVC_EMAIL_VERIFICATION: 'off' } })
+  const { rows } = await openOutbox(service, t)
+  await smtp.stop()
+  const person = newPerson()
+  await createUser(service, person)
+  await runCommandOf(service, ['users', 'reset-link', person.email, '--mail'])
+  await eventually('an attempt has failed', async () => (await rows())[0]?.problem !== null)
+  const moved = 'https://moved.example.com'
+  await service.restart({ env: { SVC_BASE_URL: moved } })
+  await smtp.start()
+  await clock.turnTo(60_000)
+  const { link, htmlLinks } = await smtp.receivedFor(person.email)
+  assert.ok(link.startsWith(`${moved}/auth/password/reset?token=`), link)
+  assert.ok(htmlLinks.includes(link))
+  const { pathname, search } = new URL(link)
+  assertPage(await createUserAgent(service).get(pathname + search))
 })
 
 test('what was sent is forgotten after seven days, and deleted after thirty', async (t) => {

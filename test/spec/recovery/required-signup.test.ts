@@ -15,6 +15,7 @@ import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { startSmtpServer } from '../../support/network/smtp-server.ts'
 import { startWebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { statusesOf } from '../../support/provider/provider-service.ts'
+import { askForLink } from '../../support/recovery/reset.ts'
 import {
   assertDead,
   isVerified,
@@ -291,6 +292,28 @@ describe('§4.12 turning required on', () => {
     assert.equal(await isVerified(browser), true)
     assert.equal(await isVerified(agent), true)
     assertRedirect(await logIn(own.newAgent(), person), '/')
+  })
+
+  test('the right password gives a message, however many messages strangers have asked for', async (t) => {
+    const env = { SVC_RATE_LIMIT: 'on' }
+    const own = await startVerification({ mode: 'optional', env, t })
+    const { person } = await own.signUp()
+    await own.service.restart({ env: { ...env, SVC_EMAIL_VERIFICATION: 'required' } })
+    for (let count = 0; count < 5; count += 1) {
+      await askForLink(own.newAgent(), person.email)
+      await postSignup(own.newAgent(), { ...newPerson(), email: person.email })
+    }
+    // Those of other accounts fill the limit of the network.
+    for (let count = 0; count < 25; count += 1) await postSignup(own.newAgent(), newPerson())
+    await eventually('all requests are looked up', async () => {
+      const rows = await own.database.rows(`SELECT id FROM mail_messages WHERE state = 'requested'`)
+      return rows.length === 0
+    })
+    const before = await own.database.rows(`SELECT id FROM mail_messages WHERE recipient = ?`, person.email)
+    const browser = own.newAgent()
+    assertPage(await logIn(browser, person))
+    const token = await own.tokenFor(person.email, before.length + 1)
+    assertRedirect(await verifyBy(browser, token), '/')
   })
 
   test('an account that an operator has verified logs in as before', async () => {

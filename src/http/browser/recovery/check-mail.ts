@@ -30,7 +30,7 @@ export const askToProveEmail = async (
   Object.assign(facts, { userId: user.id, reason: 'email_unverified' })
   // It has cost a hash, as a login that succeeds.
   await deps.limits.attempt([['successfulLogin', { userId: user.id, network: context.network }]], () =>
-    verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo), false),
+    verification.sendAgain(user.id, askingBrowserOf(deps, context, returnTo)),
   )
   const view = { email: user.email, after: 'login' as const, returnTo: returnToParameter(returnTo, deps) }
   return page(200, deps.pages.checkMail(view))

@@ -16,7 +16,7 @@ export const createSendVerification =
     if (verification.mode === 'off')
       throw new AppError('not_found', 'No messages are sent here that confirm an email address.')
     await deps.accountLog.recordOutcome(context, { event: 'email_verification_request', userId }, () =>
-      verification.sendAgain(userId, askingBrowserOf(deps, context), true),
+      verification.sendAgain(userId, askingBrowserOf(deps, context)),
     )
     return redirect('/auth/account?done=verification_sent')
   }
