@@ -140,7 +140,7 @@ test('a signed-in user is sent back to the account, or to the page for re-authen
   for (const problem of PROBLEMS) {
     assert.deepEqual(linksOf(shown(problem, { signedIn: true })), ['/auth/account'], problem)
     const confirming = shown(problem, { signedIn: true, intent: 'confirm' })
-    assert.deepEqual(linksOf(confirming), ['/auth/account/confirm'], problem)
+    assert.deepEqual(linksOf(confirming), ['/auth/account/confirm?return_to=%2Fauth%2Faccount%23ways-in'], problem)
   }
 })
 
