@@ -19,6 +19,8 @@ export interface CookieWriter {
   link: (browserSecret: string, lifetimeMs: number) => string
   /** Until the page that shows the recovery codes; without a value it is gone. */
   codes: (sealed: string | undefined) => string
+  /** What was done, for as long as a page may say it. */
+  done: (what: string) => string
   /** Lasts as long as what is sealed in it; without one, it is cleared. */
   pending: (sealed?: string, lifetimeMs?: number) => string
   /**
@@ -73,6 +75,7 @@ export const createCookieWriter = ({ cookieTable, baseUrl }: CookieWriterDeps): 
     link: (browserSecret, lifetimeMs) => write('link', browserSecret, Math.ceil(lifetimeMs / 1000)),
     pending: (sealed = '', lifetimeMs = 0) => write('pending', sealed, Math.ceil(lifetimeMs / 1000)),
 
+    done: (what) => write('done', what, DONE_SECONDS),
     codes: (sealed) => write('codes', sealed ?? '', sealed === undefined ? 0 : SHOWN_CODES_SECONDS),
 
     endOfRepeated: (roles, requestPath) => [
@@ -93,6 +96,7 @@ const freshSeconds = ({ accessTokenSeconds: seconds }: Tokens): number =>
   Math.floor(seconds - Math.min(FRESH_MARGIN_SECONDS, seconds / 2))
 
 const SHOWN_CODES_SECONDS = 600
+const DONE_SECONDS = 600
 
 const FOUR_HUNDRED_DAYS_SECONDS = 34_560_000
 

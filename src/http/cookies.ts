@@ -1,7 +1,17 @@
 import { randomToken } from '../lib/secrets.ts'
 
 /** What a cookie is for. */
-export type CookieRole = 'access' | 'refresh' | 'csrf' | 'oauth' | 'device' | 'link' | 'pending' | 'stay' | 'codes'
+export type CookieRole =
+  | 'access'
+  | 'refresh'
+  | 'csrf'
+  | 'oauth'
+  | 'device'
+  | 'link'
+  | 'pending'
+  | 'stay'
+  | 'codes'
+  | 'done'
 
 /** Cookies that tell scripts of the application how things are. svc writes them and never reads them. */
 type SignalRole = 'session' | 'fresh'
@@ -49,6 +59,10 @@ export const createCookieTable = (settings: { baseUrl: string; cookiePrefix: boo
     link: isHttps
       ? { name: '__Host-svc_link', path: '/', httpOnly: true }
       : { name: 'svc_link', path: '/auth', httpOnly: true },
+    // What the user has done last, so that no link of a stranger makes a page say it.
+    done: isHttps
+      ? { name: '__Host-svc_done', path: '/', httpOnly: true }
+      : { name: 'svc_done', path: '/auth', httpOnly: true },
     // What a sign-in has proved that waits for a second factor.
     pending: isHttps
       ? { name: '__Host-svc_pending', path: '/', httpOnly: true }

@@ -31,7 +31,7 @@ export const createNoRoute = ({ at }: Pick<RouteLookup, 'at'>): NoRoute => {
   }
 
   const hintFor = (path: string): string | undefined => {
-    if (isThere(`/auth${path}`)) {
+    if (path !== '/' && isThere(`/auth${path}`)) {
       return `Was /auth${path} meant? The proxy takes /auth away: it must pass the path as it came.`
     }
     const single = path.replace(/^\/auth(?=\/)/, '')

@@ -37,6 +37,7 @@ export const createRoutes = (deps: RouteDeps): Route[] => {
   const routes: Route[] = [
     // Pages and forms
     { method: 'GET',  path: '/auth',                         guard: 'none',                         responseKind: 'html', handle: createHome(deps) },
+    { method: 'GET',  path: '/auth/',                        guard: 'none',                         responseKind: 'html', handle: createHome(deps) },
     { method: 'GET',  path: '/auth/login',                   guard: 'none',                         responseKind: 'html', handle: login.show },
     { method: 'POST', path: '/auth/login',                   guard: 'none',          csrf: 'token', responseKind: 'html', needs: 'passwords', handle: login.submit, showAgain: login.showAgain },
     { method: 'GET',  path: '/auth/login/code',              guard: 'none',                         responseKind: 'html', handle: loginCode.show },

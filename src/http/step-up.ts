@@ -1,4 +1,5 @@
 import { AppError } from '../lib/errors.ts'
+import type { AccountDone } from '../pages/pages.ts'
 import { MAIL_MISSING, MFA_MISSING } from './errors.ts'
 import type { RequestContext } from './request-context.ts'
 import { findReturnTo, type ReturnTargets, readReturnTo } from './return-to.ts'
@@ -35,12 +36,28 @@ export const proofPathFor = ({ reason }: AppError, returnTo?: string): string =>
     ? firstFactorPath(returnTo)
     : confirmPath({ returnTo, acr: reason === MFA_MISSING ? 'mfa' : undefined })
 
+/** The account page, at the message that says what was done. */
+export const accountPathAfter = (what: AccountDone, section?: string): string =>
+  `${ACCOUNT_PATH}?done=${what}${section === undefined ? '' : `&at=${section}`}#done`
+
+/** The section of the account page that a confirmation is for. */
+const sectionOf = ({ returnTo = '' }: StepUp): string | undefined => /^\/auth\/account#([\w-]+)$/.exec(returnTo)?.[1]
+
+/** Whether it is for a change on the account page itself. */
+export const isForAccountPage = (stepUp: StepUp): boolean =>
+  stepUp.returnTo === undefined || sectionOf(stepUp) !== undefined
+
 /** Where the user goes afterwards. */
-export const targetOf = ({ returnTo }: StepUp): string => returnTo ?? `${ACCOUNT_PATH}?done=confirmed`
+export const targetOf = (stepUp: StepUp): string =>
+  stepUp.returnTo === undefined || isForAccountPage(stepUp)
+    ? accountPathAfter('confirmed', sectionOf(stepUp))
+    : stepUp.returnTo
 
 /** Whether it is for a change of the account, for which a provider that is trusted with the second factor is enough. */
-export const isForAccount = ({ returnTo }: StepUp): boolean =>
-  returnTo === undefined || returnTo === ACCOUNT_PATH || returnTo.startsWith(`${ACCOUNT_PATH}/`)
+export const isForAccount = (stepUp: StepUp): boolean =>
+  isForAccountPage(stepUp) ||
+  stepUp.returnTo === ACCOUNT_PATH ||
+  stepUp.returnTo?.startsWith(`${ACCOUNT_PATH}/`) === true
 
 /** What the address or the form of the page asks for; `invalid_request` for what is not accepted. */
 export const readStepUp = ({ form, query }: RequestContext, targets: ReturnTargets): StepUp => {
@@ -69,6 +86,6 @@ export const stepUpAfterLogin =
   (targets: ReturnTargets) =>
   (context: RequestContext): string => {
     const stepUp = readStepUp(context, targets)
-    const isPlain = stepUp.returnTo === undefined && stepUp.acr === undefined
-    return isPlain ? ACCOUNT_PATH : confirmPath(stepUp)
+    const isPlain = isForAccountPage(stepUp) && stepUp.acr === undefined
+    return isPlain ? (stepUp.returnTo ?? ACCOUNT_PATH) : confirmPath(stepUp)
   }

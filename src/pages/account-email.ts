@@ -36,7 +36,9 @@ ${csrfInput(csrfToken)}
 const change = (view: AccountView, focus: Focus, { appName, support }: Layout): HtmlFragment => {
   const { mailIsOn, isRecentlyAuthenticated } = view.email
   if (!mailIsOn) return html`<p class="about">${support.text(words.withoutMail(appName))}</p>`
-  return isRecentlyAuthenticated || view.newEmail.error ? changeForm(view, focus) : confirmLink(words.confirmFirst)
+  return isRecentlyAuthenticated || view.newEmail.error
+    ? changeForm(view, focus)
+    : confirmLink('email-section', words.confirmFirst)
 }
 
 /** Whether the address is confirmed. Without mail nobody can confirm it, and nothing is said of it. */

@@ -1,4 +1,5 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import { confirmHref } from './account-sign-in.ts'
 import { csrfInput, field } from './form.ts'
 import { passkeyButton } from './passkey-button.ts'
 import { passkeyIcon } from './passkey-icon.ts'
@@ -73,7 +74,7 @@ const explanation = (isOpen: boolean): HtmlFragment =>
 
 const gate = (): HtmlFragment => html`<div class="gate">
 <p>${texts.confirmFirst}</p>
-<a class="second" href="/auth/account/confirm">${commonTexts.confirm}</a>
+<a class="second" href="${confirmHref('passkeys')}">${commonTexts.confirm}</a>
 </div>`
 
 /** The line above the sections that offers a first passkey. */
@@ -84,7 +85,7 @@ export const passkeyOffer = (passkeys: PasskeysView | undefined): HtmlFragment |
 export const passkeysSection = (shown: Shown): HtmlFragment => {
   const { csrfToken, passkeys } = shown
   const { list, accepted } = passkeys
-  const add = passkeyButton({ kind: 'add', csrfToken, url: '/auth/account?done=passkey_added' })
+  const add = passkeyButton({ kind: 'add', csrfToken })
   return html`<div class="passkeys"${accepted && html` data-passkeys="${JSON.stringify(accepted)}"`}>
 ${
   list.length > 0 &&

@@ -1,17 +1,20 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import type { SectionId } from './account-done.ts'
 import { texts } from './texts.ts'
 
 /** One subject of the page. Its ID is the target of the link above the sections. */
 export interface Section {
-  id: string
+  id: SectionId
   title: string
   about?: string | undefined
   body: HtmlFragment
+  /** What was done here, or what is wrong. */
+  message?: HtmlFragment | undefined
 }
 
-export const section = ({ id, title, about, body }: Section): HtmlFragment =>
+export const section = ({ id, title, about, body, message }: Section): HtmlFragment =>
   html`<section aria-labelledby="${id}">
-<div>
+${message}<div>
 <h2 id="${id}">${title}</h2>
 ${about && html`<p class="about">${about}</p>`}
 </div>

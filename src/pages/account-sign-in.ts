@@ -1,16 +1,22 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
+import type { SectionId } from './account-done.ts'
 import { csrfInput } from './form.ts'
 import { intentInput, providerButtons, providerIcon } from './provider-buttons.ts'
 import { texts } from './texts.ts'
 import { dayOf } from './time-text.ts'
 import type { LinkedView, SignInView } from './views.ts'
 
+/** Re-authentication, and back to the section. */
+export const confirmHref = (section: SectionId): string =>
+  `/auth/account/confirm?return_to=${encodeURIComponent(`/auth/account#${section}`)}`
+
 /** Replaces a form that needs re-authentication: a link to it that names the purpose. */
-export const confirmLink = (words: string): HtmlFragment => html`<p><a href="/auth/account/confirm">${words}</a></p>`
+export const confirmLink = (section: SectionId, words: string): HtmlFragment =>
+  html`<p><a href="${confirmHref(section)}">${words}</a></p>`
 
 const gate = (): HtmlFragment => html`<div class="gate">
 <p>${texts.confirmFirst.waysIn}</p>
-<a class="second" href="/auth/account/confirm">${texts.confirm}</a>
+<a class="second" href="${confirmHref('ways-in')}">${texts.confirm}</a>
 </div>`
 
 const passwordRow = (

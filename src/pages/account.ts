@@ -1,14 +1,14 @@
 import { type HtmlFragment, html } from '../lib/html.ts'
 import { activitySection } from './account-activity.ts'
-import { accountDone } from './account-done.ts'
 import { accountEmail } from './account-email.ts'
+import { isReview, noticeOf, messageSectionOf } from './account-message.ts'
 import { accountSecondFactor } from './account-second-factor.ts'
 import { deletionForm, type Focus, firstPasswordForm, focusOf, passwordForm, usernameForm } from './account-forms.ts'
 import { contents, type Section, section } from './account-section.ts'
 import { sessionsSection } from './account-sessions.ts'
 import { passkeyOffer, passkeysSection } from './account-passkeys.ts'
 import { confirmLink, signInSection } from './account-sign-in.ts'
-import { csrfInput, formProblem, notice } from './form.ts'
+import { csrfInput, formProblem } from './form.ts'
 import type { Layout } from './layout.ts'
 import { passkeyTexts } from './passkey-texts.ts'
 import { forgotLink } from './recovery/forgot-link.ts'
@@ -69,7 +69,7 @@ ${forgotLink(layout, view.user)}`
   }
   const body = isRecentlyAuthenticated
     ? firstPasswordForm(view, focus, layout)
-    : confirmLink(texts.confirmFirst.password)
+    : confirmLink('set-password', texts.confirmFirst.password)
   return { id: 'set-password', title: texts.setPassword, about: texts.setPasswordAbout, body }
 }
 
@@ -90,15 +90,9 @@ const openSessionsSection = (view: AccountView): Section => ({
 
 const deletionSection = (view: AccountView, focus: Focus): Section => {
   const mustConfirm = view.deletion.isBehindConfirmation || recentAuthenticationOf(view) === false
-  const body = mustConfirm ? confirmLink(texts.confirmFirst.deletion) : deletionForm(view, focus)
+  const body = mustConfirm ? confirmLink('delete-account', texts.confirmFirst.deletion) : deletionForm(view, focus)
   return { id: 'delete-account', title: texts.deleteAccount, about: texts.deleteAccountAbout, body }
 }
-
-/** After a password change, users should check which providers are connected to their account. */
-const isReview = ({ done, signIn }: AccountView): boolean => done === 'password' && Boolean(signIn?.linked.length)
-
-const noticeOf = (view: AccountView): string | undefined =>
-  isReview(view) ? texts.doneButConnected : view.done && accountDone[view.done]
 
 /** All sections, in the order of the page. */
 const sectionsOf = (view: AccountView, focus: Focus, layout: Layout, passwordIconUrl: string): Section[] => {
@@ -125,6 +119,8 @@ export const createAccountPage =
   (view: AccountView): string => {
     const focus = focusOf(view)
     const sections = sectionsOf(view, focus, layout, passwordIconUrl)
+    const place = messageSectionOf(view, sections)
+    const message = formProblem(view.problem, layout.support, focus === undefined) ?? noticeOf(view)
     return layout.document({
       title: texts.account,
       wrong: Boolean(view.problem ?? focus),
@@ -135,9 +131,9 @@ ${header(view, layout.brand)}
 <main>
 <h1>${texts.account}</h1>
 <p class="about">${texts.memberSince} ${dayOf(view.user.createdAtMs)}</p>
-${formProblem(view.problem, layout.support, focus === undefined) ?? notice(noticeOf(view))}
+${!place && message}
 ${passkeyOffer(view.passkeys)}${contents(sections)}<div class="panel">
-${sections.map(section)}</div>
+${sections.map((one) => section(one === place ? { ...one, message } : one))}</div>
 </main>
 </div>`,
     })

@@ -115,6 +115,12 @@ export const formProblem = (
   problem &&
   html`<p class="box wrong" id="${FORM_PROBLEM_ID}" role="alert" tabindex="-1"${focused && html` autofocus`}>${wordsOf(problem)}</p>${notesOf(problem, support)}`
 
-/** The message after a successful action. It takes the focus, so that screen readers read it and it is in view. */
-export const notice = (text: string | undefined): HtmlFragment | undefined =>
-  text === undefined ? undefined : html`<p class="box done" role="status" tabindex="-1" autofocus>${text}</p>`
+/**
+ * The message after a successful action. It takes the focus, so that screen readers read it and it is in view: by the
+ * fragment of the address, or without one by itself. `note`: nothing was achieved, and the user goes on otherwise.
+ */
+export const notice = (text: string | undefined, kind: 'done' | 'note' = 'done'): HtmlFragment | undefined =>
+  text === undefined
+    ? undefined
+    : html`<p class="box ${kind}" id="done" role="status" tabindex="-1" autofocus>${text}</p>
+`

@@ -38,7 +38,7 @@ ${
   layout.passkeys &&
   html`<h2>${words.byPasskey}</h2>
 <p class="about">${words.byPasskeyAbout}</p>
-${passkeyButton({ kind: 'add', csrfToken, hasOthers: true, ...(returnTo !== undefined && { url: returnTo }) })}`
+${passkeyButton({ kind: 'add', csrfToken, hasOthers: true })}`
 }
 <h2>${words.byApp}</h2>
 ${setUpSteps(setUp, { action: ACTION, hiddenInputs })}`,

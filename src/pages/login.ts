@@ -18,7 +18,8 @@ const NOTICES = {
   check_mail: texts.noticeCheckMail,
 }
 
-const noticeOf = ({ notice }: LoginView): string | undefined => notice && NOTICES[notice]
+const noticeOf = ({ notice: done }: LoginView): HtmlFragment | undefined =>
+  done && notice(NOTICES[done], done === 'sign_in_ended' || done === 'check_mail' ? 'note' : 'done')
 
 const focusOf = ({ errors, problem, notice, email }: LoginView): Focus => {
   if (errors.email) return 'email'
@@ -85,7 +86,7 @@ export const createLoginPage = (layout: Layout) => {
   const withoutPassword = layout.frame({ title: texts.logIn, passkeys })
   const byOtherWays = (view: LoginView): string =>
     withoutPassword.panel({
-      body: html`${notice(noticeOf(view))}
+      body: html`${noticeOf(view)}
 ${passkeys && html`${passkeyWay(view)}${view.providers.length > 0 && orLine()}`}${providerForms(view, false)}
 ${forgotLink(layout, view)}`,
     })
@@ -102,7 +103,7 @@ ${forgotLink(layout, view)}`,
     return frame.panel({
       wrong: Boolean(view.problem ?? view.errors.email ?? view.errors.password),
       below: belowOf(view),
-      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? notice(noticeOf(view))}${loginLimited(layout, view)}${wayOn(view)}
+      body: html`${formProblem(view.problem, layout.support, focus === 'problem') ?? noticeOf(view)}${loginLimited(layout, view)}${wayOn(view)}
 <form method="post" action="/auth/login" novalidate>
 ${csrfInput(view.csrfToken)}${returnToInput(view.returnTo)}
 ${focus === 'email' && isEmpty(view) ? emptyFields : fields(view, focus, passkeys)}

@@ -49,7 +49,7 @@ import type {
   WelcomeView,
 } from './views.ts'
 
-export { type AccountDone, isAccountDone } from './account-done.ts'
+export { type AccountDone, isAccountDone, type SectionId } from './account-done.ts'
 export { shownActivity } from './activity-texts.ts'
 export type { ActivityView } from './activity-view.ts'
 export type { Asset } from './assets.ts'

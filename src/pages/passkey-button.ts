@@ -6,11 +6,11 @@ import { passkeyTexts as texts } from './passkey-texts.ts'
 interface PasskeyButton {
   /**
    * `log-in` and `confirm`: signs in, and goes on. `fill`: puts the response of a passkey into the form around it, and
-   * sends the form. `add`: makes a passkey, and goes on.
+   * sends the form. `add`: makes a passkey, and goes on where the service says.
    */
   kind: 'log-in' | 'confirm' | 'fill' | 'add'
   csrfToken: string
-  /** The route that signs in; or where to go once a passkey is added, unless the service says so. */
+  /** The route that signs in. */
   url?: string
   /** The text of the button, if it is not the usual one. */
   label?: string

@@ -49,7 +49,10 @@ const toJson = (credential) => {
 
 // The browser leaves the page; what waits for this goes on no more.
 const go = (url) => {
+  const isHere = url.split('#')[0] === location.pathname + location.search
   location.assign(url)
+  // With a fragment, the same address is not loaded again.
+  if (isHere) location.reload()
   return new Promise(() => {})
 }
 
@@ -202,7 +205,6 @@ const add = async (place) => {
   const options = await post(place, '/auth/passkeys/register/options', link)
   const json = toJson(await ask('create', { publicKey: withBytes(options) }))
   await post(place, '/auth/passkeys/register', { ...json, ...link }, { id: json.id, rpId: options.rp.id })
-  return go(place.dataset.url)
 }
 
 const ACTIONS = { 'log-in': logIn, confirm: logIn, fill, add }

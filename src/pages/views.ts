@@ -87,6 +87,8 @@ export interface AccountView extends FormView, AccountEmailView {
   /** Number of further sessions that are not listed. */
   moreSessions: number
   done?: AccountDone | undefined
+  /** The section that says what was done, or what is wrong; what is none: as `done` says, else the top of the page. */
+  at?: string | undefined
   /** `value` is the content of the field: the username, or the text that was typed. Undefined without usernames. */
   username?: { value: string; error?: FieldProblem | undefined } | undefined
   /** Undefined where the service accepts none. */

@@ -71,7 +71,13 @@ export const secondFactorStatesWith = (text: string): Record<string, (pages: Pag
     'second factor, set-up refused': (pages) =>
       pages.secondFactor({ ...factor, setUp: { ...setUp, error: 'first_code_wrong' } }),
     'recovery codes': (pages) =>
-      pages.recoveryCodes({ csrfToken: text, codes: [`${text}1`, `${text}2`], sealed: text, returnTo: `/${text}` }),
+      pages.recoveryCodes({
+        csrfToken: text,
+        codes: [`${text}1`, `${text}2`],
+        sealed: text,
+        returnTo: `/${text}`,
+        done: 'passkey_added',
+      }),
     'link before the first factor': (pages) => pages.firstFactor(first),
     'link before the first factor, sent': (pages) => pages.firstFactor({ ...first, step: 'sent' }),
     'link before the first factor, opened': (pages) => pages.firstFactor({ ...first, step: 'prove', token: text }),

@@ -1,6 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import type { LimitedBy } from '../../limits/limits.ts'
-import { type AccountDone, type AccountView, isAccountDone } from '../../pages/pages.ts'
+import { type AccountDone, type AccountView, isAccountDone, type SectionId } from '../../pages/pages.ts'
 import { type AuthenticatedSession, currentTimeMs } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { PageDeps } from '../deps.ts'
@@ -10,6 +10,7 @@ import { type HttpResponse, page, redirect } from '../response.ts'
 import { readReturnTo } from '../return-to.ts'
 import type { ShowAgain } from '../route.ts'
 import { createAccountEmail } from './account-email.ts'
+import { doneAtLogin, doneOnAccount, isDone } from './done.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { orProblemPage } from './oauth/problem-page.ts'
 import { findSecondFactorSection } from './second-factor/account-section.ts'
@@ -21,10 +22,6 @@ import { startSession } from './start-session.ts'
 import { stayAtLogin } from './stay-at-login.ts'
 
 const SHOWN_SESSIONS = 100
-
-/** The account page, which then says what was done. */
-const pathAfter = (what: AccountDone): string => `/auth/account?done=${what}`
-const done = (what: AccountDone): HttpResponse => redirect(pathAfter(what))
 
 /** A form of the account page. */
 interface AccountForm {
@@ -61,6 +58,10 @@ export const createAccount = (deps: PageDeps) => {
     activity: await findRecentActivity(deps, session),
   })
 
+  /** To the account page, which then says what was done. */
+  const done = (context: RequestContext, { userId }: AuthenticatedSession, what: AccountDone): HttpResponse =>
+    redirect(doneOnAccount(deps, context, userId, what))
+
   const recordOutcome = <T>(
     context: RequestContext,
     { userId, sessionId }: AuthenticatedSession,
@@ -85,6 +86,7 @@ export const createAccount = (deps: PageDeps) => {
       pages.account({
         ...(await view(context, session)),
         problem: refusal.problem,
+        at: sectionOfForm(context),
         ...ofForm(context, refusal),
       })
 
@@ -106,15 +108,17 @@ export const createAccount = (deps: PageDeps) => {
    */
   const changePassword = async (
     context: RequestContext,
-    { userId, sessionId }: AuthenticatedSession,
+    session: AuthenticatedSession,
     facts: EventFacts,
   ): Promise<HttpResponse> => {
+    const { userId, sessionId } = session
     const current = context.form.get('current_password') ?? ''
     const next = context.form.get('new_password') ?? ''
     const password = await users.changeOrSetPassword(userId, { current, next, sessionId }, context)
-    if (password.outcome === 'first_set') return done('password_set')
+    if (password.outcome === 'first_set') return done(context, session, 'password_set')
     const { grant, apply: also } = password
-    const change = { grant, returnTo: pathAfter('password'), facts, also, keepsMfaOf: sessionId }
+    const returnTo = async () => doneOnAccount(deps, context, userId, 'password')
+    const change = { grant, returnTo, facts, also, keepsMfaOf: sessionId }
     const response = await startSession(deps, context, change)
     if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return response
@@ -125,10 +129,8 @@ export const createAccount = (deps: PageDeps) => {
 
     async show(context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> {
       const what = context.query.get('done')
-      return page(
-        200,
-        pages.account({ ...(await view(context, session)), done: isAccountDone(what) ? what : undefined }),
-      )
+      const done = isAccountDone(what) && isDone(context, what, session.userId) ? what : undefined
+      return page(200, pages.account({ ...(await view(context, session)), done, at: context.query.get('at') }))
     },
 
     /** Asks for another address, or cancels that. While mail is off, the page says whom to ask instead. */
@@ -140,7 +142,7 @@ export const createAccount = (deps: PageDeps) => {
         limits: [],
         async action() {
           await run()
-          return done(what)
+          return done(context, session, what)
         },
         showAgain: showAgain.email,
       })
@@ -153,7 +155,7 @@ export const createAccount = (deps: PageDeps) => {
         limits: [['usernameOfUser', { userId: session.userId }]],
         async action() {
           await users.changeUsername(session.userId, value, session.sessionId, context)
-          return done('username')
+          return done(context, session, 'username')
         },
         showAgain: showAgain.username,
       })
@@ -177,7 +179,7 @@ export const createAccount = (deps: PageDeps) => {
         await recordOutcome(context, session, 'session_end', async (facts) => {
           facts.count = await sessions.endOthers(userId, sessionId, context)
         })
-        return done('sessions')
+        return done(context, session, 'sessions')
       }
       const id = context.form.get('session_id')
       if (!id) throw new AppError('invalid_request', 'Say which session: session_id, or all_others=1.')
@@ -185,7 +187,7 @@ export const createAccount = (deps: PageDeps) => {
         await sessions.endOwn(userId, id, { ownId: sessionId, caller: context })
         facts.endedSessionId = id
       })
-      return done('session')
+      return done(context, session, 'session')
     },
 
     /** From now on every browser is asked for a code again. */
@@ -195,7 +197,7 @@ export const createAccount = (deps: PageDeps) => {
       await recordOutcome(context, session, 'trusted_browsers_forget', async (facts) => {
         facts.count = await deps.knownBrowsers.endTrust(session.userId, context)
       })
-      return done('trusted_browsers_forgotten')
+      return done(context, session, 'trusted_browsers_forgotten')
     },
 
     /** Disconnects a provider. */
@@ -203,11 +205,13 @@ export const createAccount = (deps: PageDeps) => {
       const id = context.form.get('identity_id')
       return orProblemPage(deps, context, { provider: undefined, returnTo: '/auth/account' }, async () => {
         if (!id) throw new AppError('invalid_request', 'Say which connection: identity_id.', { field: 'identity_id' })
-        const returnTo = readReturnTo(context.form.get('return_to') ?? pathAfter('unlinked'), deps)
+        const asked = context.form.get('return_to')
+        const returnTo = asked === undefined ? undefined : readReturnTo(asked, deps)
         await recordOutcome(context, session, 'provider_disconnect', async (facts) => {
           facts.method = await oauth.unlink(id, session, context)
         })
-        return redirect(returnTo)
+        const path = doneOnAccount(deps, context, session.userId, 'unlinked')
+        return redirect(returnTo ?? path)
       })
     },
 
@@ -221,10 +225,25 @@ export const createAccount = (deps: PageDeps) => {
           await users.deleteOwn(userId, { password, sessionId }, context)
           context.signOut()
           stayAtLogin(deps, context)
-          return redirect('/auth/login?done=deleted')
+          return redirect(doneAtLogin(deps, context, 'deleted'))
         },
         showAgain: showAgain.deletion,
       })
     },
   }
+}
+
+/** Where the account page has the form of a request. */
+const sectionOfForm = ({ target }: RequestContext): AccountView['at'] =>
+  FORM_SECTIONS[/^\/auth\/account\/(\w+)/.exec(target)?.[1] ?? '']
+
+const FORM_SECTIONS: Readonly<Record<string, SectionId>> = {
+  email: 'email-section',
+  username: 'username-section',
+  password: 'change-password',
+  sessions: 'sessions',
+  browsers: 'second-factor',
+  identities: 'ways-in',
+  passkeys: 'passkeys',
+  delete: 'delete-account',
 }

@@ -8,6 +8,7 @@ import { type HttpResponse, isFinished, page } from '../response.ts'
 import { returnToParameter } from '../return-to.ts'
 import { signupWays } from '../signup-ways.ts'
 import { carriedEmail } from './carried-email.ts'
+import { isDone, type LoginDone } from './done.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { limitLogin } from './login-limits.ts'
 import type { EntryDeps } from './redirect-signed-in.ts'
@@ -15,19 +16,13 @@ import { completeSignIn } from './second-factor/complete-sign-in.ts'
 import { requestedReturnTo } from './start-session.ts'
 import { createStraightOn } from './straight-on.ts'
 
-const NOTICES: readonly string[] = [
-  'deleted',
-  'signed_out',
-  'sign_in_ended',
-  'check_mail',
-] satisfies LoginView['notice'][]
-
-const isNotice = (text: string | undefined): text is NonNullable<LoginView['notice']> =>
-  text !== undefined && NOTICES.includes(text)
+const DONE = ['deleted', 'sign_in_ended', 'check_mail'] as const satisfies LoginDone[]
 
 const noticeOf = (context: RequestContext): LoginView['notice'] => {
   const done = context.query.get('done')
-  return isNotice(done) ? done : undefined
+  // True for all who see the page.
+  if (done === 'signed_out') return done
+  return DONE.find((one) => one === done && isDone(context, one))
 }
 
 /** `GET` and `POST /auth/login` (CONTRACT.md 4.2). */

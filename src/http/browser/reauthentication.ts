@@ -7,7 +7,7 @@ import type { PageDeps } from '../deps.ts'
 import { passwordFormLimits } from '../password-form-limits.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, page, redirect } from '../response.ts'
-import { confirmPath, isForAccount, readStepUp, type StepUp, targetOf } from '../step-up.ts'
+import { confirmPath, isForAccount, isForAccountPage, readStepUp, type StepUp, targetOf } from '../step-up.ts'
 import { orShowAgain, type Refusal } from './form-problems.ts'
 import { createRedirectLoops } from './redirect-loops.ts'
 import { confirmByPassword } from './second-factor/confirm-by-password.ts'
@@ -39,8 +39,8 @@ export const createReauthentication = (deps: PageDeps) => {
     stepUp: StepUp,
   ): Promise<ReauthenticationView> => {
     const factors = await secondFactors.find(session.userId)
-    // Without an address to return to, it is for changes on the account page, which need both.
-    const asksForBoth = stepUp.acr === 'mfa' || stepUp.returnTo === undefined
+    // Changes on the account page need both.
+    const asksForBoth = stepUp.acr === 'mfa' || isForAccountPage(stepUp)
     return {
       csrfToken: context.csrfToken,
       email: session.email,
@@ -64,7 +64,7 @@ export const createReauthentication = (deps: PageDeps) => {
   const findWayOn = async (session: AuthenticatedSession, stepUp: StepUp): Promise<string | undefined> => {
     const { returnTo, acr } = stepUp
     if (isEnough(session, stepUp)) {
-      if (returnTo === undefined) return acr && targetOf(stepUp)
+      if (returnTo === undefined || isForAccountPage(stepUp)) return acr && targetOf(stepUp)
       // An application that wants an even newer sign-in sends the browser back at once: then the page asks for one.
       const outcome = countReturn(session.sessionId, returnTo, monotonicClock.elapsedMs())
       return outcome === 'return' ? returnTo : undefined

@@ -1,6 +1,7 @@
 import type { AuthenticatedSession, IdentifiedSession, SignInGrant, StartOptions } from '../../sessions/sessions.ts'
 import type { EventFacts } from '../account-log.ts'
 import type { RouteDeps } from '../deps.ts'
+import { doneOnAccount } from './done.ts'
 import { type BrowserRecognition, createRecognition } from '../recognise-browser.ts'
 import type { RequestContext } from '../request-context.ts'
 import { type HttpResponse, redirect } from '../response.ts'
@@ -94,5 +95,6 @@ export const startSession = async (
   setCookie()
   // Another sign-in that waited here is over: this one has replaced it.
   if (context.cookies.pending) context.setCookies([deps.cookieWriter.pending()])
+  if (facts.event === 'reauthentication') doneOnAccount(deps, context, userId, 'confirmed')
   return redirect(await resolveReturnTo(returnTo))
 }

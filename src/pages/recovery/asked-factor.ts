@@ -106,7 +106,6 @@ const passkeyEntry = (
   html`${passkeyButton({
     kind: 'add',
     csrfToken,
-    url: '/auth/account?done=passkey_added',
     label: passkeyTexts.addAndLogIn,
     link,
     isMain: true,

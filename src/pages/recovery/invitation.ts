@@ -58,7 +58,6 @@ const passkeyWay = ({ csrfToken, token, byPassword, providers }: InvitationView)
   html`${byPassword && orLine()}${passkeyButton({
     kind: 'add',
     csrfToken,
-    url: '/auth/account?done=passkey_added',
     label: passkeyTexts.addAndLogIn,
     link: { purpose: 'invite', token },
     isMain: !byPassword,

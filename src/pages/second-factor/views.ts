@@ -37,6 +37,8 @@ export interface RecoveryCodesView {
   sealed: string
   /** Where to go on. */
   returnTo: string
+  /** What they come with; undefined: that was too long ago to say. */
+  done: 'second_factor_set_up' | 'passkey_added' | 'recovery_codes_renewed' | undefined
 }
 
 /** The section of the account page. */

@@ -56,7 +56,11 @@ describe('§4.2 POST /auth/account/email', () => {
     assertPage(forged, 403)
     assert.ok(forged.text.includes(`value="${email}"`), 'the form is shown again with what was typed')
     await clock.turnTo(11 * MINUTE)
-    assert.ok((await agent.get('/auth/account')).text.includes('href="/auth/account/confirm"'))
+    assert.ok(
+      (await agent.get('/auth/account')).text.includes(
+        'href="/auth/account/confirm?return_to=%2Fauth%2Faccount%23email-section"',
+      ),
+    )
     assertRedirect(await askFor(agent, email), '/auth/account/confirm')
     assert.deepEqual(server.mails, [])
     await agent.post('/auth/account/confirm', { password: person.password })

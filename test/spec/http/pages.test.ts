@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { test } from 'node:test'
-import { newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
-import { assertPage } from '../../support/client/assertions.ts'
+import { describe, test } from 'node:test'
+import { accountDone } from '../../../src/pages/account-done.ts'
+import { logIn, newPerson, signedUp, signUp } from '../../support/client/accounts.ts'
+import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer } from '../../support/client/user-agent.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { startService } from '../../support/service/service.ts'
@@ -104,6 +105,84 @@ test('texts of done are from the catalogue: an unknown one is not echoed', async
   }
   for (const done of ['__proto__', 'constructor', 'toString', 'hasOwnProperty'])
     assertPage(await agent.get(`/auth/account?done=${done}`))
+})
+
+const messagesOf = ({ text }: Answer) =>
+  [...text.matchAll(/<p class="box (?:done|note)"[^>]*>([^<]*)/g)].map(([, words = '']) => words)
+const sectionOf = ({ text }: Answer, id: string) =>
+  new RegExp(`<section aria-labelledby="${id}">[^]*?</section>`).exec(text)?.[0] ?? ''
+
+describe('what a page says was done', () => {
+  test('no link claims what was not done in this browser', async () => {
+    const { agent: user } = await signedUp(service)
+    for (const done of Object.keys(accountDone))
+      assert.deepEqual(messagesOf(await user.get(`/auth/account?done=${done}#done`)), [], done)
+    for (const done of ['deleted', 'sign_in_ended', 'check_mail'])
+      assert.deepEqual(messagesOf(await anonymous.get(`/auth/login?done=${done}`)), [], done)
+  })
+
+  test('in the section that changed, to which the address leads; a reload and another tab say it as well', async () => {
+    const { agent: user } = await signedUp(service)
+    const changed = await user.post('/auth/account/username', { username: newPerson().username })
+    assert.equal(changed.location, '/auth/account?done=username#done')
+    for (const tab of [user, user, user.copy()]) {
+      const page = await tab.get('/auth/account?done=username')
+      assert.deepEqual(messagesOf(page), ['Your username was changed.'])
+      assert.match(sectionOf(page, 'username-section'), /<p class="box done" id="done" role="status" tabindex="-1"/)
+    }
+    for (const path of ['/auth/account', '/auth/account?done=password'])
+      assert.deepEqual(messagesOf(await user.get(path)), [], path)
+  })
+
+  test('of one account, and not of the next one in the same browser', async () => {
+    const { agent: user, person } = await signedUp(service)
+    await user.post('/auth/account/sessions', { all_others: '1' })
+    assert.deepEqual(messagesOf(await user.get('/auth/account?done=sessions')), ['All other sessions were logged out.'])
+    await signUp(user, newPerson())
+    assert.deepEqual(messagesOf(await user.get('/auth/account?done=sessions')), [])
+    await logIn(user, person)
+    const deleted = await user.post('/auth/account/delete', { password: person.password })
+    assert.deepEqual(messagesOf(await user.get(deleted.location ?? '')), ['Your account was deleted.'])
+  })
+
+  test('after a confirmation, in the section that it was for, or at the top of the page', async () => {
+    const { agent: user, person } = await signedUp(service)
+    const confirm = (return_to: string) => user.post('/auth/account/confirm', { password: person.password, return_to })
+    const confirmed = await confirm('/auth/account#email-section')
+    assert.equal(confirmed.location, '/auth/account?done=confirmed&at=email-section#done')
+    const page = await user.get(confirmed.location)
+    assert.match(sectionOf(page, 'email-section'), /class="box done"/)
+    const nowhere = await user.get((await confirm('/auth/account#nothing-here')).location ?? '')
+    assert.equal(messagesOf(nowhere).length, 1)
+    assert.doesNotMatch(nowhere.text, /<section[^]*class="box done"/)
+    assert.equal((await confirm('/auth/account#a"b')).location, '/auth/account#a%22b')
+    const visitor = createUserAgent(service)
+    const asked = await visitor.get('/auth/account/confirm?return_to=%2Fauth%2Faccount%23email-section')
+    assert.equal(asked.location, '/auth/login?return_to=%2Fauth%2Faccount%23email-section')
+  })
+
+  test('what is wrong with a form stands in its section', async () => {
+    const { agent: user } = await signedUp(service)
+    for (const [form, section] of [
+      ['username', 'username-section'],
+      ['password', 'change-password'],
+      ['sessions', 'sessions'],
+      ['browsers', 'second-factor'],
+      ['passkeys', 'passkeys'],
+      ['delete', 'delete-account'],
+    ] as const) {
+      const refused = await user.post(`/auth/account/${form}`, { csrf_token: 'x'.repeat(43) })
+      assertPage(refused, 403)
+      assert.match(sectionOf(refused, section), /<p class="box wrong"[^>]* autofocus/, form)
+    }
+  })
+})
+
+test('/auth and /auth/ lead to the account, or to the login', async () => {
+  for (const path of ['/auth', '/auth/']) {
+    assertRedirect(await agent.get(path), '/auth/account')
+    assertRedirect(await anonymous.get(path), '/auth/login')
+  }
 })
 
 test('the account page has the parts that well-known addresses of the application lead to', async () => {

@@ -57,7 +57,7 @@ describe('§4.3 changing how a user signs in requires re-authentication', () => 
     for (const [path, form] of requests) assertRedirect(await agent.post(path, form), CONFIRM)
     assert.deepEqual(await providersOf(user.id), ['corp', 'github'])
     const page = await agent.get('/auth/account')
-    assert.match(page.text, /href="\/auth\/account\/confirm"/)
+    assert.match(page.text, /href="\/auth\/account\/confirm\?/)
     assert.doesNotMatch(page.text, /name="identity_id"|name="intent"|name="new_password"/)
     await assertSignedIn(agent)
   })
@@ -222,7 +222,7 @@ describe('§4.3 only authentication makes a session fresh', () => {
           ['/auth/account/delete', {}],
         ]
         for (const [path, form] of requests) assertRedirect(await browser.post(path, form), CONFIRM)
-        assert.match((await browser.get('/auth/account')).text, /href="\/auth\/account\/confirm"/)
+        assert.match((await browser.get('/auth/account')).text, /href="\/auth\/account\/confirm\?/)
         await browser.post('/auth/logout')
       }
     })

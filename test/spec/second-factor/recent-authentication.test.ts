@@ -74,7 +74,7 @@ describe('with a passkey or a second factor, changes need mfa within ten minutes
   test('the account page leads to confirmation in place of the forms', async () => {
     const { agent } = await withPasskey()
     const { text } = await agent.get('/auth/account')
-    assert.match(text, /href="\/auth\/account\/confirm"/)
+    assert.match(text, /href="\/auth\/account\/confirm\?/)
     assert.doesNotMatch(text, /action="\/auth\/account\/delete"|name="intent"/)
   })
 

@@ -111,7 +111,9 @@ export const createUserAgent = (
     return exchange(options, body, ({ setCookies }) => cookies.keep(setCookies))
   }
 
-  const get = (path: string, headers: OutgoingHttpHeaders = {}) => send({ method: 'GET', path, headers })
+  /** A fragment stays in the browser. */
+  const get = (path: string, headers: OutgoingHttpHeaders = {}) =>
+    send({ method: 'GET', path: path.replace(/#.*/, ''), headers })
 
   /** Its name depends on SVC_COOKIE_PREFIX. */
   const csrfCookie = () => cookies.get('__Host-svc_csrf') ?? cookies.get('svc_csrf')

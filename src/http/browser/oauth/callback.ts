@@ -7,6 +7,7 @@ import type { EventFacts } from '../../account-log.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { countProviderFailure } from '../../request-metrics.ts'
 import { type HttpResponse, isFinished, redirect } from '../../response.ts'
+import { doneOnAccount } from '../done.ts'
 import {
   findState,
   MAX_CALLBACK_LENGTH,
@@ -55,7 +56,7 @@ export const createProviderCallback = (deps: SignInByProviderDeps) => {
       return requireStarted(await confirmByProvider(deps, context, { session, grant, stepUp: stepUpOf(flow), facts }))
     }
     await oauth.link(profile, session, context)
-    return redirect(`${flow.returnTo}?done=linked`)
+    return redirect(doneOnAccount(deps, context, session.userId, 'linked'))
   }
 
   /** Only the browser that the flow belongs to gets its pending link or its link back, to try again. */

@@ -9,6 +9,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { asFirstSetUp, requireFirstEnrolment, requireFirstSetUp } from '../second-factor/first-set-up.ts'
 import { showRecoveryCodes } from '../second-factor/shown-codes.ts'
+import { doneOnAccount } from '../done.ts'
 import { enrolWithPasskey, findEnrolling } from './enrol-with-passkey.ts'
 import { createEnterByPasskey } from './enter-by-passkey.ts'
 import { findLinkToPasskey, type LinkToPasskey } from './named-link.ts'
@@ -59,7 +60,11 @@ export const createAddPasskey = (deps: PageDeps) => {
     return accountLog.recordOutcome(context, { event: 'passkey_add', userId, sessionId }, async (facts) => {
       const { passkey, recoveryCodes: codes } = await passkeys.add(session, await checkFirst(context, session), context)
       facts.passkeyId = passkey.id
-      return added(passkey, codes && (await showRecoveryCodes(deps, context, { userId, codes })))
+      const path = doneOnAccount(deps, context, userId, 'passkey_added')
+      return added(
+        passkey,
+        codes ? await showRecoveryCodes(deps, context, { userId, codes, done: 'passkey_added' }) : path,
+      )
     })
   }
 

@@ -6,6 +6,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { readReturnTo } from '../../return-to.ts'
 import type { ShowAgain } from '../../route.ts'
+import { doneOnAccount } from '../done.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 
 /** `POST /auth/account/passkeys`: renames or removes one. A name that is refused is shown again. */
@@ -19,10 +20,11 @@ export const createChangePasskey =
     )
 
 const change = async (
-  { passkeys, accountLog, baseUrl, homeUrl }: PageDeps,
+  deps: PageDeps,
   context: RequestContext,
   session: AuthenticatedSession,
 ): Promise<HttpResponse> => {
+  const { passkeys, accountLog } = deps
   const { form } = context
   const id = form.get('passkey_id')
   if (!id) throw new AppError('invalid_request', 'Say which passkey: passkey_id.', { field: 'passkey_id' })
@@ -32,15 +34,16 @@ const change = async (
   if (!isRemoval && name === undefined) {
     throw new AppError('invalid_request', 'Say what to do: name, or remove=1.', { field: 'name' })
   }
-  const path = `/auth/account?done=${isRemoval ? 'passkey_removed' : 'passkey_renamed'}`
-  const returnTo = readReturnTo(form.get('return_to') ?? path, { baseUrl, homeUrl })
+  const asked = form.get('return_to')
+  const returnTo = asked === undefined ? undefined : readReturnTo(asked, deps)
   const event = isRemoval ? 'passkey_remove' : 'passkey_rename'
   await accountLog.recordOutcome(context, { event, userId, sessionId }, async (facts) => {
     await (isRemoval ? passkeys.remove(session, id, context) : passkeys.rename(session, id, name, context))
     // Not before: it is any text until then.
     facts.passkeyId = id
   })
-  return redirect(returnTo)
+  const path = doneOnAccount(deps, context, userId, isRemoval ? 'passkey_removed' : 'passkey_renamed')
+  return redirect(returnTo ?? path)
 }
 
 /** What the account page then shows. */

@@ -38,7 +38,9 @@ export const enrolWithPasskey = (
         },
         async returnTo() {
           const codes = stored?.recoveryCodes
-          return codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target }) : target
+          return codes
+            ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target, done: 'passkey_added' })
+            : target
         },
       })
       if (!response || !stored || !('redirect' in response)) throw noLongerHolds()

@@ -35,7 +35,7 @@ export const createEnterByPasskey = (deps: PageDeps) => {
   }
 
   const codesPath = (context: RequestContext, userId: string, { recoveryCodes: codes }: AddedPasskey, path: string) =>
-    codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path }) : path
+    codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: path, done: 'passkey_added' }) : path
 
   const enterBy = async (
     context: RequestContext,

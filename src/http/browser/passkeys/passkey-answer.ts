@@ -34,8 +34,8 @@ const headersOf = (error: AppError): string[] | undefined => {
   return error instanceof UnknownPasskeyError && error.isGone ? ['x-svc-passkey', 'unknown'] : undefined
 }
 
-/** `path`: where the script sends the browser then; by default to the account page. */
-export const added = ({ id, name }: Passkey, path: string | undefined): HttpResponse => ({
+/** `path`: where the script sends the browser then. */
+export const added = ({ id, name }: Passkey, path: string): HttpResponse => ({
   ...json(201, JSON.stringify({ id, name })),
-  headers: path === undefined ? [] : ['location', path],
+  headers: ['location', path],
 })

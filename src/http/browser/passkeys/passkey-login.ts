@@ -6,13 +6,12 @@ import type { RequestContext } from '../../request-context.ts'
 import { countOutcome, passkeyFailure } from '../../request-metrics.ts'
 import { type HttpResponse, json } from '../../response.ts'
 import { readReturnTo, returnToParameter } from '../../return-to.ts'
+import { targetOf } from '../../step-up.ts'
+import { doneAtLogin } from '../done.ts'
 import { askToProveEmail } from '../recovery/check-mail.ts'
 import { startSession } from '../start-session.ts'
 import { answerScript } from './passkey-answer.ts'
 import { holdBrowserSecret } from '../recovery/asking-browser.ts'
-
-/** Where the account page says that the user has confirmed who they are. */
-const AFTER_CONFIRMATION = '/auth/account?done=confirmed'
 
 /** `/auth/passkeys/login`: signing in with a passkey, or confirming a session (`confirm=1`). */
 export const createPasskeyLogin = (deps: PageDeps) => {
@@ -46,21 +45,17 @@ export const createPasskeyLogin = (deps: PageDeps) => {
     const { grant, apply: also, passkey } = proof
     Object.assign(facts, { userId: grant.userId, passkeyId: passkey.id })
     const start = { grant, returnTo, facts, also }
-    if (!isConfirmation && (await askToProveEmail(deps, context, start))) return redirectTo(checkMailPath(returnTo))
+    if (!isConfirmation && (await askToProveEmail(deps, context, start)))
+      return redirectTo(doneAtLogin(deps, context, 'check_mail', returnToParameter(returnTo, deps)))
     const started = await startSession(deps, context, start)
     if (!started) throw new AppError('unauthorized', 'This passkey is no longer good.', { reason: 'passkey_wrong' })
     recordCounter(context, proof)
     return redirectTo(returnTo)
   }
 
-  const checkMailPath = (returnTo: string): string => {
-    const parameter = returnToParameter(returnTo, deps)
-    return `/auth/login?done=check_mail${parameter === undefined ? '' : `&return_to=${encodeURIComponent(parameter)}`}`
-  }
-
   const destinationOf = (context: RequestContext): Destination => {
     const isConfirmation = context.query.get('confirm') === '1'
-    const entered = context.query.get('return_to') ?? (isConfirmation ? AFTER_CONFIRMATION : undefined)
+    const entered = context.query.get('return_to') ?? (isConfirmation ? targetOf(NOTHING_ELSE) : undefined)
     return { isConfirmation, returnTo: readReturnTo(entered, deps) }
   }
 
@@ -85,6 +80,8 @@ export const createPasskeyLogin = (deps: PageDeps) => {
       }),
   }
 }
+
+const NOTHING_ELSE = { returnTo: undefined, acr: undefined }
 
 interface Destination {
   returnTo: string

@@ -3,6 +3,7 @@ import type { AuthenticatedSession } from '../../../sessions/sessions.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
+import { doneOnAccount } from '../done.ts'
 import { askingBrowserOf } from './check-mail.ts'
 
 /**
@@ -18,5 +19,5 @@ export const createSendVerification =
     await deps.accountLog.recordOutcome(context, { event: 'email_verification_request', userId }, () =>
       verification.sendAgain(userId, askingBrowserOf(deps, context)),
     )
-    return redirect('/auth/account?done=verification_sent')
+    return redirect(doneOnAccount(deps, context, userId, 'verification_sent'))
   }

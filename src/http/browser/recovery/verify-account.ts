@@ -5,6 +5,7 @@ import type { EventFacts } from '../../account-log.ts'
 import type { PageDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
+import { doneOnAccount } from '../done.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { limitLogin } from '../login-limits.ts'
 import { completeSignIn } from '../second-factor/complete-sign-in.ts'
@@ -46,7 +47,10 @@ export const createVerifyAccount = (deps: PageDeps): LinkHandlers => {
     const also = verification.verifyIn(link, context)
     const signIn = { way: 'verification', grant, facts, also, browser: 'silent' } as const
     const response = own
-      ? await startSession(deps, context, { ...signIn, returnTo: '/auth/account?done=email_verified' })
+      ? await startSession(deps, context, {
+          ...signIn,
+          returnTo: async () => doneOnAccount(deps, context, own.userId, 'email_verified'),
+        })
       : await completeSignIn(deps, context, { ...signIn, returnTo: returnToOf(deps, context, link) })
     if (!response) throw new DeadLinkError('verify', 'ended')
     return response

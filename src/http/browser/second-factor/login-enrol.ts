@@ -63,7 +63,9 @@ export const createLoginEnrol = (deps: PageDeps) => {
       store: asFirstSetUp(deps, context, { userId, way, apply: (transaction) => checked.apply(transaction, {}) }),
       returnTo: async () => {
         const { recoveryCodes: codes } = checked
-        return codes ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target }) : target
+        return codes
+          ? showRecoveryCodes(deps, context, { userId, codes, returnTo: target, done: 'second_factor_set_up' })
+          : target
       },
     })
     if (!response) return beginAgain(deps, context)

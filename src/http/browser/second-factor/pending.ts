@@ -6,6 +6,7 @@ import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, redirect } from '../../response.ts'
 import { readReturnTo, returnToParameter } from '../../return-to.ts'
 import { confirmPath } from '../../step-up.ts'
+import { doneAtLogin } from '../done.ts'
 import { holdBrowserSecret } from '../recovery/asking-browser.ts'
 import { findBrowserSessions } from '../start-session.ts'
 
@@ -61,9 +62,7 @@ export const beginAgain = (deps: PageDeps, context: RequestContext): HttpRespons
   if (!context.cookies.pending) return redirect(withReturnTo(deps, '/auth/login', returnTo))
   context.setCookies([deps.cookieWriter.pending()])
   if (pending?.confirms) return redirect(confirmPath({ returnTo, acr: 'mfa' }))
-  const parameter = returnToParameter(returnTo, deps)
-  const query = new URLSearchParams({ done: 'sign_in_ended', ...(parameter !== undefined && { return_to: parameter }) })
-  return redirect(`/auth/login?${query.toString()}`)
+  return redirect(doneAtLogin(deps, context, 'sign_in_ended', returnToParameter(returnTo, deps)))
 }
 
 /** A browser is trusted for logins alone, and not before the account knows it. */

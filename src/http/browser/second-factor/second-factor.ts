@@ -7,6 +7,7 @@ import type { PageDeps } from '../../deps.ts'
 import { passwordFormLimits } from '../../password-form-limits.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page, redirect } from '../../response.ts'
+import { doneOnAccount } from '../done.ts'
 import { orShowAgain, type Refusal } from '../form-problems.ts'
 import { startSession } from '../start-session.ts'
 import { asFirstSetUp, requireFirstSetUp } from './first-set-up.ts'
@@ -68,14 +69,16 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
     const { recoveryCodes: codes, apply } = await secondFactors.checkOwnSetUp(session, first, context)
     const also = asFirstSetUp(deps, context, { userId: session.userId, apply })
     const grant = grantWithCode(session, clock)
+    const { userId } = session
+    const done = 'second_factor_set_up'
     const response = await startSession(deps, context, {
       grant,
       facts,
       also,
       returnTo: async () =>
         codes
-          ? showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo })
-          : (returnTo ?? '/auth/account?done=second_factor_set_up'),
+          ? showRecoveryCodes(deps, context, { userId, codes, returnTo, done })
+          : (returnTo ?? doneOnAccount(deps, context, userId, done)),
     })
     if (!response) throw new AppError('unauthorized', 'This account is gone. Nothing was changed.')
     return response
@@ -83,13 +86,14 @@ export const createSecondFactorHandlers = (deps: PageDeps) => {
 
   const remove = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
     await secondFactors.remove(session, context)
-    return redirect('/auth/account?done=second_factor_removed')
+    return redirect(doneOnAccount(deps, context, session.userId, 'second_factor_removed'))
   }
 
   const renew = async (context: RequestContext, session: AuthenticatedSession): Promise<HttpResponse> => {
     const returnTo = returnToOf(context)
     const codes = await secondFactors.renewRecoveryCodes(session, context)
-    return redirect(await showRecoveryCodes(deps, context, { userId: session.userId, codes, returnTo }))
+    const shown = { userId: session.userId, codes, returnTo, done: 'recovery_codes_renewed' } as const
+    return redirect(await showRecoveryCodes(deps, context, shown))
   }
 
   /** What the form asks for, by its field. */

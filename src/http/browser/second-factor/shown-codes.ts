@@ -4,16 +4,29 @@ import type { PageDeps, RouteDeps } from '../../deps.ts'
 import type { RequestContext } from '../../request-context.ts'
 import { type HttpResponse, page } from '../../response.ts'
 import { type ReturnTargets, readReturnTo } from '../../return-to.ts'
+import { ACCOUNT_PATH, accountPathAfter } from '../../step-up.ts'
+import { doneOnAccount, isDone } from '../done.ts'
+
+/** What new recovery codes come with. */
+const OCCASIONS = ['second_factor_set_up', 'passkey_added', 'recovery_codes_renewed'] as const
+
+interface NewCodes {
+  userId: string
+  codes: string[]
+  returnTo?: string | undefined
+  done: (typeof OCCASIONS)[number]
+}
 
 const SECOND_FACTOR_PATH = '/auth/account/second-factor'
 
 /** Sets the cookie with new recovery codes; resolves to the path of the page that shows them once. */
 export const showRecoveryCodes = async (
-  { secondFactors, cookieWriter }: Pick<RouteDeps, 'secondFactors' | 'cookieWriter'>,
+  deps: Pick<RouteDeps, 'secondFactors' | 'cookieWriter'>,
   context: RequestContext,
-  { userId, codes, returnTo }: { userId: string; codes: string[]; returnTo?: string | undefined },
+  { userId, codes, returnTo, done }: NewCodes,
 ): Promise<string> => {
-  context.setCookies([cookieWriter.codes(await secondFactors.sealCodes(userId, codes))])
+  context.setCookies([deps.cookieWriter.codes(await deps.secondFactors.sealCodes(userId, codes))])
+  doneOnAccount(deps, context, userId, done)
   return returnTo === undefined ? SECOND_FACTOR_PATH : `${SECOND_FACTOR_PATH}?return_to=${encodeURIComponent(returnTo)}`
 }
 
@@ -35,8 +48,9 @@ export const createRecoveryCodesView = ({ secondFactors, cookieWriter, pages }: 
     const codes = await secondFactors.openCodes(userId, sealed)
     if (!codes || sealed === undefined) return undefined
     if (context.method !== 'HEAD') context.setCookies([cookieWriter.codes(undefined)])
-    const returnTo = returnToOf(context) ?? '/auth/account'
-    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo }))
+    const done = OCCASIONS.find((what) => isDone(context, what, userId))
+    const returnTo = returnToOf(context) ?? (done ? accountPathAfter(done) : ACCOUNT_PATH)
+    return page(200, pages.recoveryCodes({ csrfToken: context.csrfToken, codes, sealed, returnTo, done }))
   },
 
   /** The codes that the page has just shown, as a file. Nothing but what svc has sealed for this user gets into it. */
