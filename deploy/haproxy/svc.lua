@@ -8,7 +8,7 @@
 -- Above the timeout of the backend, which answers first.
 local TIMEOUT_MS = 10000
 local COPIED =
-  { "x-svc-user-id", "x-svc-email", "x-svc-username", "x-svc-roles", "x-svc-email-verified", "x-svc-user-amr" }
+  { "x-svc-user-id", "x-svc-user-email", "x-svc-user-username", "x-svc-user-roles", "x-svc-user-email-verified", "x-svc-user-amr" }
 local ASKED = { "cookie", "host", "accept", "sec-fetch-mode", "user-agent" }
 local PASSED_ON = { "location", "content-type", "cache-control", "content-security-policy", "retry-after", "x-request-id" }
 

@@ -32,8 +32,9 @@ const TARGETS = [
 
 /** The headers that name a user, in the spellings that an application may take for the same. */
 const FORGED = Object.fromEntries(
-  ['User-Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'User-Amr', 'Amr', 'Login']
-    .map((name) => `X-Svc-${name}`)
+  ['Id', 'Email', 'Username', 'Roles', 'Email-Verified', 'Amr', 'Auth-Time']
+    .map((name) => `X-Svc-User-${name}`)
+    .concat('X-Svc-Login')
     .concat(['User', 'Email', 'Name', 'Groups'].map((name) => `Remote-${name}`))
     .flatMap((name) => [name, name.replaceAll('-', '_'), name.toUpperCase(), name.toLowerCase().replaceAll('-', '_')])
     .map((name) => [name, 'admin']),
@@ -105,9 +106,16 @@ for (const { name, port } of gateways) {
         assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', { [header]: value }))), {}, header)
       }
       assert.deepEqual(identityOf(echoOf(await visitor.open('/elsewhere', FORGED))), {})
-      const mixed = ['X_Svc-Roles', 'X-Svc_Roles', 'x-svc_email-verified', 'X-Svc-Email_Verified']
+      const mixed = ['X_Svc-User-Roles', 'X-Svc_User_Roles', 'x-svc_user_email-verified', 'X-Svc-User-Email_Verified']
       // For PHP, a dot is an underscore.
-      const dotted = ['X.Svc.Roles', 'x.svc-roles', 'X-Svc.User.Id', 'X.Svc_User-Amr', 'X_Svc.Email', 'Remote.User']
+      const dotted = [
+        'X.Svc.User.Roles',
+        'x.svc-user-roles',
+        'X-Svc.User.Id',
+        'X.Svc_User-Amr',
+        'X_Svc.User.Email',
+        'Remote.User',
+      ]
       for (const header of [...mixed, ...dotted]) {
         const answer = await visitor.open('/elsewhere', { [header]: 'admin' })
         if (answer.status !== 400) assert.deepEqual(identityOf(echoOf(answer)), {}, header)

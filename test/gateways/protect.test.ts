@@ -72,18 +72,18 @@ const TARGETS = [
 const SPELLINGS = ['//members/a', '/members//a', '/%6dembers/a', '/x/../members/a', '/./members/a', '/members/./a']
 
 const FORGED = {
-  'X-Svc-Roles': 'admin',
+  'X-Svc-User-Roles': 'admin',
   'X-SVC-USER-ID': '1',
   'x-svc-user-amr': 'mfa',
   'Remote-User': 'admin',
   'remote-groups': 'admin',
-  X_Svc_Roles: 'admin',
+  X_Svc_User_Roles: 'admin',
   X_Svc_User_Amr: 'mfa',
   'X-Svc.User-Amr': 'mfa',
-  x_svc_email: 'admin',
+  x_svc_user_email: 'admin',
   Remote_User: 'admin',
-  'X.Svc.Roles': 'admin',
-  'X-Svc.Email': 'admin',
+  'X.Svc.User.Roles': 'admin',
+  'X-Svc.User.Email': 'admin',
   'remote.user': 'admin',
 }
 
@@ -99,17 +99,17 @@ for (const { name, port } of gateways) {
       const user = (await member.fetch('/auth/api/v1/user')).json<{ id: string; email: string; username: string }>()
       const expected = {
         'x-svc-user-id': user.id,
-        'x-svc-email': user.email,
-        'x-svc-username': user.username,
-        'x-svc-roles': '-',
-        'x-svc-email-verified': 'false',
+        'x-svc-user-email': user.email,
+        'x-svc-user-username': user.username,
+        'x-svc-user-roles': '-',
+        'x-svc-user-email-verified': 'false',
         'x-svc-user-amr': 'pwd',
       }
       assert.deepEqual(identityOf(echoOf(await member.open('/members/a'))), expected)
       const seen = identityOf(echoOf(await member.open('/members/a', FORGED)))
       assert.deepEqual(seen, expected)
       assert.equal((await svc.cli(['users', 'set-roles', user.id, 'a', 'b:c'])).code, 0)
-      assert.equal(identityOf(echoOf(await member.fetch('/members/a', FORGED)))['x-svc-roles'], 'a,b:c')
+      assert.equal(identityOf(echoOf(await member.fetch('/members/a', FORGED)))['x-svc-user-roles'], 'a,b:c')
     })
 
     test('a visitor without a session returns to exactly the requested address', async () => {
@@ -242,7 +242,8 @@ for (const { name } of gateways) {
 }
 
 test('software that knows Remote-User gets it from Caddy, and not from the client', async (t) => {
-  const named = 'X-Svc-User-Id X-Svc-Email X-Svc-Username X-Svc-Roles X-Svc-Email-Verified X-Svc-User-Amr'
+  const named =
+    'X-Svc-User-Id X-Svc-User-Email X-Svc-User-Username X-Svc-User-Roles X-Svc-User-Email-Verified X-Svc-User-Amr'
   const change = (text: string) =>
     replaced(
       replaced(text, '?redirect=1', '?redirect=1&headers=remote'),

@@ -38,10 +38,10 @@ test('§4.13 a session is 200, empty, with the user in headers, and never with t
   assertAllowed(answer)
   assert.deepEqual(identityOf(answer), {
     'x-svc-user-id': id,
-    'x-svc-email': person.email,
-    'x-svc-username': person.username,
-    'x-svc-roles': '-',
-    'x-svc-email-verified': 'false',
+    'x-svc-user-email': person.email,
+    'x-svc-user-username': person.username,
+    'x-svc-user-roles': '-',
+    'x-svc-user-email-verified': 'false',
     'x-svc-user-amr': 'pwd',
   })
   const token = agent.cookies.get('svc_access') ?? ''
@@ -56,9 +56,9 @@ test('§4.13 roles, a verified email and a changed username are there with the n
   assert.equal((await service.cli(['users', 'verify-email', id])).code, 0)
   assert.equal((await service.cli(['users', 'set-username', id, 'renamed-for-check'])).code, 0)
   const seen = identityOf(await agent.get('/auth/check'))
-  assert.equal(seen['x-svc-roles'], 'admin,billing:read,x.y-z_1')
-  assert.equal(seen['x-svc-email-verified'], 'true')
-  assert.equal(seen['x-svc-username'], 'renamed-for-check')
+  assert.equal(seen['x-svc-user-roles'], 'admin,billing:read,x.y-z_1')
+  assert.equal(seen['x-svc-user-email-verified'], 'true')
+  assert.equal(seen['x-svc-user-username'], 'renamed-for-check')
 })
 
 test('§4.13 what the user proved is named, and `-` for a session from before it was known', async (t) => {
@@ -94,7 +94,7 @@ test('§4.13 with headers=remote there are the names that other software knows, 
   const answer = await agent.get('/auth/check?redirect=1&headers=remote')
   assertAllowed(answer)
   assert.deepEqual(remoteOf(answer), remote('a,b'))
-  assert.equal(identityOf(answer)['x-svc-roles'], 'a,b')
+  assert.equal(identityOf(answer)['x-svc-user-roles'], 'a,b')
   for (const path of ['/auth/check', '/auth/check?headers=other', '/auth/check/forward/a?headers=remote']) {
     const plain = await agent.get(path)
     assertAllowed(plain)
@@ -111,7 +111,7 @@ test('§4.13 values are ASCII: all else and % are percent-encoded, and none can 
   const answer = await agent.get('/auth/check?headers=remote')
   assertAllowed(answer)
   const expected = `50%25%0D%0AX-Injected: 1%7F%C3%A9%E6%97%A5%F0%9F%98%80 ${person.email}`
-  assert.equal(answer.headers['x-svc-email'], expected)
+  assert.equal(answer.headers['x-svc-user-email'], expected)
   assert.equal(answer.headers['remote-email'], expected)
   assert.equal(answer.headers['x-injected'], undefined)
 })
