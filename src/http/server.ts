@@ -14,11 +14,12 @@ import { createGuards } from './guards.ts'
 import { createNoRoute } from './no-route.ts'
 import { createOutdatedForms } from './outdated-form.ts'
 import { createOwnRequestCheck } from './own-request.ts'
+import { wantsPartOfPage } from './part-of-page.ts'
 import { createProbeAnswers, PROBE_DESTINATION } from './probe-answer.ts'
 import { createRefreshLog } from './refresh-log.ts'
 import { requireOneHost } from './require-one-host.ts'
 import { createResponder } from './responder.ts'
-import type { HttpResponse } from './response.ts'
+import { type HttpResponse, noContent } from './response.ts'
 import type { KeylessRoute, Route } from './route.ts'
 import { createRouteLookup } from './route-lookup.ts'
 import { createRoutes } from './routes.ts'
@@ -80,7 +81,7 @@ export const createServer = (given: ServerDeps): Server => {
     }
     if (route.method === 'POST') return handleForm(route, context, incoming)
     requireOneHost(context)
-    return guards.handle(route, context)
+    return wantsPartOfPage(route, context.headers) ? noContent : guards.handle(route, context)
   }
 
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {

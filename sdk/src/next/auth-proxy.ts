@@ -2,6 +2,7 @@ import { NextResponse } from 'next/server'
 import { readIssuer } from '../auth/settings.ts'
 import { createGuard, type Guard, type GuardOptions } from '../guard/guard.ts'
 import { toResponse } from '../guard/refusal-response.ts'
+import { isRouterRequest } from './router-request.ts'
 
 /** What the proxy needs of a `NextRequest`. */
 export interface ProxyRequest extends Request {
@@ -22,6 +23,10 @@ const toAbsolute = (response: Response, base: string): Response => {
   return response
 }
 
+// The router takes it for "nothing here": a link that is followed loads its page as a browser does, and is led to the
+// login page. A 401 would do the same, with a red line in the console for each link that comes into view.
+const nothingForRouter = (): Response => new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+
 /**
  * A function for `proxy.ts` (`middleware.ts` before Next.js 16). Pages of visitors who are not signed in lead to the
  * login page, other requests get 401, an outage is 503. It is a convenience and never the only check: pages, actions
@@ -34,6 +39,7 @@ export const authProxy = (options: GuardOptions = {}): ((request: ProxyRequest) 
     // At the first request: a build loads this file without the environment that it will run in.
     guard ??= createGuard(options)
     const { refusal } = await guard.requireUser(request)
+    if (refusal?.status === 401 && isRouterRequest(request.headers)) return nothingForRouter()
     if (refusal) return toAbsolute(toResponse(refusal), readIssuer(options.issuer) ?? request.url)
     const headers = new Headers(request.headers)
     const { pathname, search } = new URL(request.url)

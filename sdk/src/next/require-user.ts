@@ -7,6 +7,7 @@ import { loginUrlTo } from '../request/login-url.ts'
 import { isNavigation } from '../request/page.ts'
 import type { User } from '../user.ts'
 import { PATH_HEADER } from './auth-proxy.ts'
+import { isRendering } from './rendering.ts'
 
 export interface RequireUserOptions {
   /** What `createAuth` returned. By default, the environment says how to reach svc. */
@@ -35,14 +36,15 @@ let sharedAuth: Auth | undefined
 const findAuth = ({ auth }: RequireUserOptions): Auth => auth ?? (sharedAuth ??= createAuth())
 
 // Next.js tells no method; what is sent has a type, and a script that sends an action has a header of its own.
-const isPage = (received: Headers): boolean =>
-  !received.has('next-action') && !received.has('content-type') && isNavigation(received)
+const isSent = (received: Headers): boolean => received.has('next-action') || received.has('content-type')
 
 const requireCurrentUser = async (options: RequireUserOptions): Promise<User> => {
+  const isPage = isRendering()
   const received = await headers()
   const user = await findAuth(options).getUser(received)
   if (user) return user
-  if (!isPage(received)) throw unauthorized()
+  // A `<Link>` fetches a page as any script would, and Next.js tells a page nothing of it.
+  if (isSent(received) || !(isPage || isNavigation(received))) throw unauthorized()
   return redirect(loginUrlTo(options.returnTo ?? received.get(PATH_HEADER) ?? '/'))
 }
 

@@ -168,3 +168,14 @@ test('§4.2 GET /auth leads to the account when signed in, else to the login', a
   assertRedirect(await agent.get('/auth'), '/auth/account')
   assertRedirect(await createUserAgent(service).get('/auth'), '/auth/login')
 })
+
+test('§4.7 the router of Next.js, which asks for parts of pages, gets an empty answer and has the browser load the page', async () => {
+  const { agent } = await signedUp(service)
+  for (const name of ['svc_access', 'svc_fresh']) agent.cookies.delete(name)
+  for (const path of ['/auth/login?return_to=%2Fa', '/auth/account', '/auth/account/confirm?return_to=%2Fa']) {
+    const answer = await agent.get(path, { rsc: '1' })
+    assert.deepEqual([answer.status, answer.text, answer.setCookies], [204, '', []], path)
+  }
+  assert.equal((await agent.get('/auth/api/v1/user', { rsc: '1' })).status, 401)
+  assertRedirect(await agent.get('/auth/login?return_to=%2Fa'), '/a')
+})

@@ -43,6 +43,17 @@ export const HOSTILE_HTML = `<base href="https://elsewhere.example/">
   <a id="svcSession"></a><a id="svcSession" name="audience" href="urn:evil"></a>
   <form id="cookieStore"><input name="addEventListener"></form>`
 
+const IN_AUTH = new Set(['svc_refresh', 'svc_device'])
+
+/** The cookies of a client, for a browser on this machine. */
+export const cookiesOf = ({ cookies }: UserAgent): { name: string; value: string; domain: string; path: string }[] =>
+  cookies.names().map((name) => ({
+    name,
+    value: cookies.get(name) ?? '',
+    domain: 'localhost',
+    path: IN_AUTH.has(name) ? '/auth' : '/',
+  }))
+
 let pages = 0
 
 /** Signs a new user up, and hands their cookies to a new browser context, which is closed after the test. */
@@ -50,11 +61,7 @@ export const visitSite = async (browser: Browser, site: Site, t: TestContext): P
   const context = await browser.newContext({ baseURL: site.url })
   context.setDefaultTimeout(10_000)
   const { agent } = await signedUp(site.service)
-  const cookies = agent.cookies.names().map((name) => ({ name, value: agent.cookies.get(name) ?? '' }))
-  const inAuth = new Set(['svc_refresh', 'svc_device'])
-  await context.addCookies(
-    cookies.map((cookie) => ({ ...cookie, domain: 'localhost', path: inAuth.has(cookie.name) ? '/auth' : '/' })),
-  )
+  await context.addCookies(cookiesOf(agent))
   const first = await context.newPage()
   const complaints: string[] = []
   const elsewhere: string[] = []

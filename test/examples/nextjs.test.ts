@@ -1,0 +1,62 @@
+// Runs on SQLite.
+import assert from 'node:assert/strict'
+import { after, describe, type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { launchChrome } from '../support/browser/chrome.ts'
+import { cookiesOf } from '../support/browser/site-visitor.ts'
+import { signedUp } from '../support/client/accounts.ts'
+import { canRun, type RunningExample, startExample } from '../support/examples/running-example.ts'
+
+/** Ways to a page: the router of Next.js fetches it in parts, a browser loads it. */
+const LINKS: Record<string, (page: Page, path: string) => Promise<void>> = {
+  '<Link>': (page, path) => page.locator(`nav a[href="${path}"]`).click(),
+  '<a>': async (page, path) => {
+    await page.evaluate(`document.body.insertAdjacentHTML('beforeend', '<a id=plain href="${path}">Plain</a>')`)
+    await page.locator('#plain').click()
+  },
+}
+
+/** A page that `authProxy` protects, too, and one that asks alone. */
+const PAGES = { '/notes': /^Notes of /, '/profile': /^Profile of / }
+
+const tests = ({ url, svc }: RunningExample): void => {
+  const open = async (t: TestContext) => {
+    const context = await browser.newContext({ baseURL: url })
+    t.after(() => context.close())
+    context.setDefaultTimeout(20_000)
+    const complaints: string[] = []
+    context.on('console', (line) => void (line.type() === 'error' && complaints.push(line.text())))
+    return { context, complaints, page: await context.newPage() }
+  }
+
+  for (const [link, follow] of Object.entries(LINKS)) {
+    for (const [path, heading] of Object.entries(PAGES)) {
+      test(`${link} leads a signed-out visitor to ${path} by way of the login page, without a complaint`, async (t) => {
+        const { page, complaints } = await open(t)
+        await page.goto('/', { waitUntil: 'networkidle' })
+        await follow(page, path)
+        await page.waitForURL(`${url}/auth/login?return_to=${encodeURIComponent(path)}`)
+        assert.deepEqual(complaints, [])
+      })
+
+      test(`${link} leads to ${path} a user whose access token has just run out`, async (t) => {
+        const { page, context, complaints } = await open(t)
+        await context.addCookies(cookiesOf((await signedUp(svc)).agent))
+        await page.goto('/', { waitUntil: 'networkidle' })
+        for (const name of ['svc_access', 'svc_fresh']) await context.clearCookies({ name })
+        await follow(page, path)
+        await page.getByRole('heading', { name: heading }).waitFor()
+        assert.equal(page.url(), url + path)
+        assert.deepEqual(complaints, [])
+      })
+    }
+  }
+}
+
+const browser = await launchChrome()
+after(() => browser.close())
+
+if (canRun('nextjs')) {
+  const example = await startExample({ name: 'nextjs', runtime: 'next' })
+  describe('examples/nextjs', () => tests(example))
+}
