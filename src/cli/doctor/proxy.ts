@@ -3,7 +3,7 @@ import { checkCaching, newPath } from './caching.ts'
 import { checkSentCookies, checkSetCookies } from './cookies.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Probed, sendProbe, type Target } from './probe.ts'
-import { explainFailure, HEALTH_PATH, reach } from './reach.ts'
+import { clockDiffers, explainFailure, HEALTH_PATH, reach } from './reach.ts'
 
 /** Clocks that differ by more than this make tokens and codes fail. */
 const MAX_CLOCK_DIFFERENCE_MS = 10_000
@@ -60,9 +60,5 @@ const checkCookies = async (target: Target, names: string[], aheadMs: number): P
 const trySend = (target: Target, cookie: string, aheadMs: number): Promise<Probed | undefined> =>
   sendProbe(target, { path: newPath(), cookie, aheadMs }).catch(() => undefined)
 
-const checkClock = (aheadMs: number): Finding[] => {
-  if (Math.abs(aheadMs) <= MAX_CLOCK_DIFFERENCE_MS) return []
-  const seconds = Math.round(Math.abs(aheadMs) / 1000)
-  const direction = aheadMs > 0 ? 'ahead of' : 'behind'
-  return [finding('clock_differs', `The clock of the service is ${seconds} s ${direction} that of this machine.`)]
-}
+const checkClock = (aheadMs: number): Finding[] =>
+  Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS ? [clockDiffers(aheadMs)] : []
