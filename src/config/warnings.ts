@@ -28,6 +28,7 @@ export const findWarnings = (settings: ReadSettings, files: SecretFiles): string
   ...warnOfHashMemory(settings),
   ...warnOfDatabase(settings),
   ...warnOfSecretFiles(settings, files),
+  ...warnOfWebhookUrl(settings),
   ...warnOfWebhookSecrets(settings),
   ...warnOfPlainMail(settings),
   ...warnOfLifetimes(settings),
@@ -103,6 +104,11 @@ const ownSecretFiles = ({ database, secret }: ReadSettings): string[] => {
   const file = resolve(database.file)
   return [rootSecretFile(file), previousSecretFile(file)]
 }
+
+const warnOfWebhookUrl = ({ webhookUrl }: ReadSettings): string[] =>
+  webhookUrl?.startsWith('http:') && isPublicUrl(webhookUrl)
+    ? [`SVC_WEBHOOK_URL sends emails and what users do unencrypted to ${new URL(webhookUrl).host}: use https`]
+    : []
 
 const MIN_WEBHOOK_SECRET_BYTES = 16
 

@@ -16,7 +16,8 @@ type ProbeDeps = Pick<RouteDeps, 'rootSecret' | 'clock' | 'baseUrl' | 'cookieTab
 
 /**
  * Answers the probes of `svc doctor`, on any path. Undefined for every other request: one that is not good is answered
- * as if it were none. The target is the path with its query.
+ * as if it were none. One for another origin may come from a server that the doctor was sent to: it learns the base URL.
+ * The target is the path with its query.
  */
 export const createProbeAnswers = (deps: ProbeDeps) => {
   const { rootSecret, clock, baseUrl, cookieTable } = deps
@@ -33,6 +34,7 @@ export const createProbeAnswers = (deps: ProbeDeps) => {
     if (typeof header !== 'string') return undefined
     const probe = readProbe(rootSecret, header, clock.now())
     if (!probe) return undefined
+    if (probe.origin !== baseUrl) return json(200, JSON.stringify({ probe: { base_url: baseUrl } }))
     const setCookies = probe.kind === 'cookies' ? cookies : []
     context.setCookies(setCookies)
     const answer: ProbeAnswer = {

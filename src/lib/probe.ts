@@ -3,7 +3,7 @@ import { equalInConstantTime, hmac, randomToken } from './secrets.ts'
 
 /**
  * The header of a probe: a request of `svc doctor` that svc answers on any path, with what has arrived of it. Only who
- * has the root secret can make one.
+ * has the root secret can make one, for one origin: another server that gets it learns nothing about svc with it.
  */
 export const PROBE_HEADER = 'svc-probe'
 
@@ -39,28 +39,39 @@ export interface ProbeAnswer {
 }
 
 const PURPOSE = 'doctor probes'
-const FORM = /^(\d{13})\.([\w-]{22})\.(cookies|plain)\.([\w-]{43})$/
+const FORM = /^(\d{13})\.([\w-]{22})\.(cookies|plain)\.([\w-]{1,400})\.([\w-]{43})$/
 
 const macOf = (keys: DerivedKeys, facts: string): string => hmac(keys.for(PURPOSE), `probe\n${facts}`, 'base64url')
 
+interface SignedFacts {
+  kind: ProbeKind
+  /** Where the probe is sent. */
+  origin: string
+}
+
 /** A new probe, and the nonce that names it. `nowMs` is the time at the service. */
-export const signProbe = (keys: DerivedKeys, kind: ProbeKind, nowMs: number): { header: string; nonce: string } => {
+export const signProbe = (
+  keys: DerivedKeys,
+  { kind, origin }: SignedFacts,
+  nowMs: number,
+): { header: string; nonce: string } => {
   const nonce = randomToken(16)
   // Half of the time is for clocks that differ and for slow networks.
-  const facts = `${Math.round(nowMs + PROBE_LIFETIME_MS / 2)}.${nonce}.${kind}`
+  const facts = `${Math.round(nowMs + PROBE_LIFETIME_MS / 2)}.${nonce}.${kind}.${Buffer.from(origin).toString('base64url')}`
   return { header: `${facts}.${macOf(keys, facts)}`, nonce }
 }
 
-/** The kind and the nonce of a good probe; undefined for anything else. */
+/** What a good probe says; undefined for anything else. */
 export const readProbe = (
   rootSecret: RootSecret,
   header: string,
   nowMs: number,
-): { kind: ProbeKind; nonce: string } | undefined => {
-  const [, expiresMs, nonce, kind, mac] = FORM.exec(header) ?? []
+): (SignedFacts & { nonce: string }) | undefined => {
+  const [, expiresMs, nonce, kind, encoded = '', mac] = FORM.exec(header) ?? []
   if (nonce === undefined || (kind !== 'cookies' && kind !== 'plain')) return undefined
-  const facts = `${expiresMs}.${nonce}.${kind}`
+  const facts = `${expiresMs}.${nonce}.${kind}.${encoded}`
   const isSigned = rootSecret.find((keys) => equalInConstantTime(mac, macOf(keys, facts)) || undefined)
   const leftMs = Number(expiresMs) - nowMs
-  return isSigned && leftMs > 0 && leftMs <= PROBE_LIFETIME_MS ? { kind, nonce } : undefined
+  if (!isSigned || leftMs <= 0 || leftMs > PROBE_LIFETIME_MS) return undefined
+  return { kind, nonce, origin: Buffer.from(encoded, 'base64url').toString() }
 }

@@ -117,8 +117,30 @@ describe('createAdmin', () => {
     assert.equal((await refusalOf(wrong.users.list())).status, 401)
     const reader = createAdmin({ url: service.url, apiKey: await newKey('users:read') })
     assert.equal((await refusalOf(reader.users.create({ email: newEmail() }))).status, 403)
-    for (const id of ['..', '.', '', '../../user', 'a/b?c#d'])
+  })
+
+  test('an id is one segment of the address, whatever is in it: one that an address would lose is not sent', async (t) => {
+    for (const id of ['../../user', 'a/b?c#d', '%2e%2e'])
       assert.equal((await refusalOf(admin.users.get(id))).status, 404)
+    const asked: (string | undefined)[] = []
+    const url = await startServer(t, ({ url: path }, response) => {
+      asked.push(path)
+      response.writeHead(204).end()
+    })
+    const { users, sessions } = createAdmin({ url, apiKey })
+    for (const id of ['..', '.', ''])
+      for (const call of [
+        users.get(id),
+        users.update(id, { disabled: true }),
+        users.delete(id),
+        users.resetSecondFactors(id),
+        users.createLink(id, { purpose: 'reset' }),
+        sessions.list(id),
+        sessions.end(id),
+        sessions.endAll(id),
+      ])
+        assert.equal((await refusalOf(call)).code, 'not_found', id)
+    assert.deepEqual(asked, [])
   })
 
   test('has one effect where answers are lost on the way', async (t) => {

@@ -14,7 +14,7 @@ export interface AuditApi {
 }
 
 export const createAudit = (call: Caller): AuditApi => {
-  const list: AuditApi['list'] = (filter = {}) => call({ method: 'GET', path: '/audit', query: filter })
+  const list: AuditApi['list'] = (filter = {}) => call({ method: 'GET', path: ['audit'], query: filter })
   return {
     list,
     async *all(filter = {}) {

@@ -1,5 +1,5 @@
 import { readRetryAfter, SvcUnavailableError } from '../svc-unavailable-error.ts'
-import { readAdminError } from './admin-error.ts'
+import { AdminError, readAdminError } from './admin-error.ts'
 
 export interface AdminSettings {
   url: string
@@ -17,8 +17,8 @@ export interface WriteOptions {
 
 export interface Call extends WriteOptions {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/auth/api/v2`. */
-  path: string
+  /** Below `/auth/api/v2`: segments, of which each may be an id that anybody has made up. */
+  path: readonly string[]
   query?: Record<string, string | number | boolean | readonly string[] | undefined> | undefined
   body?: object | undefined
 }
@@ -41,8 +41,15 @@ interface Answer {
   retryAfter: string | null
 }
 
+// An address loses the segments `.` and `..`, encoded or not, and would name something else.
+const encodeSegment = (segment: string): string => {
+  if (!/^\.{0,2}$/.test(segment)) return encodeURIComponent(segment)
+  const message = `nothing has the id ${JSON.stringify(segment)}`
+  throw new AdminError({ status: 404, code: 'not_found', message, field: undefined, requestId: undefined })
+}
+
 const addressOf = (url: string, { path, query = {} }: Call): string => {
-  const address = new URL(`/auth/api/v2${path}`, url)
+  const address = new URL(`/auth/api/v2/${path.map(encodeSegment).join('/')}`, url)
   for (const [name, values] of Object.entries(query)) {
     for (const value of [values ?? []].flat()) address.searchParams.append(name, String(value))
   }
@@ -105,7 +112,9 @@ const waitMs = (retryAfter: string | null, attempt: number): number =>
 
 const failureOf = ({ status, value, retryAfter }: Answer, { method, path }: Call): Error => {
   const unavailable = (): Error =>
-    new SvcUnavailableError(`svc answered ${status} to ${method} ${path}`, { retryAfter: readRetryAfter(retryAfter) })
+    new SvcUnavailableError(`svc answered ${status} to ${method} /${path.join('/')}`, {
+      retryAfter: readRetryAfter(retryAfter),
+    })
   return status >= 400 && status < 500 ? (readAdminError(status, value) ?? unavailable()) : unavailable()
 }
 

@@ -13,15 +13,13 @@ export interface SessionsApi {
   endAll(userId: string): Promise<void>
 }
 
-const pathOf = (userId: string): string => `/users/${encodeURIComponent(userId)}/sessions`
-
 export const createSessions = (call: Caller): SessionsApi => {
   return {
     async list(userId) {
-      const { sessions } = await call<{ sessions: Session[] }>({ method: 'GET', path: pathOf(userId) })
+      const { sessions } = await call<{ sessions: Session[] }>({ method: 'GET', path: ['users', userId, 'sessions'] })
       return sessions
     },
-    end: (id) => call({ method: 'DELETE', path: `/sessions/${encodeURIComponent(id)}` }),
-    endAll: (userId) => call({ method: 'DELETE', path: pathOf(userId) }),
+    end: (id) => call({ method: 'DELETE', path: ['sessions', id] }),
+    endAll: (userId) => call({ method: 'DELETE', path: ['users', userId, 'sessions'] }),
   }
 }

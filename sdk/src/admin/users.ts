@@ -35,17 +35,14 @@ export interface UsersApi {
   createLink(id: string, link: LinkRequest, options?: WriteOptions): Promise<UserLink>
 }
 
-// An id is one segment, whatever is in it.
-const pathOf = (id: string): string => `/users/${encodeURIComponent(id)}`
-
 export const createUsers = (call: Caller): UsersApi => {
   const list: UsersApi['list'] = async (filter = {}) => {
     // svc would take the empty list for no filter, and give everybody.
     if (filter.id?.length === 0) return { users: [], next_cursor: null }
-    return call({ method: 'GET', path: '/users', query: filter })
+    return call({ method: 'GET', path: ['users'], query: filter })
   }
   return {
-    get: (id) => call({ method: 'GET', path: pathOf(id) }),
+    get: (id) => call({ method: 'GET', path: ['users', id] }),
     list,
     async *all(filter = {}) {
       let cursor: string | null = null
@@ -55,11 +52,11 @@ export const createUsers = (call: Caller): UsersApi => {
         cursor = page.next_cursor
       } while (cursor !== null)
     },
-    create: (user, options) => call({ method: 'POST', path: '/users', body: user, ...options }),
-    update: (id, changes) => call({ method: 'PATCH', path: pathOf(id), body: changes }),
-    delete: (id) => call({ method: 'DELETE', path: pathOf(id) }),
+    create: (user, options) => call({ method: 'POST', path: ['users'], body: user, ...options }),
+    update: (id, changes) => call({ method: 'PATCH', path: ['users', id], body: changes }),
+    delete: (id) => call({ method: 'DELETE', path: ['users', id] }),
     resetSecondFactors: (id, options = {}) =>
-      call({ method: 'DELETE', path: `${pathOf(id)}/second-factors`, query: options }),
-    createLink: (id, link, options) => call({ method: 'POST', path: `${pathOf(id)}/links`, body: link, ...options }),
+      call({ method: 'DELETE', path: ['users', id, 'second-factors'], query: options }),
+    createLink: (id, link, options) => call({ method: 'POST', path: ['users', id, 'links'], body: link, ...options }),
   }
 }

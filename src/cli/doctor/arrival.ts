@@ -18,9 +18,6 @@ export const checkPath = (sent: string, { path: received }: ProbeAnswer): Findin
 export const checkArrival = (origin: string, seen: ProbeAnswer, answer: WireAnswer): Finding[] => {
   const url = new URL(origin)
   const findings: Finding[] = []
-  if (seen.base_url !== url.origin) {
-    findings.push(finding('base_url_differs', `The service has SVC_BASE_URL ${seen.base_url}, and not ${url.origin}.`))
-  }
   if (seen.host !== url.host) {
     findings.push(finding('host_lost', `svc received the host ${seen.host ?? '(none)'} and not ${url.host}.`))
   }

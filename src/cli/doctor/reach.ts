@@ -1,7 +1,8 @@
 import { systemClock } from '../../lib/time.ts'
+import { clockDiffers } from './clock.ts'
 import { exchange, type WireAnswer } from './exchange.ts'
 import { type Finding, finding } from './findings.ts'
-import { type Probed, sendProbe, type Target } from './probe.ts'
+import { MAX_AHEAD_MS, type Probed, sendProbe, type Target } from './probe.ts'
 
 /** A path that svc answers anyway, so that a request without a probe can be compared. */
 export const HEALTH_PATH = '/auth/health'
@@ -16,9 +17,9 @@ export const reach = async (target: Target): Promise<{ probed: Probed } | { prob
     const first = await sendProbe(target, sent)
     if (first.seen) return { probed: first }
     const aheadMs = clockAheadOf(first.answer)
-    if (Math.abs(aheadMs) < TOLERATED_MS) return { problem: await explain(target, first.answer) }
-    const second = await sendProbe(target, { ...sent, aheadMs })
-    return second.seen ? { probed: second } : { problem: await explain(target, second.answer) }
+    const mayBeLate = Math.abs(aheadMs) >= TOLERATED_MS && Math.abs(aheadMs) <= MAX_AHEAD_MS
+    const last = mayBeLate ? await sendProbe(target, { ...sent, aheadMs }) : first
+    return last.seen ? { probed: last } : { problem: await explain(target, last) }
   } catch (error) {
     return { problem: explainFailure(target, error) }
   }
@@ -30,14 +31,24 @@ const clockAheadOf = ({ headers: { date } }: WireAnswer): number => {
 }
 
 /** Why svc has not answered a probe, as far as the answer and one without a probe show. */
-const explain = async ({ origin, ca }: Target, { status, headers }: WireAnswer): Promise<Finding> => {
+const explain = async ({ origin, ca }: Target, { baseUrl, answer }: Probed): Promise<Finding> => {
+  if (baseUrl !== undefined) {
+    return finding('base_url_differs', `The service has SVC_BASE_URL ${baseUrl.slice(0, 300)}, and not ${origin}.`)
+  }
+  const { status, headers } = answer
   const at = `${origin}${HEALTH_PATH}`
   if (status >= 300 && status < 400) return finding('redirected', `${at} redirects to ${headers.location}.`)
   const plain = await exchange({ origin, path: HEALTH_PATH, ca })
   if (isHealth(plain)) {
-    return status >= 500
-      ? finding('response_headers_too_large', `The proxy answers ${status} where the answer of svc has long headers.`)
-      : finding('probe_unanswered', `svc is at ${at}, and does not take the probe for one of its own.`)
+    if (status >= 500) {
+      return finding(
+        'response_headers_too_large',
+        `The proxy answers ${status} where the answer of svc has long headers.`,
+      )
+    }
+    const aheadMs = clockAheadOf(answer)
+    if (Math.abs(aheadMs) > MAX_AHEAD_MS) return clockDiffers('service', aheadMs)
+    return finding('probe_unanswered', `svc is at ${at}, and does not take the probe for one of its own.`)
   }
   if ([502, 503, 504].includes(plain.status)) return finding('no_backend', `${at} answers ${plain.status}.`)
   return finding('not_svc', `${at} answers ${plain.status}, and that is not svc.`)

@@ -342,6 +342,38 @@ describe('svc doctor finds through the address', () => {
     }
   })
 
+  for (const lies of ['in its header Date', 'in its answer to the probe']) {
+    test(`clock_differs: a server that is a year ahead ${lies} gets no probe that is good for longer`, async (t) => {
+      const yearAhead = new Date(Date.now() + 365 * 86_400_000)
+      const probes: string[] = []
+      const server = createServer(({ headers }, response) => {
+        const probe = headers['svc-probe']
+        if (typeof probe === 'string') probes.push(probe)
+        const [, nonce] = String(probe).split('.')
+        const forwarded = { for: true, host: null, proto: null, trusted: true }
+        const facts = {
+          nonce,
+          path: '/',
+          scheme: 'http',
+          address: '192.0.2.1',
+          base_url: 'x',
+          time: yearAhead,
+          forwarded,
+        }
+        const lists = { cookies: [], cookie_names: [], set_cookies: [] }
+        if (lies.includes('header')) response.setHeader('date', yearAhead.toUTCString())
+        const answersProbe = lies.includes('answer') && probe !== undefined
+        response.end(JSON.stringify(answersProbe ? { probe: { ...facts, ...lists } } : { status: 'ok' }))
+      })
+      t.after(() => server.close())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const found = await examine(service, [`http://127.0.0.1:${(server.address() as AddressInfo).port}`])
+      assert.ok(codesOf(found).includes('clock_differs'), JSON.stringify(found))
+      assert.ok(probes.length > 0)
+      for (const probe of probes) assert.ok(Number(probe.split('.')[0]) < Date.now() + 86_400_000 + 60_000, probe)
+    })
+  }
+
   test('cookies that are renamed in part, or joined', () => {
     assert.deepEqual(codes('a_one', 'b_two', 'other'), [])
     assert.deepEqual(codes('a_one'), ['cookies_lost'])

@@ -31,6 +31,8 @@ const warningsOf = async (t: TestContext, env: Environment, cwd = temporaryDirec
 /** The same without a process, for tables of values. */
 const readWarnings = (env: Record<string, string>): string[] => readConfig(env, () => '').warnings
 
+const webhookWarnings = (url: string): string[] => readWarnings({ SVC_WEBHOOK_URL: url, SVC_WEBHOOK_SECRET: secret })
+
 /** Resolves when the line of the request is in the log, after all earlier lines. */
 const loggedRequestWith = async (service: Service, headers: Record<string, string>) => {
   const answer = await createUserAgent(service).get('/auth/login', headers)
@@ -135,6 +137,20 @@ describe('§8.2 warnings at the start', { concurrency: 3 }, () => {
     test(`not a base URL in a private network: ${url}`, () =>
       assert.deepEqual(readWarnings({ SVC_BASE_URL: url, SVC_PASSKEYS: 'off' }), []))
   }
+
+  test('webhooks by http: a warning where they leave private networks', () => {
+    const [warning = '', ...more] = webhookWarnings('http://app.example.com/hooks?token=hunter2')
+    assert.match(warning, /^SVC_WEBHOOK_URL .*app\.example\.com.*https/)
+    assert.doesNotMatch(warning, /hunter2/)
+    assert.deepEqual(more, [])
+    for (const url of [
+      'https://app.example.com/',
+      'http://localhost:3000/hooks',
+      'http://app:3000/',
+      'http://10.0.0.5/',
+    ])
+      assert.deepEqual(webhookWarnings(url), [], url)
+  })
 
   const everybody = [
     '0.0.0.0/0',
