@@ -8,7 +8,7 @@ import { createSideThread, type SideThread } from '../../lib/side-thread.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
-import { connect, syncPath } from './connection.ts'
+import { type Connected, connect, syncPath } from './connection.ts'
 import { createDataVersionReader } from './data-version.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
 import { createDurability, type DiskOptions } from './durability.ts'
@@ -147,7 +147,7 @@ export const openSqlite = async ({
 }
 
 /** Creates the folder of the file. Names the file where it cannot be opened. */
-const connectTo = async (file: string): Promise<ReturnType<typeof connect>> => {
+const connectTo = async (file: string): Promise<Connected> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   return withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
