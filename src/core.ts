@@ -6,6 +6,7 @@ import { deleteKnownBrowsers, endTrust } from './browsers/known-browser-store.ts
 import { createKnownBrowsers, type KnownBrowsers } from './browsers/known-browsers.ts'
 import { findKnownSince } from './browsers/known-since-store.ts'
 import { appNameOf, type Config, defaultBaseUrl } from './config/config.ts'
+import { foreignHashBytesOf } from './config/hash-memory.ts'
 import { type CoreOnDemand, createCoreOnDemand } from './core-on-demand.ts'
 import { loginAudience } from './lib/audience.ts'
 import type { Log } from './lib/log.ts'
@@ -232,6 +233,7 @@ export const createCore = (deps: CoreDeps): Core => {
     atOnce: config.hashesAtOnce,
     waiting: config.hashQueue,
     cost: hashCost ?? config.argon2,
+    foreignBytes: foreignHashBytesOf(config),
     onHash,
   })
   const requireGoodPassword = createPasswordRules({

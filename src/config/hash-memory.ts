@@ -1,4 +1,5 @@
-import { availableParallelism, totalmem } from 'node:os'
+import { availableParallelism } from 'node:os'
+import { memoryOfMachine, toMiB } from '../lib/memory.ts'
 import type { ReadSettings } from './read-settings.ts'
 
 type HashSettings = Pick<ReadSettings, 'argon2' | 'hashesAtOnce' | 'workers'>
@@ -33,7 +34,8 @@ export const warnOfHashMemory = (settings: HashSettings): string[] => {
   ]
 }
 
-export const toMiB = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
+const MAX_FOREIGN_BYTES = 2 ** 30
 
-/** What a container may use, where it has a limit; otherwise all of the machine's. */
-const memoryOfMachine = (): number => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+/** What a hash of another system, or of another cost, may hold: each process checks one of the expensive ones at a time. */
+export const foreignHashBytesOf = ({ workers }: Pick<HashSettings, 'workers'>): number =>
+  Math.min(MAX_FOREIGN_BYTES, Math.floor((memoryOfMachine() * SHARE_OF_HASHES) / workers))

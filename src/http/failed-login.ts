@@ -9,6 +9,7 @@ const WRONG_PROOFS: ReadonlySet<string | undefined> = new Set([
   'unknown_account',
   'credentials_wrong',
   'password_wrong',
+  'password_uncheckable',
   'code_wrong',
   'passkey_wrong',
   'passkey_unknown',

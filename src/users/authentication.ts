@@ -12,7 +12,7 @@ import { findUserByEmail, lockUser, type UserRecord } from './user-store.ts'
 
 /** Why a user is not signed in. For the log alone: a client must not learn which of them it was. */
 export interface SignInRefusal {
-  refusal: 'unknown_account' | 'password_wrong' | 'account_disabled'
+  refusal: 'unknown_account' | 'password_wrong' | 'password_uncheckable' | 'account_disabled'
   /** The user with this email; undefined when there is none. */
   userId: string | undefined
 }
@@ -45,6 +45,10 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
     return replaced === 1 ? { ...user, passwordHash } : undefined
   }
 
+  /** What an operator can do something about. */
+  const whyWrong = async ({ passwordHash }: UserRecord) =>
+    passwordHash === null || (await passwords.isCheckable(passwordHash)) ? 'password_wrong' : 'password_uncheckable'
+
   const authenticate = async (
     email: string,
     password: string,
@@ -54,7 +58,7 @@ export const createAuthentication = ({ db, clock, passwords, hasPassword }: Auth
     // Without a user too: an answer that comes sooner would tell that there is no account.
     const check = await passwords.check(password, user?.passwordHash, caller)
     if (!user) return { refusal: 'unknown_account', userId: undefined }
-    if (check === 'wrong' || !hasPassword(user)) return { refusal: 'password_wrong', userId: user.id }
+    if (check === 'wrong' || !hasPassword(user)) return { refusal: await whyWrong(user), userId: user.id }
     if (user.disabled) return { refusal: 'account_disabled', userId: user.id }
     const current = check === 'outdated' ? await withCurrentHash(user, password, caller) : user
     return current ? grantFor(current) : authenticate(email, password, caller)

@@ -92,9 +92,3 @@ export const requireNewUser = async (
     roles: () => requireRoles(roles),
   })
 }
-
-/** `unprocessable` for a hash that svc cannot check. Few accounts are made from one. */
-export const requirePasswordHash = async (text: string): Promise<void> => {
-  const { parsePasswordHash } = await import('./foreign-hashes/foreign-hashes.ts')
-  parsePasswordHash(text)
-}

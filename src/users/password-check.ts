@@ -52,13 +52,12 @@ export const createPasswordCheck = ({ memoryCost, timeCost, parallelism }: HashC
     checkCurrentHash,
 
     /**
-     * An empty password is wrong: some systems store its hash for accounts that have none. A wrong password costs the
-     * work of an unknown email besides, and the right one a new hash: neither is answered sooner than an unknown email.
+     * An empty password is wrong: some systems store its hash for accounts that have none.
      */
-    async checkForeignHash(entered: string, hash: PasswordHash | undefined): Promise<PasswordCheck> {
-      for (const password of hash && entered !== '' ? spellings(entered, entered.normalize(hash.normalForm)) : [])
-        if (await hash?.matches(password)) return 'outdated'
-      return checkCurrentHash(entered, undefined)
+    async matchesForeignHash(entered: string, hash: PasswordHash): Promise<boolean> {
+      for (const password of entered === '' ? [] : spellings(entered, entered.normalize(hash.normalForm)))
+        if (await hash.matches(password)) return true
+      return false
     },
 
     /** Whether a hash was made at another cost, or by another system. */
@@ -69,10 +68,14 @@ export const createPasswordCheck = ({ memoryCost, timeCost, parallelism }: HashC
 const spellings = (first: string, second: string): Buffer[] =>
   [...new Set([first, second])].map((spelling) => Buffer.from(spelling))
 
-/** A hash that cannot be read matches nothing, after the same work: the time must not tell that there is an account. */
-export const readForeignHash = async (text: string): Promise<PasswordHash | undefined> => {
+/** `unprocessable` on `password_hash` for a hash that cannot be checked with so much memory. */
+export const requireForeignHash = (text: string, maxMemoryBytes: number): Promise<PasswordHash> =>
+  parsePasswordHash(text, maxMemoryBytes)
+
+/** The hash of another system; undefined where it cannot be checked. */
+export const readForeignHash = async (text: string, maxMemoryBytes: number): Promise<PasswordHash | undefined> => {
   try {
-    return await parsePasswordHash(text)
+    return await requireForeignHash(text, maxMemoryBytes)
   } catch (error) {
     if (error instanceof AppError) return undefined
     throw error

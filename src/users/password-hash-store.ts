@@ -23,3 +23,15 @@ export const insertPasswordHash = (db: Queries, { id, hash, nowMs }: Change<{ ha
   const sql = 'UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash IS NULL'
   return db.run(sql, hash, nowMs, id)
 }
+
+/** The users with a password that follow an id, in order of id. */
+export const findPasswordHashes = (
+  db: Pick<Queries, 'all'>,
+  after: string,
+  limit: number,
+): Promise<{ id: string; hash: string }[]> =>
+  db.all(
+    'SELECT id, password_hash AS hash FROM users WHERE id > ? AND password_hash IS NOT NULL ORDER BY id LIMIT ?',
+    after,
+    limit,
+  )

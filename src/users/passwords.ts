@@ -3,7 +3,13 @@ import { createBoundedQueue, type QueueLoad } from '../lib/bounded-queue.ts'
 import type { Caller } from '../lib/caller.ts'
 import { createGroups } from '../lib/groups.ts'
 import type { PasswordHash } from './foreign-hashes/foreign-hashes.ts'
-import { createPasswordCheck, type HashCost, type PasswordCheck, readForeignHash } from './password-check.ts'
+import {
+  createPasswordCheck,
+  type HashCost,
+  type PasswordCheck,
+  readForeignHash,
+  requireForeignHash,
+} from './password-check.ts'
 
 export type { HashCost } from './password-check.ts'
 
@@ -18,8 +24,7 @@ const GROUP = { size: 4, maxWaitMs: 50 }
  * and the memory, to those who sign in with a hash of today.
  */
 const EXPENSIVE = { memoryBytes: 2 ** 27, seconds: 1 }
-const EXPENSIVE_WAITING = 20
-const EXPENSIVE_RETRY_SECONDS = 10
+const ONE_AT_A_TIME = { maxRunning: 1, maxWaiting: 20, retryAfterSeconds: 10 }
 
 /** What a core fills: a hash of 19 MiB and 2 passes takes 10 ms. */
 const KIB_A_SECOND = 3_891_200
@@ -30,6 +35,8 @@ interface PasswordsDeps {
   /** How many may wait for their turn. */
   waiting: number
   cost: HashCost
+  /** What one hash of another cost or system may hold in memory. */
+  foreignBytes: number
   /** Called after each hash with the seconds that it took, its wait not counted. */
   onHash?: ((seconds: number) => void) | undefined
 }
@@ -46,18 +53,21 @@ export interface Passwords {
   hash(password: string, caller?: Caller): Promise<string>
   /** Whether it is the password of this hash, foreign or not. Without a hash it is wrong, after the same work. */
   check(entered: string, hash: string | null | undefined, caller?: Caller): Promise<PasswordCheck>
+  /** `unprocessable` on `password_hash` for a hash that no password can be checked with here, foreign or not. */
+  requireCheckable(hash: string): Promise<unknown>
+  /** Whether a password can be checked with it. If not, every password is wrong. */
+  isCheckable(hash: string): Promise<boolean>
 }
 
-export const createPasswords = ({ atOnce, waiting, cost, onHash }: PasswordsDeps): Passwords => {
-  const { checkCurrentHash, checkForeignHash, isForeign } = createPasswordCheck(cost)
+export const createPasswords = ({ atOnce, waiting, cost, foreignBytes, onHash }: PasswordsDeps): Passwords => {
+  const { checkCurrentHash, matchesForeignHash, isForeign } = createPasswordCheck(cost)
   // This many seconds empty a full queue.
   const retryAfterSeconds = Math.max(1, Math.ceil((waiting * secondsOf(cost)) / atOnce))
   const queue = createBoundedQueue({ maxRunning: atOnce, maxWaiting: waiting, retryAfterSeconds })
-  const expensive = createBoundedQueue({
-    maxRunning: 1,
-    maxWaiting: Math.min(waiting, EXPENSIVE_WAITING),
-    retryAfterSeconds: EXPENSIVE_RETRY_SECONDS,
-  })
+  const limits = { ...ONE_AT_A_TIME, maxWaiting: Math.min(waiting, ONE_AT_A_TIME.maxWaiting) }
+  const expensive = createBoundedQueue(limits)
+  // Before the common queue: what waits for the one thread must take no place that a hash of today could have.
+  const thread = createBoundedQueue(limits)
 
   const groups = createGroups(GROUP)
 
@@ -76,17 +86,30 @@ export const createPasswords = ({ atOnce, waiting, cost, onHash }: PasswordsDeps
     return result
   }
 
+  /** As many cheap ones as run at once hold no more than an expensive one may. */
+  const isExpensive = ({ memoryBytes, seconds }: PasswordHash): boolean =>
+    memoryBytes > Math.min(EXPENSIVE.memoryBytes, foreignBytes / atOnce) || seconds > EXPENSIVE.seconds
+
   const checkForeign = async (entered: string, text: string, caller?: Caller): Promise<PasswordCheck> => {
-    const hash = await readForeignHash(text)
-    const work = () => inTurn(() => checkForeignHash(entered, hash), caller)
-    return hash && isExpensive(hash) ? expensive.run(work, caller) : work()
+    const hash = await readForeignHash(text, foreignBytes)
+    // A wrong password costs the work of an unknown email besides, and the right one a new hash: neither is answered
+    // sooner than an unknown email.
+    const orCurrent = async (isRight: boolean) => (isRight ? 'outdated' : checkCurrentHash(entered, undefined))
+    if (!hash) return inTurn(() => orCurrent(false), caller)
+    const matches = () => matchesForeignHash(entered, hash)
+    if (hash.hasOwnThread) {
+      const isRight = await thread.run(() => measured(matches), caller)
+      return isRight ? 'outdated' : inTurn(() => orCurrent(false), caller)
+    }
+    const work = () => inTurn(async () => orCurrent(await matches()), caller)
+    return isExpensive(hash) ? expensive.run(work, caller) : work()
   }
 
   return {
     load() {
-      const load = queue.load()
-      const { waiting: waitingForExpensive, refused } = expensive.load()
-      return { ...load, waiting: load.waiting + waitingForExpensive, refused: load.refused + refused }
+      const loads = [queue, expensive, thread].map((each) => each.load())
+      const sum = (key: 'waiting' | 'refused') => loads.reduce((total, each) => total + each[key], 0)
+      return { ...queue.load(), waiting: sum('waiting'), refused: sum('refused') }
     },
 
     requireRoom: queue.requireRoom,
@@ -97,11 +120,11 @@ export const createPasswords = ({ atOnce, waiting, cost, onHash }: PasswordsDeps
       typeof text === 'string' && isForeign(text)
         ? checkForeign(entered, text, caller)
         : inTurn(() => checkCurrentHash(entered, text), caller),
+
+    requireCheckable: (text) => requireForeignHash(text, foreignBytes),
+    isCheckable: async (text) => !isForeign(text) || (await readForeignHash(text, foreignBytes)) !== undefined,
   }
 }
 
 /** About what a hash takes of a core. */
 const secondsOf = ({ memoryCost, timeCost }: HashCost): number => (memoryCost * timeCost) / KIB_A_SECOND
-
-const isExpensive = ({ memoryBytes, seconds }: PasswordHash): boolean =>
-  memoryBytes > EXPENSIVE.memoryBytes || seconds > EXPENSIVE.seconds

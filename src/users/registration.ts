@@ -12,7 +12,6 @@ import {
   type NewUserRules,
   type ProviderUser,
   requireNewUser,
-  requirePasswordHash,
 } from './new-user.ts'
 import type { Passwords } from './passwords.ts'
 import { takenError, usernameTaken } from './taken.ts'
@@ -74,7 +73,7 @@ export const createRegistration = (deps: RegistrationDeps) => {
     /** Creates an account; `unprocessable` for a bad field, `conflict` for a taken email or username. */
     async create(given: NewUser, caller?: Caller, also?: AlsoInsert): Promise<UserRecord> {
       const { email, username, password, roles } = await requireNewUser(given, deps)
-      if (given.passwordHash !== undefined) await requirePasswordHash(given.passwordHash)
+      if (given.passwordHash !== undefined) await passwords.requireCheckable(given.passwordHash)
       const passwordHash = password === undefined ? given.passwordHash : await passwords.hash(password, caller)
       const user: UserRecord = {
         ...newRecord(email, clock.now()),

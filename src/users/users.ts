@@ -92,6 +92,8 @@ export interface Users {
   list(page: UserPage): Promise<User[]>
   /** Whether the user can sign in with one; `not_found` when there is no such user. */
   hasPassword(id: string): Promise<boolean>
+  /** How many users have a password that cannot be checked here: they need a new one. */
+  countUncheckableHashes(): Promise<number>
 }
 
 interface UsersDeps extends Omit<SessionRules, 'endSessions'> {
@@ -171,6 +173,11 @@ export const createUsers = (deps: UsersDeps): Users => {
 
     async hasPassword(id) {
       return hasPassword(await requireUserById(db, id))
+    },
+
+    async countUncheckableHashes() {
+      const { countUncheckableHashes } = await import('./uncheckable-hashes.ts')
+      return countUncheckableHashes(db, deps.passwords)
     },
 
     changeUsername: (id, entered, sessionId, caller) =>

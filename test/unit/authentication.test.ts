@@ -13,7 +13,7 @@ import { OWASP_COST } from '../support/hashes/costs.ts'
 import { newUser } from '../storage/rows.ts'
 
 const { db } = await freshDatabase()
-const passwords = createPasswords({ atOnce: 1, waiting: 10, cost: OWASP_COST })
+const passwords = createPasswords({ atOnce: 1, waiting: 10, cost: OWASP_COST, foreignBytes: 2 ** 30 })
 
 const password = 'correct horse battery'
 

@@ -6,6 +6,7 @@ import type { Finding } from './findings.ts'
 import {
   findRootSecret,
   inspectDatabase,
+  inspectHashes,
   inspectKeys,
   inspectMail,
   inspectWebhooks,
@@ -50,6 +51,7 @@ const inspectInside = async (config: Config, place: Place & { isReached: boolean
     return await withCore(config, async (core) => [
       ...(await inspectDatabaseClock(core)),
       ...(await inspectKeys(core, place)),
+      ...(await inspectHashes(core)),
       ...(await inspectWebhooks(core, config)),
       ...(await inspectMail(core)),
     ])

@@ -53,6 +53,8 @@ const CURES = {
     'Put back the root secret that the database was made with (SVC_SECRET, or svc.secret beside the file).',
   keys_differ: 'The address leads to another installation: check the proxy, SVC_DATABASE_URL, and caches in between.',
   disk_low: 'Free space, or move the database to a larger disk.',
+  hashes_uncheckable:
+    'Let them choose a new password (svc users reset-link USER), or give svc more memory. The log names them: password_uncheckable.',
   webhook_failed: 'Check SVC_WEBHOOK_URL and the receiver: svc webhooks test shows the same.',
   smtp_failed: 'Check SVC_SMTP_URL: svc mail test ADDRESS sends a message.',
 } as const satisfies Record<string, string>

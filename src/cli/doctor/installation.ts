@@ -81,6 +81,14 @@ export const inspectKeys = async (
   return [finding('keys_differ', `${origin}/auth/.well-known/jwks.json does not have the key that signs here.`)]
 }
 
+/** Whether a password can be checked with each stored hash: less memory than before may be left for it. */
+export const inspectHashes = async ({ users }: Core): Promise<Finding[]> => {
+  const count = await users.countUncheckableHashes()
+  if (count === 0) return []
+  const whose = count === 1 ? '1 user has a password hash' : `${count} users have password hashes`
+  return [finding('hashes_uncheckable', `${whose} too expensive to check here: every password is refused.`)]
+}
+
 /** Sends a test event to the receiver, if there is one. */
 export const inspectWebhooks = async ({ webhooks }: Core, { webhookUrl }: Config): Promise<Finding[]> => {
   if (!webhookUrl) return []

@@ -21,10 +21,14 @@ const requireNoLogAlone = (file: string): void => {
   throw new AppError('conflict', 'The database is missing, but its log is there: put it back, or remove the log.')
 }
 
-/**
- * Connects in WAL mode; the file and its log then exist on disk. `path` is the real path, with symbolic links resolved.
- */
-export const connect = (file: string): { connection: DatabaseSync; path: string } => {
+export interface Connected {
+  connection: DatabaseSync
+  /** The real path, with symbolic links resolved. */
+  path: string
+}
+
+/** Connects in WAL mode; the file and its log then exist on disk. */
+export const connect = (file: string): Connected => {
   requireNoLogAlone(file)
   const connection = new DatabaseSync(file)
   try {

@@ -8,7 +8,7 @@ import { createSideThread, type SideThread } from '../../lib/side-thread.ts'
 import { sleep } from '../../lib/time.ts'
 import type { Database, Queries, Transaction, Value } from '../database.ts'
 import { createCheckpoints } from './checkpoint.ts'
-import { connect, syncPath } from './connection.ts'
+import { type Connected, connect, syncPath } from './connection.ts'
 import { createDataVersionReader } from './data-version.ts'
 import { isBusy, translateSqliteError } from './errors.ts'
 import { createDurability, type DiskOptions } from './durability.ts'
@@ -41,10 +41,8 @@ export const openSqlite = async ({
   onFailure,
   ...options
 }: SqliteOptions): Promise<Database> => {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const { connection, path } = await connectTo(file)
-  const mutex = createMutex()
-  const writeMutex = createMutex()
+  const [mutex, writeMutex] = [createMutex(), createMutex()]
   const durability = createDurability({ ...options, file, path, sideThread, onFailure })
   const { groupCommit } = durability
   const checkpoints = createCheckpoints({ ...durability, file: path, connection, sideThread, writeMutex, onFailure })
@@ -148,13 +146,15 @@ export const openSqlite = async ({
   }
 }
 
-/** Names the file where it cannot be opened. */
-const connectTo = (file: string): Promise<ReturnType<typeof connect>> =>
-  withRetry(() => connect(file)).catch((error: unknown) => {
+/** Creates the folder of the file. Names the file where it cannot be opened. */
+const connectTo = async (file: string): Promise<Connected> => {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  return withRetry(() => connect(file)).catch((error: unknown) => {
     throw error instanceof AppError
       ? new AppError(error.code, `${error.message} (${file})`, { cause: error.cause })
       : error
   })
+}
 
 /** Retries while another process holds the lock, with pauses in which the event loop is free. */
 const withRetry = async <T>(

@@ -1,4 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
+import { toMiB } from '../../lib/memory.ts'
 import { readArgon2 } from './argon2.ts'
 import { readBcrypt } from './bcrypt.ts'
 import { readFirebaseScrypt } from './firebase-scrypt.ts'
@@ -24,21 +25,24 @@ const FORMS: Record<string, ReadForm> = {
 }
 
 const MAX_TEXT_LENGTH = 1024
-const MAX_MEMORY_BYTES = 2 ** 30
 const MAX_SECONDS = 10
+/** All that need the one thread wait for each other. */
+const MAX_SECONDS_OF_THREAD = 2
 
 /**
  * Reads a password hash of svc or of another system. `unprocessable` on `password_hash` for an unknown form, and for a
- * hash whose check would take more than 1 GiB or ten seconds.
+ * hash whose check would take more memory than that, or more than ten seconds, or two on the one thread of its kind.
  */
-export const parsePasswordHash = (text: string): PasswordHash => {
+export const parsePasswordHash = (text: string, maxMemoryBytes: number): PasswordHash => {
   const hash = text.length <= MAX_TEXT_LENGTH ? firstReading(text) : undefined
   if (!hash) throw refused(`This is no password hash in an accepted form. Accepted: ${Object.keys(FORMS).join('; ')}.`)
-  const { memoryBytes, seconds } = hash
-  if (memoryBytes <= MAX_MEMORY_BYTES && seconds <= MAX_SECONDS) return hash
-  const cost = `${Math.ceil(memoryBytes / 2 ** 20)} MiB and ${Math.ceil(seconds)} s`
+  const { memoryBytes, seconds, hasOwnThread } = hash
+  const maxSeconds = hasOwnThread ? MAX_SECONDS_OF_THREAD : MAX_SECONDS
+  if (memoryBytes <= maxMemoryBytes && seconds <= maxSeconds) return hash
+  const cost = `${toMiB(memoryBytes)} MiB and ${seconds.toFixed(1)} s`
+  const accepted = `${Math.floor(maxMemoryBytes / 2 ** 20)} MiB and ${maxSeconds} s`
   throw refused(
-    `The parameters of this password hash are too expensive: a check would take ${cost}. Accepted: up to 1 GiB and 10 s.`,
+    `The parameters of this password hash are too expensive: a check would take ${cost}. Accepted here: up to ${accepted}.`,
   )
 }
 

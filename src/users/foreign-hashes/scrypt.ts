@@ -24,7 +24,7 @@ export const deriveByScrypt = (
 /** What scrypt costs with these parameters; undefined where it is not defined for them (RFC 7914, section 6). */
 export const scryptCost = ({ N, r, p }: ScryptParameters): Pick<PasswordHash, 'memoryBytes' | 'seconds'> | undefined =>
   N > 1 && N < 2 ** (16 * r) && Number.isInteger(Math.log2(N)) && p > 0
-    ? { memoryBytes: 128 * r * Math.max(N, p), seconds: (N * r * p) / 8 / WORK_A_SECOND.scrypt }
+    ? { memoryBytes: 128 * r * (N + 2 * p), seconds: (N * r * p) / 8 / WORK_A_SECOND.scrypt }
     : undefined
 
 const scryptHash = (

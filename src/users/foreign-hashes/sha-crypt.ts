@@ -28,6 +28,7 @@ export const readShaCrypt: ReadForm = (text) => {
     memoryBytes: 0,
     seconds: rounds / WORK_A_SECOND.shaCrypt[digest],
     normalForm: 'NFC',
+    hasOwnThread: true,
     async matches(password) {
       thread ??= createSideThread()
       const input = { digest, password: new Uint8Array(password.subarray(0, MAX_PASSWORD_BYTES)), salt, rounds }

@@ -1,8 +1,16 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hash as argon2 } from '@node-rs/argon2'
 import { loggedIn, logIn, newAgent, newPerson, type Person, signedUp } from '../../support/client/accounts.ts'
-import { assertCanLogIn, assertCannotLogIn, assertRedirect, assertSignedIn } from '../../support/client/assertions.ts'
+import {
+  assertCanLogIn,
+  assertCannotLogIn,
+  assertJsonError,
+  assertRedirect,
+  assertSignedIn,
+} from '../../support/client/assertions.ts'
+import { createBackend } from '../../support/client/backend.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -123,5 +131,33 @@ test('a hash that cannot be read matches nothing', async () => {
     const person = await moved('plain text', hash)
     await assertCannotLogIn(service, person)
     assert.equal(await hashOf(person), hash)
+  }
+})
+
+test('a hash that holds more than half of the memory of a container is refused, and never computed', async (t) => {
+  const memory = t.mock.method(process, 'constrainedMemory', () => 2 ** 28)
+  const small = await startService({ t, env: { SVC_RATE_LIMIT: 'off' } })
+  const stored = await openDatabase(small, t)
+  const backend = await createBackend(small, ['users:write', 'credentials:write'])
+  const [PAGES, ALL_OF_IT] = [131_072, 262_144]
+  const large = await argon2(PASSWORD, { memoryCost: ALL_OF_IT, timeCost: 1, parallelism: 1 })
+  const fitting = await argon2(PASSWORD, { memoryCost: PAGES, timeCost: 1, parallelism: 1 })
+  const refused = await backend.call('POST', '/users', { email: newPerson().email, password_hash: large })
+  assert.match(assertJsonError(refused, 422, 'unprocessable'), /256 MiB.*up to 128 MiB and 10 s/)
+  assert.equal(refused.json<{ error: { field: string } }>().error.field, 'password_hash')
+  const person = { ...newPerson(), password: PASSWORD }
+  assert.equal((await backend.call('POST', '/users', { email: person.email, password_hash: fitting })).status, 201)
+  await assertCanLogIn(small, person)
+  // As an import on a larger machine has left it.
+  await stored.rows('UPDATE users SET password_hash = ? WHERE email = ?', large, person.email)
+  await assertCannotLogIn(small, person)
+  const failure = small.logLines().findLast(({ event }) => event === 'login')
+  assert.equal(failure?.reason, 'password_uncheckable')
+  // 0 is what Node says of a machine without a limit, or more than there is.
+  for (const unlimited of [0, 2 ** 63]) {
+    memory.mock.mockImplementation(() => unlimited)
+    await small.restart()
+    await stored.rows('UPDATE users SET password_hash = ? WHERE email = ?', large, person.email)
+    await assertCanLogIn(small, person)
   }
 })

@@ -13,6 +13,7 @@ import { checkSentCookies } from '../../../src/cli/doctor/cookies.ts'
 import { FINDING_CODES } from '../../../src/cli/doctor/findings.ts'
 import { inspectDisk } from '../../../src/cli/doctor/installation.ts'
 import type { ProbeAnswer } from '../../../src/lib/probe.ts'
+import { signedUp } from '../../support/client/accounts.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { freePort } from '../../support/network/free-port.ts'
@@ -137,6 +138,16 @@ describe('svc doctor finds in an installation', () => {
   test('keys_differ', async (t) => {
     const other = await startService({ t, env: { SVC_SECRET: SECRET } })
     assert.deepEqual(codesOf(await examine(other, [service.url])), ['keys_differ'])
+  })
+
+  test('hashes_uncheckable, and how many', async (t) => {
+    const own = await startService({ t })
+    await signedUp(own)
+    const hash = `$6$rounds=999999999$salt$${'A'.repeat(86)}`
+    await (await openDatabase(own, t)).rows('UPDATE users SET password_hash = ?', hash)
+    const { findings } = await examine(own)
+    const found = findings.find(({ code }) => code === 'hashes_uncheckable')
+    assert.match(found?.message ?? '', /^1 user has a password hash too expensive to check here/)
   })
 
   test('disk_low', () => {
