@@ -11,6 +11,7 @@ import type { OAuth } from './oauth/oauth.ts'
 import type { Passkeys } from './passkeys/passkeys.ts'
 import type { Recovery } from './recovery/recovery.ts'
 import { deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
+import { endRowAnywhere } from './second-factor/wrong-code-store.ts'
 import type { SecondFactors } from './second-factor/second-factors.ts'
 import type { SecretRotation } from './sessions/keys/secret-rotation.ts'
 import type { SigningKeys } from './sessions/keys/signing-keys.ts'
@@ -96,6 +97,7 @@ const passkeysOnDemand = ({ config, baseUrl, secondFactors, sessions, ...deps }:
         (await findIdentitiesOfUser(queries, userId)).some(({ provider }) => providerNames.includes(provider)),
       prepareRecoveryCodes: secondFactors.prepareRecoveryCodes,
       deleteUselessRecoveryCodes,
+      endWrongCodes: endRowAnywhere,
       ...sessions.rules,
     })
   }

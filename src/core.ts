@@ -34,10 +34,10 @@ import {
   deletePasskeysSince,
   findPasskeysOfUser,
 } from './passkeys/passkey-store.ts'
-import { forgetWrongCodes } from './second-factor/one-time-code-store.ts'
 import { deleteRecoveryCodes } from './second-factor/recovery-code-store.ts'
 import { deleteCodesSince, deleteUselessRecoveryCodes } from './second-factor/second-factor-store.ts'
 import { createSecondFactors, type SecondFactors } from './second-factor/second-factors.ts'
+import { forgetWrongCodes } from './second-factor/wrong-code-store.ts'
 import { createSigningKeys, type SigningKeys } from './sessions/keys/signing-keys.ts'
 import { createSessions, type Sessions } from './sessions/sessions.ts'
 import { createAccessTokens } from './sessions/tokens/access-token.ts'

@@ -44,8 +44,8 @@ export interface KnownBrowsers {
   find(userId: string, secret: string | undefined, queries?: Pick<Queries, 'get'>): Promise<FoundBrowser | undefined>
   /** The same by the hash of its secret. */
   findByHash(userId: string, deviceHash: string): Promise<FoundBrowser | undefined>
-  /** After a right code, in the transaction that has recorded the sign-in. */
-  trust(transaction: Transaction, userId: string, deviceHash: string): Promise<unknown>
+  /** After a right code, in the transaction that has recorded the sign-in. The browser gets another secret. */
+  trust(transaction: Transaction, userId: string, browser: RecognisedBrowser): Promise<RecognisedBrowser>
   countTrusted(userId: string): Promise<number>
   /** Resolves to how many were trusted. */
   endTrust(userId: string, caller: Caller): Promise<number>
@@ -77,6 +77,17 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
     return { countedAs: String(knownSinceMs), isTrusted }
   }
 
+  /** Another secret for a browser, by which all its accounts know it from now on. */
+  const newSecret = async (
+    transaction: Transaction,
+    heldHash: string | undefined,
+  ): Promise<Pick<RecognisedBrowser, 'secret' | 'deviceHash'>> => {
+    const secret = randomToken(32)
+    const deviceHash = hashBrowserSecret(secret)
+    if (heldHash !== undefined) await renameBrowser(transaction, heldHash, deviceHash)
+    return { secret, deviceHash }
+  }
+
   return {
     trustMs,
 
@@ -85,7 +96,12 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
 
     findByHash: (userId, deviceHash) => findByHash(db, { userId, deviceHash }),
 
-    trust: (transaction, userId, deviceHash) => updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs),
+    async trust(transaction, userId, { wasKnown, ...held }) {
+      // One that was known already may be one that an attacker has put there, and keeps too.
+      const { secret, deviceHash } = wasKnown ? await newSecret(transaction, held.deviceHash) : held
+      await updateTrust(transaction, { userId, deviceHash }, clock.now() + trustMs)
+      return { secret, deviceHash, wasKnown }
+    },
 
     countTrusted: async (userId) => (trustMs > 0 ? countTrusted(db, userId, clock.now()) : 0),
 
@@ -105,10 +121,8 @@ export const createKnownBrowsers = ({ db, clock, trustMs, recordEvent }: KnownBr
           return { secret: held, deviceHash, wasKnown: true }
       }
       // A secret that this account does not know may be one that another host of the domain has put into the browser,
-      // and that an attacker keeps too. So the browser gets a new one, by which all its accounts know it from now on.
-      const secret = randomToken(32)
-      const deviceHash = hashBrowserSecret(secret)
-      if (held !== undefined) await renameBrowser(transaction, hashBrowserSecret(held), deviceHash)
+      // and that an attacker keeps too. So the browser gets a new one.
+      const { secret, deviceHash } = await newSecret(transaction, held && hashBrowserSecret(held))
       await insertKnownBrowser(transaction, { userId, deviceHash }, nowMs)
       await deleteKnownBrowsersAbove(transaction, userId, MAX_KNOWN)
       return { secret, deviceHash, wasKnown: false }

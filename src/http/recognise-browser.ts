@@ -58,8 +58,8 @@ export const createRecognition = (
         await notify(transaction, userId, { kind: 'new_browser', deviceHash }, context)
       }
       if (trusts && browser !== 'not_yet' && knownBrowsers.trustMs > 0)
-        await knownBrowsers.trust(transaction, userId, deviceHash)
-      return deviceHash
+        recognised = await knownBrowsers.trust(transaction, userId, recognised)
+      return recognised.deviceHash
     },
 
     setCookie() {

@@ -39,14 +39,17 @@ export type FieldProblem = NamedProblem | { acceptedDomains: readonly string[] }
 export const isFieldProblem = (reason: string | undefined): reason is NamedProblem =>
   FIELD_PROBLEMS.some((problem) => problem === reason)
 
+/** Where codes are refused then: in unknown browsers, on the pages of links, or anywhere. */
+export type LockedCodes = 'browsers' | 'links' | 'anywhere'
+
 /** An error of a whole form. With the request ID, an operator finds the line in the log. */
 export type FormProblem =
   | { kind: 'credentials_wrong' }
   | { kind: 'too_many_attempts'; retryAfterSeconds: number; requestId: string }
   /** So many wrong passwords came that no more are checked for a while. */
   | { kind: 'login_limited'; of: LimitedLogins; retryAfterSeconds: number; requestId: string }
-  /** Codes of the app are refused in this browser until a new password is set. */
-  | { kind: 'codes_locked'; requestId: string }
+  /** Too many codes of the app were wrong in a row. */
+  | { kind: 'codes_locked'; where: LockedCodes; requestId: string }
   | { kind: 'busy'; retryAfterSeconds: number; requestId: string }
   /** The form has no CSRF token that is good: it is older than a login in another tab, or its cookie is gone. */
   | { kind: 'outdated'; cookieMissing: boolean; requestId: string; details: string }

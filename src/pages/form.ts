@@ -91,7 +91,7 @@ export const ownerInput = (email: string): HtmlFragment =>
 const wordsOf = (problem: FormProblem): string => {
   if (problem.kind === 'credentials_wrong') return texts.credentialsWrong
   if (problem.kind === 'outdated') return problem.cookieMissing ? texts.cookieMissing : texts.outdated
-  if (problem.kind === 'codes_locked') return texts.codesLocked
+  if (problem.kind === 'codes_locked') return texts.codesLocked[problem.where]
   const say = problem.kind === 'busy' ? texts.busy : texts.tooManyAttempts
   return say(problem.retryAfterSeconds)
 }

@@ -78,8 +78,14 @@ export const texts = {
   fieldProblems,
   credentialsWrong: 'The email or password is wrong. Check both and try again.',
   tooManyAttempts: (seconds: number): string => `Too many attempts. Try again in ${wait(seconds)}.`,
-  codesLocked:
-    'Too many wrong codes in a row: this browser is not known, and codes of your app are refused in it until you set a new password. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
+  codesLocked: {
+    browsers:
+      'Too many wrong codes in a row: this browser is not known, and codes of your app are refused in it until you set a new password. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
+    links:
+      'Too many wrong codes in a row: this browser is not known, and codes of your app are refused on this page. A recovery code or passkey still works, and so does a browser in which you have logged in before.',
+    anywhere:
+      'Too many wrong codes in a row: codes of your app are refused until you use a recovery code or a passkey, or set a new password.',
+  },
   outdated: 'This page was out of date, so nothing was changed. Check what you typed, and send it again.',
   loggedInElsewhere: 'Logged in already, in another tab?',
   goOn: 'Go on',

@@ -6,7 +6,7 @@ import type { PasskeysView, RefusedNameView } from './passkey-views.ts'
 import type { ProviderView, SignInView } from './provider-views.ts'
 import type { SecondFactorSectionView } from './second-factor/views.ts'
 
-export type { FieldProblem, FormProblem } from './form-views.ts'
+export type { FieldProblem, FormProblem, LockedCodes } from './form-views.ts'
 export { isFieldProblem } from './form-views.ts'
 export type * from './provider-views.ts'
 export type * from './reauthentication-view.ts'

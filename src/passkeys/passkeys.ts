@@ -14,7 +14,7 @@ import {
   type PasskeyRegistrationDeps,
 } from './registration.ts'
 import { findPasskeysOfUser, findUserHandle } from './passkey-store.ts'
-import { createPasskeySignIn, type PasskeyProof, type RequiredPasskey } from './sign-in.ts'
+import { createPasskeySignIn, type PasskeyProof, type PasskeySignInDeps, type RequiredPasskey } from './sign-in.ts'
 
 export type { Passkey } from './passkey.ts'
 export type { AddedPasskey, CheckedRegistration } from './registration.ts'
@@ -76,7 +76,10 @@ interface AssertionCheck {
   browserSecret: string | undefined
 }
 
-interface PasskeysDeps extends OwnPasskeysDeps, Omit<PasskeyRegistrationDeps, 'challenges' | 'origin'> {
+interface PasskeysDeps
+  extends OwnPasskeysDeps,
+    Pick<PasskeySignInDeps, 'endWrongCodes'>,
+    Omit<PasskeyRegistrationDeps, 'challenges' | 'origin'> {
   rootSecret: RootSecret
   /** The public origin of the service. */
   baseUrl: string

@@ -18,6 +18,8 @@ export interface PasskeySignInDeps {
   origin: string
   relyingPartyId: string
   recordEvent: RecordEvent
+  /** Ends the row of wrong codes over all places. */
+  endWrongCodes: (transaction: Transaction, userId: string) => Promise<unknown>
 }
 
 /** What a passkey has proved. Nothing was changed yet. */
@@ -81,6 +83,7 @@ export const createPasskeySignIn = (deps: PasskeySignInDeps) => {
       await challenge.spend(transaction)
       const changes = await updateUse(transaction, { ...use, id: passkey.id, lastUsedAtMs: clock.now() })
       if (changes === 0) throw wrongPasskey(new Error('the passkey was removed in the meantime'))
+      await deps.endWrongCodes(transaction, passkey.userId)
       if (wentBack(passkey, use)) await recordEvent(transaction, counterEvent(passkey), caller)
     },
   })

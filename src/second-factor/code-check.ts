@@ -5,7 +5,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import type { Notify } from '../users/account-notice.ts'
 import type { Passwords } from '../users/passwords.ts'
-import { type CodePlace, countsInARow, createCodeLimits, MAX_IN_A_ROW } from './code-limits.ts'
+import { type CodePlace, createCodeLimits, rowLimitsOf } from './code-limits.ts'
 import { findStep } from './one-time-code.ts'
 import { findSetUp, useStep } from './one-time-code-store.ts'
 import { type RecoveryCode, readRecoveryCode } from './recovery-code.ts'
@@ -13,6 +13,7 @@ import { countRecoveryCodes, findRecoveryHash, useRecoveryCode } from './recover
 import type { SecretSealing } from './secret-sealing.ts'
 import { readTypedCode } from './typed-code.ts'
 import { createWrongCodeNotice } from './wrong-code-notice.ts'
+import { endRowAnywhere } from './wrong-code-store.ts'
 
 /** What a user has entered to prove that they hold a second factor. */
 export interface EnteredCode {
@@ -60,13 +61,13 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
     const secret = sealing.open(setUp.secretSealed, userId)
     if (!secret) throw sealedByAnother()
     // The owner's codes in a browser that is known end no row of an attacker's elsewhere.
-    const endsBelow = countsInARow({ userId, place, isRecoveryCode: false }) ? MAX_IN_A_ROW : 0
+    const rows = rowLimitsOf({ place, isRecoveryCode: false })
     const step = findStep(secret, { code, nowMs: clock.now(), lastUsedStep: setUp.lastUsedStep })
     if (step === undefined) return undefined
     return {
       factor: 'otp',
       async apply(transaction) {
-        if ((await useStep(transaction, setUp, step, endsBelow)) === 0) throw wrongCode()
+        if ((await useStep(transaction, setUp, step, rows)) === 0) throw wrongCode()
       },
     } satisfies CheckedCode
   }
@@ -84,6 +85,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
       factor: 'recovery',
       async apply(transaction) {
         if ((await useRecoveryCode(transaction, { userId, place, hash })) === 0) throw wrongCode()
+        await endRowAnywhere(transaction, userId)
         const left = await countRecoveryCodes(transaction, userId)
         await notify(transaction, userId, { kind: 'recovery_code_used', left }, caller)
         await recordEvent(transaction, { type: 'second_factor.recovery_code_used', userId }, caller)
@@ -107,7 +109,7 @@ export const createCodeCheck = (deps: CodeCheckDeps) => {
       throw error
     }
     if (!checked) {
-      if (place.kind === 'login') await noteWrongCode(userId, caller)
+      await noteWrongCode(userId, caller)
       throw wrongCode()
     }
     await takeBack()

@@ -2,7 +2,7 @@ import { AppError } from '../lib/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import { countWithin, secondsUntilEnd, takeBack } from '../storage/counters.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { countInARow, discountInARow, isLocked } from './one-time-code-store.ts'
+import { type CodeRow, countInARow, discountInARow, findFullRow, type RowLimits } from './wrong-code-store.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -11,8 +11,17 @@ const CODES = { limit: 5, windowMs: HOUR_MS / 4 }
 const CODES_OF_ACCOUNT = { limit: 60, windowMs: 24 * HOUR_MS }
 const RECOVERY_CODES = { limit: 10, windowMs: HOUR_MS }
 
-/** Wrong codes in a row in unknown browsers, after which no code is accepted there until a new password is set. */
-export const MAX_IN_A_ROW = 20
+/**
+ * Wrong codes in a row in unknown browsers, after which no code is accepted there until a new password is set. The pages
+ * of links have a row of their own: they are the way to a new password, and who fills one cannot fill the other.
+ */
+const MAX_IN_A_ROW = 20
+
+/**
+ * Wrong codes in a row over all places, after which none is accepted anywhere until a recovery code or a passkey was
+ * right, or a new password is set (NIST SP 800-63B-4 section 3.2.2).
+ */
+const MAX_ANYWHERE = 100
 
 /** The next day helps as little as the next minute: what helps is said on the page. */
 const LOCKED_RETRY_SECONDS = 86_400
@@ -21,7 +30,7 @@ const LOCKED_RETRY_SECONDS = 86_400
 export type CodePlace =
   | {
       /** At a login, or on the page of a link. */
-      kind: 'login'
+      kind: 'login' | 'link'
       network: string
       /** What is counted in it is counted by this, where the account knows the browser. */
       knownBrowser: string | undefined
@@ -49,15 +58,20 @@ const countersOf = ({ userId, place, isRecoveryCode }: Try): Counter[] => {
   if (isRecoveryCode) return [{ id: `recovery code ${userId} ${place.network}`, isOfNetwork: true, ...RECOVERY_CODES }]
   if (place.kind === 'reauthentication') return [{ id: `code session ${place.sessionId}`, ...CODES }]
   if (place.knownBrowser !== undefined) return [{ id: `code browser ${userId}/${place.knownBrowser}`, ...CODES }]
+  if (place.kind === 'link') return [{ id: `code link ${userId} ${place.network}`, isOfNetwork: true, ...CODES }]
   return [
     { id: `code network ${userId} ${place.network}`, isOfNetwork: true, ...CODES },
     { id: `code account ${userId}`, ...CODES_OF_ACCOUNT },
   ]
 }
 
-/** Whether a wrong code counts among those in a row, and a right one ends the row. */
-export const countsInARow = ({ place, isRecoveryCode }: Try): boolean =>
-  !isRecoveryCode && place.kind === 'login' && place.knownBrowser === undefined
+/** The rows in which a wrong code counts, and which a right one ends: none for recovery codes, which are long. */
+export const rowLimitsOf = ({ place, isRecoveryCode }: Omit<Try, 'userId'>): RowLimits => {
+  if (isRecoveryCode) return {}
+  const isOwn = place.kind === 'reauthentication' || place.knownBrowser !== undefined
+  if (isOwn) return { anywhere: MAX_ANYWHERE }
+  return { anywhere: MAX_ANYWHERE, [place.kind === 'link' ? 'links' : 'browsers']: MAX_IN_A_ROW }
+}
 
 /** The limits of wrong codes, counted in the database, the same for all processes. */
 export interface CodeLimits {
@@ -77,7 +91,7 @@ interface CodeLimitsDeps {
 
 const takeAllBack = async (transaction: Transaction, attempt: Try, counters: Counter[]): Promise<void> => {
   for (const { id } of counters) await takeBack(transaction, id)
-  if (countsInARow(attempt)) await discountInARow(transaction, attempt.userId)
+  if (!attempt.isRecoveryCode) await discountInARow(transaction, attempt.userId, rowLimitsOf(attempt))
 }
 
 export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLimits => {
@@ -88,9 +102,11 @@ export const createCodeLimits = ({ db, clock, enabled }: CodeLimitsDeps): CodeLi
       if (await countWithin(transaction, { ...counter, nowMs })) continue
       throw tooManyCodes(await secondsUntilEnd(transaction, counter.id, nowMs))
     }
-    if (!countsInARow(attempt) || (await countInARow(transaction, attempt.userId, MAX_IN_A_ROW)) > 0) return
-    // There may be no app, and so no row.
-    if (await isLocked(transaction, attempt.userId, MAX_IN_A_ROW)) throw locked()
+    if (attempt.isRecoveryCode) return
+    const rows = rowLimitsOf(attempt)
+    if ((await countInARow(transaction, attempt.userId, rows)) > 0) return
+    const full = await findFullRow(transaction, attempt.userId, rows)
+    if (full) throw locked(full)
   }
 
   return {
@@ -108,9 +124,19 @@ const tooManyCodes = (retryAfterSeconds: number): AppError =>
     retryAfterSeconds,
   })
 
-const locked = (): AppError =>
-  new AppError(
-    'rate_limited',
+const LOCKED: Record<CodeRow, string> = {
+  browsers:
     'Too many wrong codes in a row: in browsers that this account does not know, codes of the app are refused until a new password is set. A recovery code, a passkey and a known browser still work.',
-    { reason: 'codes_locked', retryAfterSeconds: LOCKED_RETRY_SECONDS },
-  )
+  links:
+    'Too many wrong codes in a row: on the pages of links, codes of the app are refused until a new password is set. A recovery code, a passkey and a known browser still work.',
+  anywhere:
+    'Too many wrong codes in a row: codes of the app are refused until a recovery code or a passkey is used, or a new password is set.',
+}
+
+/** With the full row as what the text names. */
+const locked = (row: CodeRow): AppError =>
+  new AppError('rate_limited', LOCKED[row], {
+    reason: 'codes_locked',
+    values: [row],
+    retryAfterSeconds: LOCKED_RETRY_SECONDS,
+  })

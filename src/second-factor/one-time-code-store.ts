@@ -1,4 +1,5 @@
 import type { Queries } from '../storage/database.ts'
+import { type RowLimits, rowsOf } from './wrong-code-store.ts'
 
 /** The authenticator app of a user. */
 export interface CodeSetUp {
@@ -56,45 +57,27 @@ export const deleteSetUp = (db: Queries, userId: string, sinceMs: number): Promi
   db.run('DELETE FROM one_time_codes WHERE user_id = ? AND created_at >= ?', userId, sinceMs)
 
 /**
- * Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. A row of fewer
- * wrong codes than `endsBelow` ends.
+ * Uses the code of a step up, and every earlier one; 0 where that was done, or the app was replaced. Ends these rows of
+ * wrong codes where they have not reached their limit.
  */
-export const useStep = (db: Queries, { userId, createdAtMs }: CodeSetUp, step: number, endsBelow: number) =>
-  db.run(
-    `UPDATE one_time_codes SET last_used_step = ?,
-       wrong_in_a_row = CASE WHEN wrong_in_a_row < ? THEN 0 ELSE wrong_in_a_row END
+export const useStep = (
+  db: Queries,
+  { userId, createdAtMs }: CodeSetUp,
+  step: number,
+  limits: RowLimits,
+): Promise<number> => {
+  const rows = rowsOf(limits)
+  return db.run(
+    `UPDATE one_time_codes SET last_used_step = ?
+       ${rows.map(({ column }) => `, ${column} = CASE WHEN ${column} < ? THEN 0 ELSE ${column} END`).join('')}
      WHERE user_id = ? AND created_at = ? AND last_used_step < ?`,
     step,
-    endsBelow,
+    ...rows.map(({ limit }) => limit),
     userId,
     createdAtMs,
     step,
   )
-
-/** Counts a code that may be wrong; 0 where `limit` were in a row, or there is no app. */
-export const countInARow = (db: Queries, userId: string, limit: number): Promise<number> =>
-  db.run(
-    'UPDATE one_time_codes SET wrong_in_a_row = wrong_in_a_row + 1 WHERE user_id = ? AND wrong_in_a_row < ?',
-    userId,
-    limit,
-  )
-
-/** Whether there is an app, and so many wrong codes were entered in a row. */
-export const isLocked = async (db: Queries, userId: string, limit: number): Promise<boolean> => {
-  const sql = 'SELECT 1 AS locked FROM one_time_codes WHERE user_id = ? AND wrong_in_a_row >= ?'
-  return (await db.get(sql, userId, limit)) !== undefined
 }
-
-/** The code that was counted was not wrong. */
-export const discountInARow = (db: Queries, userId: string): Promise<number> =>
-  db.run(
-    'UPDATE one_time_codes SET wrong_in_a_row = wrong_in_a_row - 1 WHERE user_id = ? AND wrong_in_a_row > 0',
-    userId,
-  )
-
-/** With a new password, codes are accepted in unknown browsers again. */
-export const forgetWrongCodes = (db: Queries, userId: string): Promise<number> =>
-  db.run('UPDATE one_time_codes SET wrong_in_a_row = 0 WHERE user_id = ? AND wrong_in_a_row > 0', userId)
 
 /** A secret as it is stored, and the same sealed again. */
 export interface SealedSecret {

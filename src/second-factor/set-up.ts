@@ -126,7 +126,8 @@ export const createSetUp = (deps: SetUpDeps) => {
           await updateUpdatedAt(transaction, userId, nowMs)
           if (recoveryCodes && !(await recoveryCodes.insert(transaction))) throw factorChanged()
           await recordEvent(transaction, { type: 'second_factor.added', userId, sessionId }, caller)
-          await applySecurityEvent(transaction, 'sign_in_method_changed', { userId, sessionId, caller })
+          const event = own.replaces === undefined ? 'first_app_set_up' : 'sign_in_method_changed'
+          await applySecurityEvent(transaction, event, { userId, sessionId, caller })
           await notify(transaction, userId, { kind: 'second_factor_set_up', setUpAtMs: nowMs }, caller)
         },
       }

@@ -224,8 +224,16 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'one_time_codes',
-    columns: ['user_id', 'secret_sealed', 'created_at', 'last_used_step', 'wrong_in_a_row'],
-    integerColumns: ['created_at', 'last_used_step', 'wrong_in_a_row'],
+    columns: [
+      'user_id',
+      'secret_sealed',
+      'created_at',
+      'last_used_step',
+      'wrong_in_a_row',
+      'wrong_on_links',
+      'wrong_anywhere',
+    ],
+    integerColumns: ['created_at', 'last_used_step', 'wrong_in_a_row', 'wrong_on_links', 'wrong_anywhere'],
   },
   { name: 'recovery_codes', columns: ['id', 'user_id', 'hash', 'created_at'], integerColumns: ['created_at'] },
   { name: 'used_tokens', columns: ['id', 'expires_at'], integerColumns: ['expires_at'] },

@@ -47,6 +47,8 @@ export const SECURITY_EVENTS = {
   taken_over:             { sessions: 'end',        links: 'all_die',   browsers: 'end',        connections: 'go',       passkeys: 'go',       codes: 'go',       wrongCodes: 'stay' },
   /** A provider, a passkey or a second factor was added or removed. */
   sign_in_method_changed: { sessions: 'others_end', links: 'stay',      browsers: 'trust_ends', connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
+  /** Its first app: a browser that became known by a password alone, before, may be a thief's. */
+  first_app_set_up:       { sessions: 'others_end', links: 'stay',      browsers: 'end',        connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
   disabled:               { sessions: 'end',        links: 'die',       browsers: 'stay',       connections: 'stay',     passkeys: 'stay',     codes: 'stay',     wrongCodes: 'stay' },
 } as const satisfies Record<string, Effects>
 

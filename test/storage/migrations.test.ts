@@ -31,6 +31,7 @@ const ALL = [
   '009-second-factors',
   '010-protection',
   '011-own-records',
+  '012-wrong-codes',
 ]
 
 /** An empty installation that has never been opened, and a function that runs commands in it. */

@@ -8,7 +8,7 @@ import { createRootSecret } from '../../src/lib/derived-keys.ts'
 import { AppError } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { deleteCodesSince } from '../../src/second-factor/second-factor-store.ts'
-import { forgetWrongCodes } from '../../src/second-factor/one-time-code-store.ts'
+import { forgetWrongCodes } from '../../src/second-factor/wrong-code-store.ts'
 import type { CodePlace } from '../../src/second-factor/second-factors.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { newPerson } from '../support/client/accounts.ts'
@@ -245,6 +245,64 @@ describe('wrong codes', () => {
     }
     assert.equal(await tryCode({ userId, code: '123456', place: elsewhere() }), 'codes_locked')
   })
+
+  test('on the page of a link, twenty in a row of their own; a new password ends them', async () => {
+    const { userId, secret, recoveryCodes } = await withApp()
+    await pass(MINUTE_MS)
+    const code = wrongCodeAt(secret, clock.now())
+    const link = (): CodePlace => ({ ...elsewhere(), kind: 'link' }) as CodePlace
+    for (const [place, other] of [
+      [elsewhere, link],
+      [link, elsewhere],
+    ] as const) {
+      const tries = Array.from({ length: 24 }, (_, index) =>
+        tryCode({ userId, code, place: place() }, index % 2 ? core : replica),
+      )
+      assert.deepEqual(tally(await Promise.all(tries)), { code_wrong: 20, codes_locked: 4 })
+      const right = { userId, code: codeAt(secret, clock.now()) }
+      assert.equal(await tryCode({ ...right, place: place() }), 'codes_locked')
+      assert.equal(await tryCode({ ...right, place: other() }), 'otp')
+      assert.equal(await tryCode({ userId, code: recoveryCodes[0] ?? '', place: place() }), 'recovery')
+      await forgetWrongCodes(db, userId)
+      assert.equal(await tryCode({ ...right, place: place() }), 'otp')
+    }
+    const network = '203.0.113.9'
+    const atOnce = Array.from({ length: 7 }, () =>
+      tryCode({ userId, code, place: { ...elsewhere(), kind: 'link', network } as CodePlace }),
+    )
+    assert.deepEqual(tally(await Promise.all(atOnce)), { code_wrong: 5, codes_limited: 2 })
+  })
+
+  for (const by of ['a right code', 'a recovery code', 'a new password'] as const)
+    test(`after a hundred in a row over all places, codes are refused everywhere; ${by} ends the row`, async () => {
+      const { userId, secret, recoveryCodes } = await withApp()
+      const network = '203.0.113.9'
+      const known: CodePlace = { kind: 'login', network, knownBrowser: 'known' }
+      const session: CodePlace = { kind: 'reauthentication', network, sessionId: 'own' }
+      const link: CodePlace = { kind: 'link', network, knownBrowser: undefined }
+      const tryWrong = async (places: CodePlace[]) => {
+        await pass(15 * MINUTE_MS)
+        const code = wrongCodeAt(secret, clock.now())
+        const tries = places.flatMap((place) => Array.from({ length: 5 }, () => tryCode({ userId, code, place })))
+        assert.deepEqual(tally(await Promise.all(tries)), { code_wrong: 5 * places.length })
+      }
+      await tryWrong([known, session, elsewhere(), link])
+      for (let round = 1; round < 8; round += 1) await tryWrong([known, session])
+      const right = () => ({ userId, code: codeAt(secret, clock.now()) })
+      await pass(15 * MINUTE_MS)
+      if (by === 'a right code') await use({ ...right(), place: session })
+      await tryWrong([known, session])
+      await pass(15 * MINUTE_MS)
+      if (by !== 'a right code') {
+        const last = Array.from({ length: 2 }, () => tryCode({ userId, code: '000000', place: known }))
+        assert.deepEqual(tally(await Promise.all(last)), { codes_locked: 2 })
+        for (const place of [known, session, link, elsewhere()])
+          assert.equal(await tryCode({ ...right(), place }), 'codes_locked')
+        if (by === 'a new password') await forgetWrongCodes(db, userId)
+        else await use({ userId, code: recoveryCodes[0] ?? '', place: elsewhere() })
+      }
+      for (const place of [known, session, link, elsewhere()]) assert.equal(await tryCode({ ...right(), place }), 'otp')
+    })
 
   test('what is no code at all is wrong', async () => {
     const { userId } = await withApp()

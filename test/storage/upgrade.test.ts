@@ -90,6 +90,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
       '009-second-factors',
       '010-protection',
       '011-own-records',
+      '012-wrong-codes',
       '900-later',
     ])
   })
@@ -100,7 +101,7 @@ describe('version N and N+1 on one database', { concurrency: 2 }, () => {
     const [one, two] = await Promise.all([start(later), start(later)])
     await assertAgree(one, two)
     await assertAgree(old, two)
-    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 12)
+    assert.equal((await (await database()).rows('SELECT name FROM migrations')).length, 13)
   })
 
   test('on a schema that does not declare that it works with N, N does not start, and none of its commands runs', async (t) => {

@@ -67,6 +67,7 @@ describe('what events end', () => {
     not_me: ['browsers', 'links', ...ENDS],
     taken_over: ['browsers', 'codes from 0', 'links, undo from 0', 'passkeys from 0', 'providers from 0', ...ENDS],
     sign_in_method_changed: [...OTHERS_END, 'trust'],
+    first_app_set_up: ['browsers', ...OTHERS_END],
     disabled: ['links', ...ENDS],
   }
 
@@ -119,6 +120,7 @@ const DOCUMENTED: Record<SecurityEvent, string> = {
   not_me: '"This wasn\'t me"',
   taken_over: 'unverified account taken over',
   sign_in_method_changed: 'provider or passkey added or removed, second factor set up or removed',
+  first_app_set_up: 'authenticator app set up, where there was none',
   disabled: 'account disabled',
 }
 

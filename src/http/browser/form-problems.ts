@@ -1,5 +1,5 @@
 import { AppError } from '../../lib/errors.ts'
-import { type FieldProblem, type FormProblem, isFieldProblem } from '../../pages/pages.ts'
+import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../../pages/pages.ts'
 import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../../users/password-rules.ts'
 import { statusOf } from '../errors.ts'
@@ -25,10 +25,10 @@ const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
 }
 
 const formProblem = (error: AppError, requestId: string): FormProblem | undefined => {
-  const { code, reason, retryAfterSeconds = 1 } = error
+  const { code, reason, values, retryAfterSeconds = 1 } = error
   if (reason === 'credentials_wrong') return { kind: 'credentials_wrong' }
   if (reason === 'busy') return { kind: 'busy', retryAfterSeconds, requestId }
-  if (reason === 'codes_locked') return { kind: 'codes_locked', requestId }
+  if (reason === 'codes_locked') return { kind: 'codes_locked', where: values[0] as LockedCodes, requestId }
   const of = limitedLogins(error)
   if (of) return { kind: 'login_limited', of, retryAfterSeconds, requestId }
   return code === 'rate_limited' ? { kind: 'too_many_attempts', retryAfterSeconds, requestId } : undefined

@@ -65,7 +65,7 @@ export const secondFactorNotices: NoticeTexts<
   wrong_codes: (_message, { app }) => ({
     ...titles(app, (of) => `Wrong codes for your ${of}account`),
     what: [
-      `Someone got as far as the code that your ${app} account asks for. Then they entered wrong codes, and were not let in.`,
+      `Someone got as far as the code that your ${app} account asks for. Then they entered wrong codes, and got no further.`,
     ],
   }),
 }

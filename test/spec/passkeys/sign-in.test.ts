@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import { currentUser, newAgent, newPerson, signedUp } from '../../support/client/accounts.ts'
-import type { Answer } from '../../support/client/user-agent.ts'
+import { assertPage } from '../../support/client/assertions.ts'
+import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
 import { type Algorithm, createAuthenticator, type Ways } from '../../support/passkeys/authenticator.ts'
@@ -14,8 +15,9 @@ import {
   postJson,
   registrationOptions,
 } from '../../support/passkeys/passkeys.ts'
+import { setUpApp } from '../../support/second-factor/guarded-account.ts'
 import { claimsOf } from '../../support/service/access-tokens.ts'
-import { at, startReplicas } from '../../support/service/replicas.ts'
+import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
 import { disableUser } from '../../support/service/operator-commands.ts'
 import { startService } from '../../support/service/service.ts'
 
@@ -33,6 +35,8 @@ const withPasskey = async (ways: Ways = {}) => {
 }
 
 const sortedStatuses = (answers: Answer[]): number[] => answers.map(({ status }) => status).toSorted((a, b) => a - b)
+
+const sessionOf = (agent: UserAgent): string => String(claimsOf(agent.cookies.get('svc_access') ?? '').sid)
 
 const rowOf = async (id: string) => {
   const database = await openDatabase(service)
@@ -86,6 +90,23 @@ describe('signing in with a passkey', () => {
     const row = await rowOf(passkey.id)
     assert.ok(Math.abs(Number(row.last_used_at) - clock.now()) < 60_000)
     assert.deepEqual([Number(row.sign_count), Number(row.backed_up)], [5, 1])
+  })
+
+  test('codes of the app are good again after a hundred wrong ones in a row', async () => {
+    const { agent, person, authenticator, id } = await withPasskey()
+    const app = await setUpApp(await openOperator(service), {
+      userId: id,
+      email: person.email,
+      sessionId: sessionOf(agent),
+    })
+    const database = await openDatabase(service)
+    await database.rows('UPDATE one_time_codes SET wrong_anywhere = 100 WHERE user_id = ?', id)
+    const confirm = () => agent.post('/auth/account/confirm', { password: person.password, code: app.nextCode() })
+    const refused = await confirm()
+    assertPage(refused, 429)
+    assert.match(refused.text, /until you use a recovery code or a passkey, or set a new password/)
+    assert.equal((await logInWithPasskey(newAgent(service), authenticator)).status, 200)
+    assert.equal((await confirm()).status, 303)
   })
 
   test('a counter that goes back is logged, and not refused', async () => {

@@ -220,6 +220,18 @@ describe('a trusted browser', () => {
     await halfWay(other, await enter(account))
   })
 
+  test('gets another secret: one that a thief has put there is not trusted', async () => {
+    const account = await newAccountWithCodes(at)
+    const owner = await enter(account, newAgent(service), {})
+    const thief = newAgent(service)
+    thief.cookies.set('svc_device', owner.cookies.get('svc_device') ?? '', '/auth')
+    await enter(account, owner, TRUST)
+    assert.notEqual(owner.cookies.get('svc_device'), thief.cookies.get('svc_device'))
+    assertRedirect(await logIn(thief, account.person), CODE_PAGE)
+    await logOut(owner)
+    assertRedirect(await logIn(owner, account.person), '/')
+  })
+
   test('is trusted for SVC_TRUSTED_BROWSER_TTL', async () => {
     const account = await newAccountWithCodes(at)
     const agent = await enter(account)

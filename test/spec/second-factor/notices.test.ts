@@ -1,7 +1,7 @@
 // Runs on SQLite.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { currentUser, loggedIn, newPerson } from '../../support/client/accounts.ts'
+import { currentUser, loggedIn, logIn, newPerson } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect, assertSignedOut } from '../../support/client/assertions.ts'
 import { createUserAgent, type Form } from '../../support/client/user-agent.ts'
 import { openDatabase } from '../../support/database/database.ts'
@@ -172,6 +172,17 @@ describe('users are told what happens to their second factor', () => {
     assert.equal((await purposesTo(person.email)).filter((purpose) => purpose === 'wrong_codes').length, 1)
     await noticeFor(person.email, /Wrong codes/)
     assertRedirect(await resetBy(newAgent(), token, `new ${person.password}`, { code: app.nextCode() }), '/')
+  })
+
+  test('three wrong codes where a session is confirmed', async () => {
+    const { id, person } = await newUser()
+    const app = await storeApp(core, { userId: id, email: person.email })
+    const agent = newAgent()
+    assertRedirect(await logIn(agent, person), '/auth/login/code')
+    assertRedirect(await agent.post('/auth/login/code', { code: app.nextCode() }), '/')
+    const confirm = (code: string) => agent.post('/auth/account/confirm', { password: person.password, code })
+    for (let count = 0; count < 3; count += 1) assertPage(await confirm('000000'), 401)
+    assert.match((await noticeFor(person.email, /Wrong codes/)).text, /got no further/)
   })
 
   test('a second factor that an operator has reset, and nothing where there was none', async () => {

@@ -1,13 +1,14 @@
 // Runs on SQLite and PostgreSQL.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { logIn, logOut, newAgent, newPerson, signUp } from '../../support/client/accounts.ts'
+import { currentUser, logIn, logOut, newAgent, newPerson, signUp } from '../../support/client/accounts.ts'
 import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import type { Answer, UserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
+import { resetTokenOf } from '../../support/recovery/reset.ts'
 import { type AccountWithCodes, newAccountWithCodes } from '../../support/second-factor/account-with-codes.ts'
-import { readOfferedSetUp } from '../../support/second-factor/app-set-up.ts'
+import { readOfferedSetUp, setUpApp } from '../../support/second-factor/app-set-up.ts'
 import { codeAt, wrongCodeAt } from '../../support/second-factor/authenticator-app.ts'
 import { at, openOperator, startReplicas } from '../../support/service/replicas.ts'
 import { startService } from '../../support/service/service.ts'
@@ -40,6 +41,12 @@ const withoutDevice = ({ cookies }: UserAgent): UserAgent => {
   const thief = newAgent(service)
   for (const name of ['svc_access', 'svc_csrf']) thief.cookies.set(name, cookies.get(name) ?? '')
   return thief
+}
+
+/** A link to a new password that takes no account over. */
+const verifiedResetTokenOf = async ({ id }: AccountWithCodes): Promise<string> => {
+  await database.rows('UPDATE users SET email_verified_at = created_at WHERE id = ?', id)
+  return resetTokenOf(service, id)
 }
 
 const statusesOf = (answers: Answer[]) =>
@@ -101,6 +108,55 @@ test('twenty in a row close unknown browsers to codes until a new password; the 
   assertRedirect(await known.post('/auth/account/password', passwords), '/auth/account?done=password')
   const fresh = await halfWay({ ...account, person: { ...account.person, password } })
   assertRedirect(await fresh.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+})
+
+test('a stranger with the password keeps nobody from a new one: on the page of a link, codes have a count of their own', async () => {
+  const account = await newAccount()
+  const thief = await halfWay(account)
+  const code = account.wrongCode()
+  for (let tries = 0; tries < 20; tries += 1) assertPage(await thief.post(CODE_PAGE, { code }, elsewhere()), 401)
+  const token = await verifiedResetTokenOf(account)
+  const password = 'another pass phrase of theirs'
+  const reset = (entered: string) =>
+    newAgent(service).post('/auth/password/reset', { token, password, code: entered }, elsewhere())
+  for (let tries = 0; tries < 19; tries += 1) assertPage(await reset(code), 401)
+  assertRedirect(await reset(await account.nextCode()), '/')
+  const fresh = await halfWay({ ...account, person: { ...account.person, password } })
+  assertRedirect(await fresh.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+})
+
+test('a thief of the mailbox tries twenty codes, after which the page of a link takes a recovery code', async () => {
+  const account = await newAccount()
+  const token = await verifiedResetTokenOf(account)
+  const reset = (code: string) =>
+    newAgent(service).post('/auth/password/reset', { token, password: 'a good password 1', code }, elsewhere())
+  for (let tries = 0; tries < 20; tries += 1) assertPage(await reset(account.wrongCode()), 401)
+  const refused = await reset(await account.nextCode())
+  assertPage(refused, 429)
+  assert.match(refused.text, /refused on this page/)
+  const owner = await halfWay(account)
+  assertRedirect(await owner.post(CODE_PAGE, { code: await account.nextCode() }, elsewhere()), '/')
+  assertRedirect(await reset(account.recoveryCodes[0] ?? ''), '/')
+})
+
+test('browsers that became known by a password alone are unknown once an app is set up, but for that of the set-up', async () => {
+  const person = newPerson()
+  const owner = newAgent(service)
+  assertRedirect(await signUp(owner, person), '/')
+  const { id } = await currentUser(owner)
+  const thief = newAgent(service)
+  assertRedirect(await logIn(thief, person), '/')
+  const { secret } = await setUpApp(owner, clock.now())
+  assert.equal((await database.rows('SELECT id FROM known_browsers WHERE user_id = ?', id)).length, 1)
+  assertRedirect(await logIn(thief, person), CODE_PAGE)
+  const code = wrongCodeAt(secret, clock.now())
+  // In a browser of its own it would have five in a quarter of an hour, and no end of them.
+  for (let tries = 0; tries < 20; tries += 1) assertPage(await thief.post(CODE_PAGE, { code }, elsewhere()), 401)
+  assertPage(await thief.post(CODE_PAGE, { code }, elsewhere()), 429)
+  await logOut(owner)
+  assertRedirect(await logIn(owner, person), CODE_PAGE)
+  await clock.turnTo(clock.aheadMs() + 30_000)
+  assertRedirect(await owner.post(CODE_PAGE, { code: codeAt(secret, clock.now()) }, elsewhere()), '/')
 })
 
 test('a known browser and a session have five wrong codes of their own, whatever their network has used up', async () => {

@@ -98,6 +98,11 @@ export const guardedAccount = async (deps: Deps, { isVerified = true } = {}): Pr
   const agent = await loggedIn(service, person)
   const { sid: sessionId } = sessionOf(agent)
   const app = await setUpApp(core, { userId: id, email: person.email, sessionId })
+  // The session that follows a set-up makes its browser known.
+  const { secret } = await db.inTransaction((transaction) =>
+    core.knownBrowsers.recordSignIn(transaction, id, agent.cookies.get('svc_device')),
+  )
+  agent.cookies.set('svc_device', secret, '/auth')
   await database.rows(`UPDATE sessions SET amr = 'pwd otp mfa' WHERE id = ?`, sessionId)
   const passkeyId = await storePasskey(core, id)
   const identityId = randomUUID()

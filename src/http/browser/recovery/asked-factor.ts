@@ -13,7 +13,7 @@ export const createAskedFactor = ({ secondFactors, passkeys, knownBrowsers }: Ro
 
   const checkCode = async (context: RequestContext, asked: AskedFactor, code: string): Promise<ProvedFactor> => {
     const known = await knownBrowsers.find(asked.userId, context.cookies.device)
-    const place = { kind: 'login', network: context.network, knownBrowser: known?.countedAs } as const
+    const place = { kind: 'link', network: context.network, knownBrowser: known?.countedAs } as const
     const { factor, apply } = await secondFactors.checkCode({ ...asked, code, place }, context)
     return { apply, amrAfter: (first) => (factor === 'otp' ? [first, 'otp', 'mfa'] : [first, 'mfa']) }
   }
