@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { shownSmtp } from '../config/smtp-url.ts'
-import { readEmail } from '../lib/email-address.ts'
+import { findAsciiForm, readEmail } from '../lib/email-address.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SmtpStep } from '../mail/mail.ts'
 import { addCommand, type JsonOption, withJson } from './command.ts'
@@ -31,7 +31,7 @@ export const addMailTest = (mail: Command, { loadConfig }: CommandContext): void
 const parseAddress = (text: string): string => {
   const email = readEmail(text)
   if (email) return email.shown
-  throw new InvalidArgumentError('It must be an email address such as ada@example.com.')
+  throw new InvalidArgumentError(`It must be an email address such as ${findAsciiForm(text) ?? 'ada@example.com'}.`)
 }
 
 /** What to look at when a step fails. */

@@ -8,7 +8,7 @@ export const smtpUrl = parser(SMTP_URLS, readSmtpUrl)
 const MAX_NAME_LENGTH = 100
 
 export const mailbox = parser(
-  `an address such as svc@example.com, or NAME <svc@example.com> with a name of at most ${MAX_NAME_LENGTH} characters`,
+  `an address such as svc@example.com, an international domain as xn--…, or NAME <svc@example.com> with a name of at most ${MAX_NAME_LENGTH} characters`,
   (text): Mailbox | undefined => {
     // A line end, or what may be taken for one, could begin a header of its own.
     if (/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)) return undefined
@@ -28,8 +28,9 @@ const unquote = (text: string): string | undefined => {
   return text.includes('"') ? undefined : text
 }
 
-export const emailDomains = listOf('comma-separated domains, such as example.com', (item) =>
-  isEmailDomain(item) ? item.toLowerCase() : undefined,
+export const emailDomains = listOf(
+  'comma-separated domains, such as example.com, international ones as xn--…',
+  (item) => (isEmailDomain(item) ? item.toLowerCase() : undefined),
 )
 
 /** For links on pages and in messages. */

@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url'
+
 const MAX_LENGTH = 254
 const MAX_LOCAL_LENGTH = 64
 // RFC 5321 section 4.1.2: Dot-string of atoms (RFC 5322 section 3.2.3).
@@ -27,6 +29,16 @@ const withoutSpacesAround = (text: string): string => {
 export const readEmail = (entered: string): Email | undefined => {
   const shown = withoutSpacesAround(entered)
   return isEmail(shown) ? { shown, lower: shown.toLowerCase() } : undefined
+}
+
+/**
+ * The address with its domain as mail servers know it (`xn--`, RFC 5891), where letters beyond ASCII in the domain are all
+ * that is wrong with it.
+ */
+export const findAsciiForm = (entered: string): string | undefined => {
+  const [local = '', domain = '', ...more] = withoutSpacesAround(entered).split('@')
+  if (entered.length > MAX_LENGTH || more.length > 0 || !/\P{ASCII}/u.test(domain)) return undefined
+  return readEmail(`${local}@${domainToASCII(domain)}`)?.shown
 }
 
 const isEmail = (text: string): boolean => {

@@ -1,4 +1,5 @@
 import type { Mailbox } from './mail-settings.ts'
+import { undecoded } from './messages/harmless.ts'
 import type { RenderedMessage } from './messages/render.ts'
 
 interface Composition extends RenderedMessage {
@@ -15,9 +16,9 @@ export const compose = async ({ id, from, to, baseUrl, ...rendered }: Compositio
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const { subject, text, html } = rendered
   return new MailComposer({
-    from: { name: from.name ?? '', address: from.address },
+    from: { name: undecoded(from.name ?? ''), address: from.address },
     to: { name: '', address: to },
-    subject,
+    subject: undecoded(subject),
     text,
     html,
     messageId: `<${id}@${new URL(baseUrl).hostname}>`,

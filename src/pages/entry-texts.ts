@@ -7,5 +7,6 @@ export const entryTexts = {
   signUpByProvider: 'An account here begins with one of these:',
 
   emailHint: (domains: readonly string[]): string => `An address of ${anyOf(domains)}.`,
+  emailNotAscii: (asciiForm: string): string => `Enter this address as ${asciiForm}.`,
   emailNotAccepted: (domains: readonly string[]): string => `Use an email address of ${anyOf(domains)}.`,
 }

@@ -30,10 +30,14 @@ const FIELD_PROBLEMS = [
 export type NamedProblem = (typeof FIELD_PROBLEMS)[number]
 
 /**
- * The errors of one field. `acceptedDomains`: the email is of none of these. `minLength`: the password has fewer
- * characters.
+ * The errors of one field. `acceptedDomains`: the email is of none of these. `asciiForm`: the email as it would be
+ * accepted. `minLength`: the password has fewer characters.
  */
-export type FieldProblem = NamedProblem | { acceptedDomains: readonly string[] } | { minLength: number }
+export type FieldProblem =
+  | NamedProblem
+  | { acceptedDomains: readonly string[] }
+  | { asciiForm: string }
+  | { minLength: number }
 
 /** Whether the reason of an error belongs to a field, and has a fixed text. */
 export const isFieldProblem = (reason: string | undefined): reason is NamedProblem =>

@@ -55,9 +55,9 @@ const attributes = (it: Field): (HtmlFragment | false | undefined)[] => [
 
 const wordsOfField = (problem: FieldProblem): string => {
   if (typeof problem === 'string') return texts.fieldProblems[problem]
-  return 'minLength' in problem
-    ? texts.passwordTooShort(problem.minLength)
-    : entryTexts.emailNotAccepted(problem.acceptedDomains)
+  if ('minLength' in problem) return texts.passwordTooShort(problem.minLength)
+  if ('asciiForm' in problem) return entryTexts.emailNotAscii(problem.asciiForm)
+  return entryTexts.emailNotAccepted(problem.acceptedDomains)
 }
 
 /**

@@ -6,10 +6,11 @@ import type { Clock } from '../lib/time.ts'
 import type { Mail, MailRequest, OutgoingMessage } from '../mail/mail.ts'
 import type { Message } from '../mail/message.ts'
 import type { SessionRules } from '../sessions/sign-in-grant.ts'
-import type { Database, Transaction } from '../storage/database.ts'
+import type { Database, Queries, Transaction } from '../storage/database.ts'
 import { isEmailTaken } from '../users/email-store.ts'
-import { findUserByEmail, requireUserById } from '../users/user-store.ts'
+import { requireUserById } from '../users/user-store.ts'
 import { isOwnAlready } from './email-refusals.ts'
+import type { Link } from './link.ts'
 import { findLiveLinks } from './link-store.ts'
 import type { Links } from './links.ts'
 import type { MailLimits } from './mail-limits.ts'
@@ -30,8 +31,8 @@ interface Asker {
 export interface EmailChangeRequests {
   /**
    * Sends a link to the new address, in place of an earlier one. Whether it has an account is not looked up, so that the
-   * response tells nothing. Past the limits nothing is sent, and the response is the same. `forbidden` unless the user
-   * has authenticated recently; `unprocessable` when it is the account's own address.
+   * response tells nothing. Past the limits nothing is sent, an earlier link stays, and the response is the same.
+   * `forbidden` unless the user has authenticated recently; `unprocessable` when it is the account's own address.
    */
   ask(asker: Asker, email: Email, caller: Caller): Promise<void>
   /** Ends the request; its link dies. */
@@ -58,6 +59,14 @@ export interface EmailChangeRequestsDeps extends Pick<SessionRules, 'requireSess
 export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailChangeRequests => {
   const { db, clock, mail, links, limits, undoLinks, recordEvent, baseUrl, lifetimeMs } = deps
 
+  /**
+   * Whether the limits allow a message. That of a day counts for every address: whether an account has proved it is not
+   * looked up.
+   */
+  const mayMail = async (transaction: Transaction, userId: string, emailLower: string, network: string | undefined) =>
+    (await limits.mayAsk(transaction, { purpose: 'new_email', emailLower, network, userId })) &&
+    limits.mayMailUnverified(transaction, 'new_email', emailLower)
+
   /** The link is made at once, so that a request for an address with an account waits like any other. */
   const createLink = async (transaction: Transaction, userId: string, { lower, shown }: Email) => {
     const which = { purpose: 'new_email', userId, emailLower: lower } as const
@@ -66,15 +75,11 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
     return links.create(transaction, { ...which, details: { email: shown }, lifetimeMs, createdAtMs })
   }
 
+  const findWaiting = async (queries: Queries, userId: string): Promise<Link | undefined> =>
+    (await findLiveLinks(queries, { purpose: 'new_email', userId, emailLower: '' }, clock.now()))[0]
+
   const isTaken = (transaction: Transaction, emailLower: string, { details }: MailRequest): Promise<boolean> =>
     isEmailTaken(transaction, emailLower, clock.now(), details.userId)
-
-  /** Whether an account has proved the address, or the limit for other addresses allows a message to it. */
-  const mayMail = async (transaction: Transaction, emailLower: string, isKnown: boolean): Promise<boolean> => {
-    const holder = await findUserByEmail(transaction, emailLower)
-    const isProved = holder ? holder.emailVerifiedAtMs !== undefined : isKnown
-    return isProved || limits.mayMailUnverified(transaction, 'new_email', emailLower)
-  }
 
   const messageFor = (request: MailRequest, isKnown: boolean): Message => {
     const { token, askedAt, userAgent = '' } = request.details
@@ -91,11 +96,12 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
         const user = await requireUserById(transaction, userId)
         if (user.emailLower === email.lower) throw isOwnAlready()
         const { network, device } = caller
-        const asked = { purpose: 'new_email', emailLower: email.lower, network, userId } as const
-        const mayAsk = await limits.mayAsk(transaction, asked)
-        const { link, token } = await createLink(transaction, userId, email)
+        const isMailed = await mayMail(transaction, userId, email.lower, network)
         await recordEvent(transaction, { type: 'email.change_requested', userId, sessionId }, caller)
-        if (!mayAsk) return
+        // A link that was sent stays good. Where none was, the page shows the request as if one were.
+        if (!isMailed && (await findWaiting(transaction, userId))) return
+        const { link, token } = await createLink(transaction, userId, email)
+        if (!isMailed) return
         const { id: linkId, createdAtMs: askedAtMs, expiresAtMs } = link
         const userAgent = device?.userAgent.slice(0, KEPT_CHARACTERS)
         const details = { userId, linkId, token, askedAt: String(askedAtMs), userAgent }
@@ -110,18 +116,13 @@ export const createEmailChangeRequests = (deps: EmailChangeRequestsDeps): EmailC
         if (ended > 0) await recordEvent(transaction, { type: 'email.change_cancelled', userId, sessionId }, caller)
       }),
 
-    async findRequested(userId) {
-      const [link] = await findLiveLinks(db, { purpose: 'new_email', userId, emailLower: '' }, clock.now())
-      return link?.details.email
-    },
+    findRequested: async (userId) => (await findWaiting(db, userId))?.details.email,
 
     async prepare(transaction, request) {
       const { to, expiresAtMs, details } = request
       const { userId, linkId = '' } = details
       if (!(await links.isLive(linkId, transaction))) return undefined
-      const emailLower = to.toLowerCase()
-      const isKnown = await isTaken(transaction, emailLower, request)
-      if (!(await mayMail(transaction, emailLower, isKnown))) return undefined
+      const isKnown = await isTaken(transaction, to.toLowerCase(), request)
       return { to, userId, message: messageFor(request, isKnown), linkId, expiresAtMs }
     },
   }

@@ -81,6 +81,8 @@ export const createPendingSignups = (deps: PendingSignupsDeps): PendingSignups =
       db.inTransaction(async (transaction) => {
         const which = { purpose: 'signup' as const, userId: undefined, emailLower: email.lower }
         if (!(await limits.mayAsk(transaction, { ...which, network }))) return
+        // Counted before there is a link, which would take the place of one that was sent; alike for every address.
+        if (!(await limits.mayMailUnverified(transaction, 'signup', email.lower))) return
         const details = { browser: hash, returnTo }
         const { link, token } = await links.create(transaction, { ...which, details, lifetimeMs })
         await insertPendingSignup(transaction, {

@@ -6,7 +6,6 @@ import { isEmailTaken } from '../users/email-store.ts'
 import { findUserByEmail } from '../users/user-store.ts'
 import type { Link } from './link.ts'
 import type { Links } from './links.ts'
-import type { MailLimits } from './mail-limits.ts'
 import { deletePendingSignups } from './pending-signup-store.ts'
 import { verificationUrl } from './verification-message.ts'
 
@@ -36,22 +35,19 @@ interface SignupMessageDeps {
   clock: Clock
   baseUrl: string
   links: Links
-  limits: MailLimits
 }
 
 /**
- * The message for a signup: the link, or to an address that has an account, one that says so. Undefined past the limits
- * of an address without a verified account, and where a newer link has replaced this one.
+ * The message for a signup: the link, or to an address that has an account, one that says so. Undefined where a newer
+ * link has replaced this one.
  */
 export const prepareSignupMessage = async (
-  { clock, baseUrl, links, limits }: SignupMessageDeps,
+  { clock, baseUrl, links }: SignupMessageDeps,
   transaction: Transaction,
   { to, details, expiresAtMs }: MailRequest,
 ): Promise<OutgoingMessage | undefined> => {
   const { token = '', linkId = '', emailLower = '', occurredAtMs, device = '{}' } = details
   const account = await findUserByEmail(transaction, emailLower)
-  const isVerified = account?.emailVerifiedAtMs !== undefined
-  if (!isVerified && !(await limits.mayMailUnverified(transaction, 'signup', emailLower))) return undefined
   const about = { email: to, occurredAtMs: Number(occurredAtMs), device: JSON.parse(device) as KnownDevice }
   if (await isEmailTaken(transaction, emailLower, clock.now())) {
     await links.replace(transaction, { purpose: 'signup', userId: undefined, emailLower })

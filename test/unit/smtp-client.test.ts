@@ -186,6 +186,22 @@ describe('a failure names its step', () => {
     assert.deepEqual([error.step, error.isPermanent], ['tls', false], error.message)
   })
 
+  test('a server that does not speak SMTP, or stops to', async (t) => {
+    const answers = [
+      ['greeting', 'greeting', 'HTTP/1.1 400 Bad Request'],
+      ['EHLO', 'greeting', 'what?'],
+      ['AUTH', 'authentication', 'what?'],
+      ['MAIL', 'message', 'what?'],
+      ['content', 'message', 'what?'],
+    ] as const
+    for (const [turn, step, answer] of answers) {
+      const server = await startScriptedSmtpServer({ EHLO: '250 AUTH PLAIN', HELO: 'what?', [turn]: answer }, t)
+      const error = await failureOf(`smtp://ada:secret@127.0.0.1:${server.port}`, t)
+      assert.deepEqual([error.step, error.isPermanent], [step, false], `${turn}: ${error.message}`)
+      assert.match(error.message, /gave an answer that is not SMTP: /)
+    }
+  })
+
   test('a connection that breaks', async (t) => {
     for (const turn of ['greeting', 'EHLO', 'AUTH', 'MAIL', 'content'] as const) {
       const server = await startScriptedSmtpServer({ EHLO: '250 AUTH PLAIN', [turn]: 'break' }, t)

@@ -1,5 +1,6 @@
 import { AppError } from '../../lib/errors.ts'
 import { type FieldProblem, type FormProblem, isFieldProblem, type LockedCodes } from '../../pages/pages.ts'
+import { EMAIL_NOT_ASCII } from '../../users/email.ts'
 import { DOMAIN_REFUSED } from '../../users/email-domains.ts'
 import { PASSWORD_TOO_SHORT } from '../../users/password-rules.ts'
 import { statusOf } from '../errors.ts'
@@ -19,6 +20,7 @@ const fieldErrors = (error: AppError): Record<string, FieldProblem> => {
   for (const { field, reason, values } of [error, ...error.others]) {
     if (field && isFieldProblem(reason)) errors[field] = reason
     if (field && reason === DOMAIN_REFUSED) errors[field] = { acceptedDomains: values }
+    if (field && reason === EMAIL_NOT_ASCII) errors[field] = { asciiForm: values[0] ?? '' }
     if (field && reason === PASSWORD_TOO_SHORT) errors[field] = { minLength: Number(values[0]) }
   }
   return errors

@@ -12,6 +12,12 @@ export const onOneLine = (text: string): string =>
   text.toWellFormed().replaceAll(BREAKS, ' ').replaceAll(DIRECTIONS, '').trim()
 
 /**
+ * The text for a header. Mail programs decode whatever looks like an encoded word (RFC 2047), in quotation marks too: a
+ * word joiner, which nobody sees, keeps a name as the operator wrote it.
+ */
+export const undecoded = (text: string): string => text.replaceAll('=?', '=\u2060?')
+
+/**
  * The address as it is written in a message: below the base URL of now, which may be another one than when the message
  * was caused. So no message leads elsewhere than to this service.
  */

@@ -106,15 +106,21 @@ const explainFailure = (error: ErrorFacts, circumstances: Circumstances): SmtpEr
     return fail('name', `the name of ${server} was not found (${cause})`)
   if (CERTIFICATE.test(cause))
     return fail('certificate', `the certificate of ${server} is not accepted: ${oneLine(error.message)}`)
-  if (phase === 'connecting' && /^(?:EPROTO|ERR_SSL)/.test(cause)) {
+  if (phase === 'connecting' && /^(?:EPROTO$|ERR_SSL)/.test(cause)) {
     return fail(
       'tls',
       `${server} does not begin with TLS (${oneLine(cause)}): smtps:// is for port 465, smtp:// for others`,
     )
   }
-  if (code === 'ETLS' || /^(?:EPROTO|ERR_SSL)/.test(cause))
+  if (code === 'ETLS' || /^(?:EPROTO$|ERR_SSL)/.test(cause))
     return fail('tls', `TLS with ${server} failed: ${oneLine(error.message)}`)
   if (phase === 'connecting') return fail('connection', connectionText(cause, server))
+  // A reply begins with a code.
+  if (code === 'EPROTOCOL' || error.response)
+    return fail(
+      stepOf(circumstances),
+      `${server} gave an answer that is not SMTP: ${oneLine(error.response || error.message)}`,
+    )
   if (code === 'EAUTH') return fail('authentication', `${server} offers no way to authenticate that svc knows`)
   return fail(stepOf(circumstances), `${server} broke off: ${oneLine(error.message)}`)
 }

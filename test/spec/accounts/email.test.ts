@@ -98,6 +98,17 @@ for (const [what, email] of refused) {
   })
 }
 
+test('§2.1 an international domain is refused with the address that is accepted, on pages and the command line', async () => {
+  const { username, password } = newPerson()
+  const hint = /Enter this (?:email )?address as ada@xn--bcher-kva\.example\./
+  assert.match((await signUp(newAgent(service), { email: ' ada@Bücher.example ', username, password })).text, hint)
+  const made = await service.cli(['users', 'create', '--email', 'ada@bücher.example', '--username', username])
+  assert.equal(made.code, 1)
+  assert.match(made.stderr, hint)
+  for (const email of ['jürgen@bücher.example', 'ada@bücher.example@bücher.example', 'ada@bücher'])
+    assert.match((await signUp(newAgent(service), { email, username, password })).text, /such as name@example\.com/)
+})
+
 test('§2.1 none of the refused emails became an account', async () => {
   const known = new Set((await listUsers(service)).map(({ email }) => email))
   for (const [, email] of refused) assert.ok(!known.has(email.trim()), email)

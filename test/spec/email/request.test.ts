@@ -6,7 +6,7 @@ import { assertPage, assertRedirect } from '../../support/client/assertions.ts'
 import { createUserAgent } from '../../support/client/user-agent.ts'
 import { turnedClock } from '../../support/clock/turned-clock.ts'
 import { openDatabase } from '../../support/database/database.ts'
-import { askFor, asked, confirm, startMailedService } from '../../support/email/email-change.ts'
+import { askFor, asked, confirm, startMailedService, VERIFY } from '../../support/email/email-change.ts'
 import { loggedLine } from '../../support/service/request-log.ts'
 import { startService } from '../../support/service/service.ts'
 import { eventually } from '../../support/wait.ts'
@@ -88,6 +88,26 @@ describe('§4.2 POST /auth/account/email', () => {
     await allMailSettled()
     assert.equal(mailsTo(addresses.at(-1) ?? ''), 0)
     assert.equal(mailsTo(person.email), 10)
+    await agent.post(VERIFY, { token: await mailed.tokenTo(addresses[9] ?? '') })
+    assert.equal((await currentUser(agent)).email, addresses[9])
+  })
+
+  test('past the limits of an hour and of a day, the link that was sent stays good', async (t) => {
+    const clock = turnedClock()
+    const limited = await startMailedService({ t, clock, env: { SVC_RATE_LIMIT: 'on' } })
+    const { agent, person, id } = await limited.newUser()
+    const { email } = newPerson()
+    for (let count = 1; count < 5; count += 1) await asked(limited, agent, email, count)
+    const token = await asked(limited, agent, email, 5)
+    assertRedirect(await askFor(agent, email), DONE)
+    await clock.turnTo(2 * 60 * MINUTE)
+    await agent.refresh()
+    await agent.post('/auth/account/confirm', { password: person.password })
+    assertRedirect(await askFor(agent, email), DONE)
+    assert.ok((await agent.get(DONE)).text.includes(`<b>${email}</b>`))
+    await agent.post(VERIFY, { token })
+    assert.equal((await limited.operator.users.find(id))?.email, email)
+    assert.equal(limited.smtp.mails.filter(({ to }) => to === email).length, 5)
   })
 
   test('is logged, each step by name', async () => {

@@ -38,6 +38,17 @@ describe('a message', { concurrency: 2 }, () => {
     assert.deepEqual([Number(row?.attempts), row?.problem, row?.recipient], [1, null, to])
   })
 
+  test('has the names that the operator wrote, also where they look encoded', async (t) => {
+    const smtp = await startSmtpServer({ t })
+    const name = '=?utf-8?Q?Bank?='
+    const names = { SVC_APP_NAME: name, SVC_MAIL_FROM: `"${name}" <svc@example.com>` }
+    const service = await startService({ t, env: { ...mailEnv(smtp), ...names } })
+    const outbox = await openOutbox(service, t)
+    const { from, subject } = await smtp.receivedFor(await outbox.write({ message: sample('reset') }))
+    const shown = [from.name, subject].map((text) => text.replaceAll('\u2060', ''))
+    assert.deepEqual(shown, [name, `Choose a new password for ${name}`])
+  })
+
   test('waits in a form in which no copy of the database holds its link or its text', async (t) => {
     const smtp = await startSmtpServer({ t })
     smtp.failAt('rcpt', 451)
